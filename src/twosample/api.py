@@ -1,0 +1,414 @@
+"""The public functions: they only string the stages together."""
+
+from __future__ import annotations
+
+import numbers
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from twosample import evidence, models
+from twosample.data import Samples, as_rows, check_finite
+from twosample.errors import AccuracyWarning, DroppedDataWarning, InputError, InputTypeError
+from twosample.evidence import Evidence
+from twosample.jacobian import log_volumes
+from twosample.models import Model
+from twosample.points import choose, median_heuristic, thin
+from twosample.posterior.marginals import H0, H1, component_weights, densities, log_bayes_factor
+from twosample.posterior.quadrature import Quadrature, integrate
+from twosample.result import Amplitude, Diagnostics, Lengthscale, TwoSampleResult
+from twosample.statistics import FeatureStatistics
+from twosample.witness import WitnessPosterior
+
+__all__ = ["log_bf10", "test"]
+
+Array = NDArray[np.float64]
+Seed = int | np.random.SeedSequence | np.random.Generator
+Progress = bool | Callable[[float], object]
+
+_TOLERANCE = 1e-6
+_SHOWN_ROWS = 500
+# How many lengthscales an integration usually takes, for progress bars.
+_EXPECTED_LENGTHSCALES = 49
+# Components of the witness's mixture with less than this share of the largest one's weight are left out.
+_NEGLIGIBLE_WEIGHT = 1e-3
+
+
+def test(
+    x: object,
+    y: object,
+    *,
+    model: str | Model = "adaptive",
+    paired: bool = False,
+    kernel: Literal["rbf"] = "rbf",
+    lengthscale: float | Literal["median"] | None = None,
+    points: int | ArrayLike = 40,
+    prior_odds: float = 1.0,
+    scale: ArrayLike = "auto",
+    nan_policy: Literal["raise", "omit"] = "raise",
+    rng: Seed = 0,
+    progress: Progress = False,
+) -> TwoSampleResult:
+    """Test whether two samples come from the same distribution.
+
+    Parameters
+    ----------
+    x, y
+        The samples: lists, arrays or data frames of any library, (n_x, D) and (n_y, D); 1-D input is one column.
+    model
+        "adaptive" (the default), "paper", "published", or a `Model` of your own.
+    paired
+        Whether row i of `x` belongs with row i of `y`.
+    kernel
+        Only "rbf", the Gaussian kernel.
+    lengthscale
+        None infers it, a number fixes it, "median" fixes it at the median heuristic. A number is in the units of the
+        data where there is one column or the columns are not scaled, else relative to the scale of the columns.
+    points
+        Number of evaluation points, or the points themselves (s, D) in the units of the data.
+    prior_odds
+        Prior odds of "different" against "the same".
+    scale
+        "auto" does what the model says; "robust" divides each column by its pooled interquartile range, "raw" leaves
+        the columns alone, and D positive numbers divide the columns by those.
+    nan_policy
+        "raise" refuses missing and infinite values; "omit" drops their rows and says how many.
+    rng
+        Seed of the random pairs that "paper" and "published" need where n_x ≠ n_y; nothing else is random.
+    progress
+        True shows a progress bar on a terminal; a function is called with the share of work done.
+
+    Returns
+    -------
+    TwoSampleResult
+        Bayes factor, probabilities, verdict, posteriors of lengthscale and witness.
+
+    Examples
+    --------
+    >>> import numpy as np, twosample as ts
+    >>> rng = np.random.default_rng(1)
+    >>> result = ts.test(rng.normal(0, 1, 200), rng.normal(0, 3, 200))
+    >>> result.verdict
+    'very strong evidence that the samples differ'
+    """
+    problem = _Problem.prepare(x, y, model, paired, kernel, points, scale, nan_policy)
+    if isinstance(prior_odds, bool) or not (isinstance(prior_odds, numbers.Real) and 0.0 < prior_odds < np.inf):
+        raise InputError(f"prior_odds: must be a positive, finite number, not {prior_odds!r}")
+    prior_odds = float(prior_odds)
+    fixed = None if lengthscale is None else problem.internal(lengthscale)
+    if fixed is not None and len(fixed) != 1:
+        raise InputError("lengthscale: test takes one number; use log_bf10 for several")
+
+    pairs = _Pairs.choose(problem, rng) if fixed is None and problem.model.needs_pairs else None
+    for note in () if pairs is None else pairs.notes:
+        warnings.warn(note, DroppedDataWarning, stacklevel=2)
+
+    with _progress_bar(progress) as report:
+        show = _Show(report, problem.samples.n_x + problem.samples.n_y + (0 if pairs is None else 2 * len(pairs.x)))
+        if fixed is None:
+            found, rule = problem.integrate(show, pairs)
+        else:
+            found = problem.evidence(fixed, show)
+            curves = np.stack([np.zeros(1), found.log_bf10], axis=1)
+            rule = Quadrature(np.log(fixed), np.ones(1), curves, error=0.0, evaluations=1)
+    if rule.error > _TOLERANCE:
+        warnings.warn(
+            f"the integration over the lengthscale stopped at an estimated error of {rule.error:.1g} in log BF10",
+            AccuracyWarning,
+            stacklevel=2,
+        )
+    return _result(problem, found, rule, prior_odds, fixed is not None, pairs)
+
+
+def log_bf10(
+    x: object,
+    y: object,
+    lengthscale: ArrayLike,
+    *,
+    points: int | ArrayLike = 40,
+    model: str | Model = "adaptive",
+    paired: bool = False,
+    kernel: Literal["rbf"] = "rbf",
+    scale: ArrayLike = "auto",
+    nan_policy: Literal["raise", "omit"] = "raise",
+) -> float | Array:
+    """Log Bayes factor at given lengthscales.
+
+    Parameters
+    ----------
+    x, y
+        The samples, as in `test`.
+    lengthscale
+        One or several positive lengthscales, or "median".
+    points, model, paired, kernel, scale, nan_policy
+        As in `test`.
+
+    Returns
+    -------
+    float or ndarray
+        Log BF10, of the shape of `lengthscale`.
+
+    Examples
+    --------
+    >>> import twosample as ts
+    >>> ts.log_bf10([0.1, 0.4, 0.7, 0.9], [2.1, 2.4, 2.6, 2.9], [0.5, 1.0, 2.0]).shape
+    (3,)
+    """
+    problem = _Problem.prepare(x, y, model, paired, kernel, points, scale, nan_policy)
+    found = problem.evidence(problem.internal(lengthscale), _Show(None, 1)).log_bf10
+    shape = () if isinstance(lengthscale, str) else np.shape(lengthscale)
+    return found.reshape(shape) if shape else float(found[0])
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """Validated input: everything that the evidence at a lengthscale depends on."""
+
+    samples: Samples
+    model: Model
+    points: Array  # (s, D), standardised
+    median: float  # median heuristic, standardised
+    kernel: str
+
+    @classmethod
+    def prepare(
+        cls,
+        x: object,
+        y: object,
+        model: str | Model,
+        paired: bool,
+        kernel: str,
+        points: int | ArrayLike,
+        scale: ArrayLike,
+        nan_policy: Literal["raise", "omit"],
+    ) -> _Problem:
+        model = models.resolve(model)
+        if kernel != "rbf":
+            raise InputError(f"kernel: {kernel!r} is unknown; use 'rbf'")
+        if isinstance(scale, str) and scale == "auto":
+            scale = model.scale
+        samples = Samples.from_data(x, y, paired=paired, scale=scale, nan_policy=nan_policy)
+        rows = samples.standardize(thin(samples.x, samples.y))
+        if isinstance(points, numbers.Integral) and not isinstance(points, bool):
+            if points < 1:
+                raise InputError(f"points: need at least 1 evaluation point, not {points}")
+            chosen = choose(rows, int(points))
+        else:
+            given, _ = as_rows(points, "points", n_columns=samples.n_columns)
+            check_finite(given, "points")
+            chosen = samples.standardize(given)
+        return cls(samples, model, chosen, median_heuristic(rows), kernel)
+
+    @property
+    def unit(self) -> float:
+        """What a standardised lengthscale is multiplied by when it is shown."""
+        return float(self.samples.scale[0]) if self.samples.n_columns == 1 else 1.0
+
+    def internal(self, lengthscale: ArrayLike) -> Array:
+        """Lengthscales as the user gives them, as a 1-D array in standardised units."""
+        if isinstance(lengthscale, str):
+            if lengthscale != "median":
+                raise InputError(f"lengthscale: {lengthscale!r} is unknown; use a positive number or 'median'")
+            return np.array([self.median])
+        values = np.atleast_1d(np.asarray(lengthscale))
+        if values.dtype.kind not in "fiu":
+            raise InputTypeError(f"lengthscale: expected positive numbers, got {type(lengthscale).__name__}")
+        if not (values.size and (np.isfinite(values) & (values > 0)).all()):
+            raise InputError(f"lengthscale: must be positive and finite, not {lengthscale!r}")
+        return values.ravel().astype(np.float64) / self.unit
+
+    def evidence(self, lengthscales: Array, show: _Show, pairs: _Pairs | None = None) -> Evidence:
+        """Go once over the data and evaluate the model at these lengthscales."""
+        x, y = self.samples.x, self.samples.y
+        likelihood = None if pairs is None else (pairs.x, pairs.y)
+        if self.samples.paired and self.model.weighing != "published":
+            x, y, likelihood = x[:0], y[:0], (x, y)  # Δ and V come from the differences alone
+        statistics = FeatureStatistics.from_samples(
+            x,
+            y,
+            self.points,
+            lengthscales,
+            pairs=likelihood,
+            volumes=None if pairs is None else pairs.usable,
+            prepare=self.samples.standardize,
+            tick=lambda rows: show(rows * len(lengthscales)),
+        )
+        return evidence.evaluate(statistics, self.model)
+
+    def integrate(self, show: _Show, pairs: _Pairs | None) -> tuple[Evidence, Quadrature]:
+        """Infer the lengthscale: the integration rule, and the evidence at the lengthscales it was built from."""
+        prior = self.model.lengthscale
+        found: list[Evidence] = []
+
+        def target(log_lengthscales: Array) -> Array:
+            new = self.evidence(np.exp(log_lengthscales), show, pairs)
+            found.append(new)
+            log_prior = prior.log_density(log_lengthscales)
+            curves = [new.log_h0 + log_prior, new.log_h1 + log_prior]
+            if self.model.weighing == "published":
+                curves.append(new.log_bf10)
+            return np.stack(curves, axis=1)
+
+        low, high = np.log(prior.bounds(self.median))
+        rule = integrate(
+            target,
+            low,
+            high,
+            densities=2,
+            tolerance=_TOLERANCE,
+            scan_step=0.5 * np.log(2.0) if self.model.needs_pairs else None,
+        )
+        return reduce(Evidence.concatenate, found), rule
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """The pairs of the pseudo-likelihood, and which of them have a Jacobian of full rank."""
+
+    x: Array
+    y: Array
+    usable: NDArray[np.bool_]
+
+    @classmethod
+    def choose(cls, problem: _Problem, rng: Seed) -> _Pairs:
+        """The rows as given where there are as many of x as of y, else random pairs."""
+        samples, s = problem.samples, len(problem.points)
+        if s < 2 * samples.n_columns:
+            raise InputError(
+                f"points: model {problem.model.name!r} needs at least twice as many distinct evaluation points as "
+                f"columns, and has {s} for {samples.n_columns}; pass more points or use model='adaptive'"
+            )
+        x, y = samples.x, samples.y
+        if len(x) != len(y):
+            generator, count = _generator(rng), min(len(x), len(y))
+            x, y = (rows[generator.permutation(len(rows))[:count]] for rows in (x, y))
+        usable = np.isfinite(
+            log_volumes(samples.standardize(x), samples.standardize(y), problem.points, problem.median)
+        )
+        if usable.sum() < 2:
+            raise InputError(
+                f"x and y: fewer than 2 pairs of rows can be used by the pseudo-likelihood of model "
+                f"{problem.model.name!r} (equal rows, or too few distinct points); use model='adaptive'"
+            )
+        return cls(x, y, usable)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        left_out = len(self.usable) - int(self.usable.sum())
+        if not left_out:
+            return ()
+        return (
+            f"{left_out} of {len(self.usable)} pairs have equal rows or a Jacobian without full rank; "
+            "the pseudo-likelihood leaves out their volume factor.",
+        )
+
+
+def _generator(rng: Seed) -> np.random.Generator:
+    if isinstance(rng, bool) or not isinstance(rng, int | np.integer | np.random.SeedSequence | np.random.Generator):
+        raise InputTypeError(f"rng: expected an int, a SeedSequence or a Generator, got {type(rng).__name__}")
+    try:
+        return np.random.default_rng(rng)
+    except ValueError as error:
+        raise InputError(f"rng: {error}") from None
+
+
+def _result(
+    problem: _Problem,
+    found: Evidence,
+    rule: Quadrature,
+    prior_odds: float,
+    fixed: bool,
+    pairs: _Pairs | None,
+) -> TwoSampleResult:
+    samples, model = problem.samples, problem.model
+    notes = samples.notes + (() if pairs is None else pairs.notes)
+    density, mass = densities(rule)
+    given_lengthscale = rule.curves[:, -1] - (rule.curves[:, H0] if rule.curves.shape[1] == 2 else 0.0)
+    weights = component_weights(rule, found)
+    log_amplitudes, _ = evidence.amplitudes(model)
+    return TwoSampleResult(
+        log_bf10=log_bayes_factor(rule, np.log(prior_odds)),
+        prior_odds=prior_odds,
+        lengthscale=Lengthscale(
+            grid=np.exp(rule.grid) * problem.unit,
+            density_h0=density[:, H0],
+            density_h1=density[:, H1],
+            mass_h0=mass[:, H0],
+            mass_h1=mass[:, H1],
+            prob_h1=1.0 / (1.0 + np.exp(-np.clip(given_lengthscale + np.log(prior_odds), -700.0, 700.0))),
+            median_heuristic=problem.median * problem.unit,
+            fixed=fixed,
+        ),
+        amplitude=Amplitude(np.exp(log_amplitudes), weights.sum(axis=(0, 1)), fixed=model.amplitude is None),
+        points=problem.points * samples.scale + samples.center,
+        n_x=samples.n_x,
+        n_y=samples.n_y,
+        columns=samples.columns,
+        center=samples.center,
+        scale=samples.scale,
+        paired=samples.paired,
+        kernel=problem.kernel,
+        model=model,
+        diagnostics=Diagnostics(
+            evaluations=rule.evaluations,
+            quadrature_error=rule.error,
+            pairs=0 if pairs is None else len(pairs.x),
+            notes=notes,
+        ),
+        shown_x=thin(samples.x, limit=_SHOWN_ROWS),
+        shown_y=thin(samples.y, limit=_SHOWN_ROWS),
+        witness_posterior=_witness(problem, found, weights, log_amplitudes),
+    )
+
+
+def _witness(problem: _Problem, found: Evidence, weights: Array, log_amplitudes: Array) -> WitnessPosterior:
+    """The components of the mixture that matter."""
+    component = weights.sum(axis=2)
+    amplitude = weights.sum(axis=(0, 1))
+    nodes, floors = np.nonzero(component > _NEGLIGIBLE_WEIGHT * component.max())
+    kept = amplitude > 1e-3 * _NEGLIGIBLE_WEIGHT * amplitude.max()
+    lengthscales = found.lengthscales[nodes]
+    log_scale = problem.model.log_prior_variance(lengthscales, problem.samples.n_columns)
+    chosen = weights[nodes, floors][:, kept]
+    return WitnessPosterior(
+        points=problem.points,
+        lengthscales=lengthscales,
+        basis=found.basis[nodes, floors],
+        eigenvalues=found.eigenvalues[nodes, floors],
+        scores=found.scores[nodes, floors],
+        log_variances=2.0 * log_amplitudes[kept] + log_scale[:, None],
+        weights=chosen / chosen.sum(),
+    )
+
+
+class _Show:
+    """Counts the work done (rows × lengthscales) and reports its share of what is expected."""
+
+    def __init__(self, report: Callable[[float], object] | None, rows: int) -> None:
+        self.report, self.done, self.expected = report, 0, rows * _EXPECTED_LENGTHSCALES
+
+    def __call__(self, work: int) -> None:
+        self.done += work
+        if self.report is not None:
+            self.report(min(1.0, self.done / self.expected))
+
+
+@contextmanager
+def _progress_bar(progress: Progress) -> Iterator[Callable[[float], object] | None]:
+    """What to report the share of work done to: the caller's function, a bar on the terminal, or nothing."""
+    if callable(progress):
+        yield progress
+    elif not progress or not sys.stderr.isatty():
+        yield None
+    else:
+        import click
+
+        with click.progressbar(length=1000, label="twosample", file=sys.stderr) as bar:
+            yield lambda share: bar.update(int(1000 * share) - bar.pos)

@@ -1,0 +1,42 @@
+"""The errors and warnings of the package: each names the argument, what was wrong and what to do."""
+
+__all__ = [
+    "AccuracyWarning",
+    "DroppedDataWarning",
+    "DuplicateRowsWarning",
+    "InputError",
+    "InputTypeError",
+    "MissingExtraError",
+    "TwoSampleWarning",
+]
+
+
+class InputError(ValueError):
+    """An argument has the right type but an unusable value."""
+
+
+class InputTypeError(TypeError):
+    """An argument has a type that cannot be used."""
+
+
+class MissingExtraError(ImportError):
+    """An optional dependency is needed and not installed."""
+
+    def __init__(self, caller: str, package: str, extra: str) -> None:
+        super().__init__(f"{caller} needs {package}; install it with: pip install 'twosample[{extra}]'")
+
+
+class TwoSampleWarning(UserWarning):
+    """Base of every warning of the package."""
+
+
+class DroppedDataWarning(TwoSampleWarning):
+    """Rows, columns or pairs were left out of the analysis."""
+
+
+class DuplicateRowsWarning(TwoSampleWarning):
+    """Rows are repeated within a sample more often than the values' own coarseness explains."""
+
+
+class AccuracyWarning(TwoSampleWarning):
+    """A numerical result did not reach the accuracy asked for."""

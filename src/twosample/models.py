@@ -1,0 +1,181 @@
+"""What is assumed: a `Model` says every prior and every estimate of the test, and the presets are values of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twosample.errors import InputError, InputTypeError
+from twosample.kernels import log_prior_variance
+
+__all__ = ["PRESETS", "Gamma", "HalfCauchy", "LogUniform", "Model", "NoiseFloor", "resolve"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LogUniform:
+    """Lengthscale prior, uniform in log ℓ between two multiples of the median heuristic."""
+
+    low: float
+    high: float
+
+    def bounds(self, median: float) -> tuple[float, float]:
+        """Smallest and largest lengthscale of the support."""
+        return self.low * median, self.high * median
+
+    def log_density(self, log_lengthscale: Array) -> Array:
+        """Log density of log ℓ."""
+        return np.full_like(log_lengthscale, -np.log(np.log(self.high / self.low)))
+
+
+@dataclass(frozen=True)
+class Gamma:
+    """Lengthscale prior of the paper, in the units of the data."""
+
+    shape: float
+    rate: float
+
+    def bounds(self, median: float) -> tuple[float, float]:
+        """Range outside of which neither the prior nor the likelihood leaves any mass."""
+        typical = self.shape / self.rate
+        return 1e-4 * min(typical, median), 40.0 * max(typical, median)
+
+    def log_density(self, log_lengthscale: Array) -> Array:
+        """Log density of log ℓ, so with the Jacobian ℓ."""
+        constant = self.shape * np.log(self.rate) - math.lgamma(self.shape)
+        return np.asarray(constant + self.shape * log_lengthscale - self.rate * np.exp(log_lengthscale))
+
+
+@dataclass(frozen=True)
+class HalfCauchy:
+    """Prior of the amplitude a of the witness."""
+
+    scale: float
+
+    def nodes(self) -> tuple[Array, Array]:
+        """Values of log a and log prior weights of a trapezoidal rule in log a, weights adding up to one.
+
+        In log a the half-Cauchy density is sech(log a - log scale)/π: smooth, with tails that the rule integrates
+        to 1e-9.
+        """
+        offset = np.arange(-80, 49) * 0.25
+        log_weight = -np.logaddexp(offset, -offset)
+        return np.log(self.scale) + offset, log_weight - np.logaddexp.reduce(log_weight)
+
+
+@dataclass(frozen=True)
+class NoiseFloor:
+    """What is added to the diagonal of V: c / n**power, n the harmonic mean of the sample sizes.
+
+    Several values of c form a mixture with equal weights.
+    """
+
+    values: tuple[float, ...]
+    power: int
+
+    def at(self, n: float, n_points: int) -> Array:
+        """The floors that apply to samples of size n."""
+        return np.asarray(self.values) / n**self.power
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """Every assumption of the test.
+
+    Attributes
+    ----------
+    name
+        Shown in results.
+    weighing
+        What weighs the lengthscales: "evidence" (their Bayes factors), "pseudo-likelihood" (the paper's), or
+        "published" (the released code's two incompatible conditionals).
+    lengthscale
+        Prior of the lengthscale.
+    amplitude
+        Prior of the amplitude of the witness; None fixes it at 1.
+    unit_variance
+        Whether the prior covariance r of the witness has unit diagonal, or the paper's factor π^{D/2} ℓ^D.
+    prior_nugget
+        Added to the diagonal of R.
+    floor
+        Added to the diagonal of V.
+    shrinkage
+        Weight, in observations, of the pooled covariance in each sample's covariance.
+    scale
+        Columns are divided by a "robust" spread or left "raw".
+    """
+
+    name: str
+    weighing: Literal["evidence", "pseudo-likelihood", "published"]
+    lengthscale: LogUniform | Gamma
+    amplitude: HalfCauchy | None
+    unit_variance: bool
+    prior_nugget: float = 0.0
+    floor: NoiseFloor
+    shrinkage: float = 0.0
+    scale: Literal["robust", "raw"]
+
+    def log_prior_variance(self, lengthscales: Array, n_columns: int) -> Array:
+        """Log r(z, z) at amplitude 1: zero, or the log of the paper's factor π^{D/2} ℓ^D."""
+        return np.zeros_like(lengthscales) if self.unit_variance else log_prior_variance(lengthscales, n_columns)
+
+    @property
+    def needs_pairs(self) -> bool:
+        """Whether the pseudo-likelihood, and so pairs and Jacobians, are needed."""
+        return self.weighing != "evidence"
+
+
+PRESETS = {
+    "adaptive": Model(
+        name="adaptive",
+        weighing="evidence",
+        lengthscale=LogUniform(1 / 32, 4.0),
+        amplitude=HalfCauchy(0.2),
+        unit_variance=True,
+        floor=NoiseFloor((4.0,), power=2),
+        shrinkage=20.0,
+        scale="robust",
+    ),
+    "paper": Model(
+        name="paper",
+        weighing="pseudo-likelihood",
+        lengthscale=Gamma(2.0, 2.0),
+        amplitude=None,
+        unit_variance=False,
+        floor=NoiseFloor((0.1,), power=1),
+        scale="raw",
+    ),
+    "published": Model(
+        name="published",
+        weighing="published",
+        lengthscale=Gamma(2.0, 2.0),
+        amplitude=None,
+        unit_variance=True,
+        prior_nugget=1e-8,
+        floor=NoiseFloor((1e-8,), power=0),
+        scale="raw",
+    ),
+}
+
+
+def resolve(model: str | Model) -> Model:
+    """The preset of that name, or the model itself.
+
+    Examples
+    --------
+    >>> resolve("paper").lengthscale
+    Gamma(shape=2.0, rate=2.0)
+    """
+    if isinstance(model, Model):
+        return model
+    if not isinstance(model, str):
+        raise InputTypeError(f"model: expected a name or a Model, got {type(model).__name__}")
+    try:
+        return PRESETS[model]
+    except KeyError:
+        raise InputError(f"model: {model!r} is unknown; use one of {', '.join(map(repr, PRESETS))} or a Model") from None

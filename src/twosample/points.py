@@ -1,0 +1,98 @@
+"""Choosing evaluation points: representative rows of the pooled sample, the same whatever the order of the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twosample.kernels import squared_distances
+
+__all__ = ["choose", "median_heuristic", "thin"]
+
+Array = NDArray[np.float64]
+
+REPRESENTATIVES = 1024
+
+
+def thin(*samples: Array, limit: int = REPRESENTATIVES) -> Array:
+    """At most `limit` rows of the samples together, evenly spread over all rows in lexicographic order.
+
+    The result depends on the rows as a set: not on their order, nor on which sample they are in.
+
+    Examples
+    --------
+    >>> thin(np.array([[5.0], [1.0], [4.0]]), np.array([[2.0], [3.0]]), limit=3).ravel()
+    array([1., 3., 5.])
+    """
+    n_columns = samples[0].shape[1]
+
+    def pooled(column: int) -> Array:
+        return np.concatenate([sample[:, column] for sample in samples])
+
+    first = pooled(0)
+    order = np.argsort(first, kind="stable")
+    if n_columns > 1 and (np.diff(first[order]) == 0).any():
+        order = np.lexsort([pooled(column) for column in reversed(range(n_columns))])
+    if len(order) > limit:
+        order = order[((np.arange(limit) + 0.5) * (len(order) / limit)).astype(np.intp)]
+    rows = np.empty((len(order), n_columns))
+    start = 0
+    for sample in samples:
+        here = (order >= start) & (order < start + len(sample))
+        rows[here] = sample[order[here] - start]
+        start += len(sample)
+    return rows
+
+
+def choose(rows: Array, count: int) -> Array:
+    """Choose evaluation points among rows in lexicographic order, as `thin` returns them.
+
+    The rows are halved again and again at the median of the column in which they spread most, until there are `count`
+    cells of equal size; the point of a cell is its middle row along that column. The choice depends on the rows as a
+    set: not on their order, nor on which sample they came from; shifting or stretching columns leaves it as it is
+    when the rows are standardised. Repeated points are dropped.
+
+    Parameters
+    ----------
+    rows
+        Standardised rows of both samples, (n, D).
+    count
+        Number of points wanted.
+
+    Returns
+    -------
+    ndarray
+        At most `count` distinct rows, (s, D).
+
+    Examples
+    --------
+    >>> choose(np.arange(12.0)[:, None], 4).ravel()
+    array([ 1.,  4.,  7., 10.])
+    """
+    if len(rows) <= count:
+        return np.unique(rows, axis=0)
+    chosen: list[Array] = []
+    cells = [(rows, count)]
+    while cells:
+        cell, wanted = cells.pop()
+        order = np.argsort(cell[:, np.argmax(cell.std(axis=0))], kind="stable")
+        if wanted == 1:
+            chosen.append(cell[order[(len(cell) - 1) // 2]])
+            continue
+        left = wanted // 2
+        split = round(len(cell) * left / wanted)
+        cells += [(cell[order[split:]], wanted - left), (cell[order[:split]], left)]
+    return np.unique(np.asarray(chosen), axis=0)
+
+
+def median_heuristic(rows: Array) -> float:
+    """Median of the non-zero distances between the rows, divided by √2; 1 where all rows are equal.
+
+    Examples
+    --------
+    >>> float(median_heuristic(np.array([[0.0], [0.0], [2.0], [4.0]])) ** 2)
+    2.0
+    """
+    distances = squared_distances(rows, rows)
+    distances = np.sqrt(distances[distances > 0])
+    return float(np.median(distances) / np.sqrt(2.0)) if distances.size else 1.0

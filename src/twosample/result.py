@@ -1,0 +1,364 @@
+"""What a test returns: frozen records that print well, round-trip through JSON and derive everything from log BF10."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twosample import models
+from twosample.data import as_rows, check_finite
+from twosample.errors import InputError
+from twosample.witness import Witness, WitnessPosterior
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Amplitude", "Diagnostics", "Lengthscale", "TwoSampleResult", "verdict"]
+
+Array = NDArray[np.float64]
+
+# Kass and Raftery (1995): 2 log BF of 2, 6 and 10.
+_STRENGTHS = ((1.0, ""), (3.0, "positive"), (5.0, "strong"), (math.inf, "very strong"))
+
+
+def verdict(log_bf10: float) -> str:
+    """The Bayes factor in words, on the scale of Kass and Raftery (1995), in both directions.
+
+    Examples
+    --------
+    >>> verdict(8.6)
+    'very strong evidence that the samples differ'
+    >>> verdict(-2.0)
+    'positive evidence that the samples come from the same distribution'
+    >>> verdict(0.3)
+    'no clear evidence either way'
+    """
+    strength = next(words for limit, words in _STRENGTHS if abs(log_bf10) <= limit)
+    if not strength:
+        return "no clear evidence either way"
+    conclusion = "the samples differ" if log_bf10 > 0 else "the samples come from the same distribution"
+    return f"{strength} evidence that {conclusion}"
+
+
+def _quantile(values: Array, mass: Array, level: float) -> float:
+    """Quantile of a distribution given by masses at increasing values."""
+    return float(np.interp(level, np.cumsum(mass) - 0.5 * mass, values))
+
+
+def _check_level(level: float) -> None:
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level: must be between 0 and 1, not {level}")
+
+
+@dataclass(frozen=True, eq=False)
+class Lengthscale:
+    """Posterior of the kernel's lengthscale: at what scale the samples differ.
+
+    Attributes
+    ----------
+    grid
+        Lengthscales, increasing, (G,). In the units of the data where there is one column or the columns were not
+        scaled, else relative to the scale of the columns.
+    density_h0, density_h1
+        Posterior density of log ℓ under each hypothesis, (G,).
+    mass_h0, mass_h1
+        Posterior probability of each grid value as an integration rule, (G,); adds up to one.
+    prob_h1
+        P(H1 | ℓ, data): how sure the test would be with this lengthscale alone, (G,).
+    median_heuristic
+        The lengthscale of the median heuristic, for comparison.
+    fixed
+        Whether the lengthscale was given rather than inferred; the grid is then that one value.
+    """
+
+    grid: Array
+    density_h0: Array
+    density_h1: Array
+    mass_h0: Array
+    mass_h1: Array
+    prob_h1: Array
+    median_heuristic: float
+    fixed: bool
+
+    @property
+    def mean(self) -> float:
+        """Posterior mean given that the samples differ."""
+        return float(self.mass_h1 @ self.grid)
+
+    def interval(self, level: float = 0.9) -> tuple[float, float]:
+        """Central credible interval given that the samples differ."""
+        _check_level(level)
+        tail = 0.5 * (1.0 - level)
+        return _quantile(self.grid, self.mass_h1, tail), _quantile(self.grid, self.mass_h1, 1.0 - tail)
+
+
+@dataclass(frozen=True, eq=False)
+class Amplitude:
+    """Posterior, given that the samples differ, of the witness's prior standard deviation: how large differences are.
+
+    Attributes
+    ----------
+    grid
+        Amplitudes, increasing, (A,).
+    mass
+        Their posterior probabilities, (A,).
+    fixed
+        Whether the model fixes the amplitude at 1.
+    """
+
+    grid: Array
+    mass: Array
+    fixed: bool
+
+    @property
+    def median(self) -> float:
+        """Posterior median."""
+        return _quantile(self.grid, self.mass, 0.5)
+
+    def interval(self, level: float = 0.9) -> tuple[float, float]:
+        """Central credible interval."""
+        _check_level(level)
+        tail = 0.5 * (1.0 - level)
+        return _quantile(self.grid, self.mass, tail), _quantile(self.grid, self.mass, 1.0 - tail)
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """How the answer was computed.
+
+    Attributes
+    ----------
+    evaluations
+        Number of lengthscales at which the evidence was computed.
+    quadrature_error
+        Estimated error of log BF10 from the integration over the lengthscale.
+    pairs
+        Number of pairs in the pseudo-likelihood; 0 for models that use none.
+    notes
+        One sentence for everything that was dropped or warned about.
+    """
+
+    evaluations: int
+    quadrature_error: float
+    pairs: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TwoSampleResult:
+    """The answer to "are these two samples from the same distribution?".
+
+    Attributes
+    ----------
+    log_bf10
+        Natural logarithm of the Bayes factor: positive for different, negative for the same. All else follows.
+    prior_odds
+        Prior odds of "different" against "the same".
+    lengthscale
+        Posterior of the lengthscale.
+    amplitude
+        Posterior of the amplitude of the witness.
+    points
+        Evaluation points (s, D), in the units of the data.
+    n_x, n_y
+        Sample sizes used.
+    columns
+        Names of the columns used.
+    center, scale
+        What was subtracted from each column and what it was divided by, (D,).
+    paired
+        Whether the rows are pairs.
+    kernel
+        Name of the kernel.
+    model
+        The model with all its constants.
+    diagnostics
+        How the answer was computed.
+    shown_x, shown_y
+        At most 500 representative rows of each sample, for plots.
+    witness_posterior
+        The mixture behind `witness`.
+    """
+
+    log_bf10: float
+    prior_odds: float
+    lengthscale: Lengthscale
+    amplitude: Amplitude
+    points: Array
+    n_x: int
+    n_y: int
+    columns: tuple[str, ...]
+    center: Array
+    scale: Array
+    paired: bool
+    kernel: str
+    model: models.Model
+    diagnostics: Diagnostics
+    shown_x: Array
+    shown_y: Array
+    witness_posterior: WitnessPosterior
+
+    @property
+    def bf10(self) -> float:
+        """Bayes factor of "different" over "the same"; infinite where it exceeds the floating-point range."""
+        return math.exp(self.log_bf10) if self.log_bf10 < 709.0 else math.inf
+
+    @property
+    def prob_h1(self) -> float:
+        """Posterior probability that the samples come from different distributions."""
+        return _expit(self.log_bf10 + math.log(self.prior_odds))
+
+    @property
+    def prob_h0(self) -> float:
+        """Posterior probability that the samples come from the same distribution."""
+        return _expit(-self.log_bf10 - math.log(self.prior_odds))
+
+    @property
+    def verdict(self) -> str:
+        """The Bayes factor in words; see `verdict`."""
+        return verdict(self.log_bf10)
+
+    def witness(self, at: object) -> Witness:
+        """Where the samples differ: posterior of the witness function at given locations.
+
+        Parameters
+        ----------
+        at
+            Locations (m, D), in the units of the data; a list of numbers for one column.
+
+        Examples
+        --------
+        >>> import twosample as ts
+        >>> result = ts.test([0.1, 0.4, 0.7, 0.9, 1.2, 0.3], [2.1, 2.4, 2.6, 2.9, 3.2, 2.2])
+        >>> (result.witness([0.5, 2.5]).mean > 0).tolist()
+        [True, False]
+        """
+        rows, _ = as_rows(at, "at", n_columns=len(self.columns))
+        check_finite(rows, "at")
+        mean, sd = self.witness_posterior.at((rows - self.center) / self.scale)
+        return Witness(rows, mean, sd)
+
+    def summary(self) -> str:
+        """The answer in a few lines of text."""
+        low, high = self.lengthscale.interval(0.9)
+        sizes = f"{self.n_x} pairs" if self.paired else f"{self.n_x} and {self.n_y} rows"
+        columns = "1 column" if len(self.columns) == 1 else f"{len(self.columns)} columns"
+        lengthscale = (
+            f"fixed at {self.lengthscale.grid[0]:.3g}"
+            if self.lengthscale.fixed
+            else f"{self.lengthscale.mean:.3g} (90 % between {low:.3g} and {high:.3g})"
+        )
+        lines = [
+            f"{self.verdict[0].upper()}{self.verdict[1:]}.",
+            f"  P(different | data)  {_probability(self.prob_h1)}",
+            f"  log BF10             {self.log_bf10:+.2f}",
+            f"  lengthscale          {lengthscale}",
+            f"  data                 {sizes}, {columns}",
+            f"  model                {self.model.name}, {len(self.points)} evaluation points",
+        ]
+        if self.prior_odds != 1.0:
+            lines.insert(2, f"  prior odds           {self.prior_odds:g}")
+        return "\n".join(lines + [f"  note                 {note}" for note in self.diagnostics.notes])
+
+    def __str__(self) -> str:
+        """Return the summary."""
+        return self.summary()
+
+    def __repr__(self) -> str:
+        """Return the answer in one line."""
+        return f"TwoSampleResult(log_bf10={self.log_bf10:.4g}, prob_h1={self.prob_h1:.4g}, verdict={self.verdict!r})"
+
+    def plot(self) -> Figure:
+        """Draw the samples, the witness with its band and the lengthscale posterior (needs the `plot` extra)."""
+        from twosample.plots import plot_result
+
+        return plot_result(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, strings, lists and dictionaries: the derived quantities first, then every field."""
+        derived = {"prob_h1": self.prob_h1, "prob_h0": self.prob_h0, "verdict": self.verdict}
+        return {**derived, **_plain(self)}
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """The result as JSON text, also written to `path` if one is given."""
+        text = json.dumps(self.to_dict(), allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    @classmethod
+    def from_json(cls, source: str | Path) -> TwoSampleResult:
+        """Read a result back, from JSON text or from a file (a `Path`).
+
+        Examples
+        --------
+        >>> import twosample as ts
+        >>> result = ts.test([0.1, 0.4, 0.7, 0.9], [2.1, 2.4, 2.6, 2.9])
+        >>> ts.TwoSampleResult.from_json(result.to_json()).log_bf10 == result.log_bf10
+        True
+        """
+        text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source
+        try:
+            content = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise InputError(f"source: not JSON ({error}); pass the text of to_json or a pathlib.Path") from None
+        return _restore(cls, content)
+
+
+def _expit(log_odds: float) -> float:
+    if log_odds >= 0:
+        return 1.0 / (1.0 + math.exp(-log_odds))
+    odds = math.exp(log_odds)
+    return odds / (1.0 + odds)
+
+
+def _probability(value: float) -> str:
+    """A probability with enough digits to tell it from 0 and 1, but never more than a reader can use."""
+    if value < 0.0001:
+        return "< 0.0001"
+    return "> 0.9999" if value > 0.9999 else f"{value:.4f}"
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+_NESTED: dict[str, Any] = {
+    "TwoSampleResult.lengthscale": Lengthscale,
+    "TwoSampleResult.amplitude": Amplitude,
+    "TwoSampleResult.diagnostics": Diagnostics,
+    "TwoSampleResult.witness_posterior": WitnessPosterior,
+    "TwoSampleResult.model": models.Model,
+    "Model.floor": models.NoiseFloor,
+    "Model.amplitude": models.HalfCauchy,
+}
+
+
+def _restore(kind: Any, content: dict[str, Any]) -> Any:
+    """Build the dataclass `kind` from what `_plain` made of it."""
+    values = {}
+    for field in fields(kind):
+        if field.name not in content:
+            raise InputError(f"source: not a result of this version of twosample ({kind.__name__} lacks {field.name!r})")
+        value = content[field.name]
+        nested = _NESTED.get(f"{kind.__name__}.{field.name}")
+        if field.name == "lengthscale" and kind is models.Model:
+            nested = models.LogUniform if "low" in value else models.Gamma
+        if nested is not None and value is not None:
+            value = _restore(nested, value)
+        elif isinstance(value, list):
+            value = np.asarray(value, dtype=np.float64) if "Array" in str(field.type) else tuple(value)
+        values[field.name] = value
+    return kind(**values)

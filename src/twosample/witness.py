@@ -1,0 +1,81 @@
+"""The posterior of the witness function: where the samples differ, by how much, and how surely."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twosample.kernels import prior_correlation, squared_distances
+
+__all__ = ["Witness", "WitnessPosterior"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """The witness function at m locations: positive where the first sample has more mass, negative where the second.
+
+    Attributes
+    ----------
+    at
+        Locations (m, D), in the units of the data.
+    mean, sd
+        Posterior mean and standard deviation there, (m,), given that the samples differ.
+    """
+
+    at: Array
+    mean: Array
+    sd: Array
+
+    def band(self, level: float = 0.9) -> tuple[Array, Array]:
+        """Lower and upper end of the pointwise credible band of that probability (normal approximation)."""
+        reach = NormalDist().inv_cdf(0.5 + 0.5 * level) * self.sd
+        return self.mean - reach, self.mean + reach
+
+
+@dataclass(frozen=True, eq=False)
+class WitnessPosterior:
+    """A mixture of Gaussian processes, one for each lengthscale, noise floor and amplitude that has posterior mass.
+
+    Attributes
+    ----------
+    points
+        Evaluation points (s, D), in standardised units.
+    lengthscales
+        Of the J components, (J,), in standardised units.
+    basis, eigenvalues, scores
+        Their spectra, (J, s, s), (J, s) and (J, s).
+    log_variances
+        Log a² of the amplitudes of each component, (J, A).
+    weights
+        Posterior probabilities of the components' amplitudes, (J, A), adding up to one.
+    """
+
+    points: Array
+    lengthscales: Array
+    basis: Array
+    eigenvalues: Array
+    scores: Array
+    log_variances: Array
+    weights: Array
+
+    def at(self, locations: Array) -> tuple[Array, Array]:
+        """Mean and standard deviation at locations (m, D) in standardised units.
+
+        For one component the mean is a² r(w,Z)(a²R+V)⁻¹Δ and the variance a² - a⁴ r(w,Z)(a²R+V)⁻¹r(Z,w).
+        """
+        distances = squared_distances(locations, self.points)
+        mean, second_moment = np.zeros(len(locations)), np.zeros(len(locations))
+        for j, lengthscale in enumerate(self.lengthscales):
+            projected = prior_correlation(distances, lengthscale) @ self.basis[j]
+            variance = np.exp(self.log_variances[j])[:, None]
+            gain = variance / (1.0 + variance * self.eigenvalues[j])
+            means = projected @ (gain * self.scores[j]).T
+            variances = variance[:, 0] - projected**2 @ (variance * gain).T
+            mean += means @ self.weights[j]
+            second_moment += (np.maximum(variances, 0.0) + means**2) @ self.weights[j]
+        return mean, np.sqrt(np.maximum(second_moment - mean**2, 0.0))
