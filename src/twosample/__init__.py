@@ -5,10 +5,11 @@
 'positive evidence that the samples come from the same distribution'
 """
 
+from twosample import errors
 from twosample.api import log_bf10, test
 from twosample.models import Model
 from twosample.result import TwoSampleResult
 from twosample.statistics import FeatureStatistics
 
 __version__ = "0.1.0"
-__all__ = ["FeatureStatistics", "Model", "TwoSampleResult", "log_bf10", "test"]
+__all__ = ["FeatureStatistics", "Model", "TwoSampleResult", "errors", "log_bf10", "test"]

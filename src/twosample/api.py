@@ -18,7 +18,7 @@ from twosample import evidence, models
 from twosample.data import Samples, as_rows, check_finite
 from twosample.errors import AccuracyWarning, DroppedDataWarning, InputError, InputTypeError
 from twosample.evidence import Evidence
-from twosample.jacobian import log_volumes
+from twosample.jacobian import log_volume_bounds, log_volumes
 from twosample.models import Model
 from twosample.points import choose, median_heuristic, thin
 from twosample.posterior.marginals import H0, H1, component_weights, densities, log_bayes_factor
@@ -36,8 +36,8 @@ Progress = bool | Callable[[float], object]
 _TOLERANCE = 1e-6
 _SHOWN_ROWS = 500
 # How many lengthscales an integration usually takes, for progress bars.
-_EXPECTED_LENGTHSCALES = 49
-# Components of the witness's mixture with less than this share of the largest one's weight are left out.
+_EXPECTED_LENGTHSCALES = 97
+# Lengthscales and amplitudes with less than this share of the largest one's weight are left out of the witness.
 _NEGLIGIBLE_WEIGHT = 1e-3
 
 
@@ -224,8 +224,10 @@ class _Problem:
             raise InputError(f"lengthscale: must be positive and finite, not {lengthscale!r}")
         return values.ravel().astype(np.float64) / self.unit
 
-    def evidence(self, lengthscales: Array, show: _Show, pairs: _Pairs | None = None) -> Evidence:
-        """Go once over the data and evaluate the model at these lengthscales."""
+    def evidence(
+        self, lengthscales: Array, show: _Show, pairs: _Pairs | None = None, *, bound: bool = False
+    ) -> Evidence:
+        """Go once over the data and evaluate the model at these lengthscales, volumes only bounded if so wanted."""
         x, y = self.samples.x, self.samples.y
         likelihood = None if pairs is None else (pairs.x, pairs.y)
         if self.samples.paired and self.model.weighing != "published":
@@ -237,6 +239,7 @@ class _Problem:
             lengthscales,
             pairs=likelihood,
             volumes=None if pairs is None else pairs.usable,
+            log_volumes=log_volume_bounds if bound else log_volumes,
             prepare=self.samples.standardize,
             tick=lambda rows: show(rows * len(lengthscales)),
         )
@@ -247,9 +250,10 @@ class _Problem:
         prior = self.model.lengthscale
         found: list[Evidence] = []
 
-        def target(log_lengthscales: Array) -> Array:
-            new = self.evidence(np.exp(log_lengthscales), show, pairs)
-            found.append(new)
+        def target(log_lengthscales: Array, bound: bool = False) -> Array:
+            new = self.evidence(np.exp(log_lengthscales), show, pairs, bound=bound)
+            if not bound:
+                found.append(new)
             log_prior = prior.log_density(log_lengthscales)
             curves = [new.log_h0 + log_prior, new.log_h1 + log_prior]
             if self.model.weighing == "published":
@@ -263,7 +267,7 @@ class _Problem:
             high,
             densities=2,
             tolerance=_TOLERANCE,
-            scan_step=0.5 * np.log(2.0) if self.model.needs_pairs else None,
+            bound=(lambda t: target(t, bound=True)) if self.model.needs_pairs else None,
         )
         return reduce(Evidence.concatenate, found), rule
 
@@ -346,7 +350,7 @@ def _result(
             median_heuristic=problem.median * problem.unit,
             fixed=fixed,
         ),
-        amplitude=Amplitude(np.exp(log_amplitudes), weights.sum(axis=(0, 1)), fixed=model.amplitude is None),
+        amplitude=Amplitude(np.exp(log_amplitudes), weights.sum(axis=0), fixed=model.amplitude is None),
         points=problem.points * samples.scale + samples.center,
         n_x=samples.n_x,
         n_y=samples.n_y,
@@ -370,19 +374,18 @@ def _result(
 
 def _witness(problem: _Problem, found: Evidence, weights: Array, log_amplitudes: Array) -> WitnessPosterior:
     """The components of the mixture that matter."""
-    component = weights.sum(axis=2)
-    amplitude = weights.sum(axis=(0, 1))
-    nodes, floors = np.nonzero(component > _NEGLIGIBLE_WEIGHT * component.max())
-    kept = amplitude > 1e-3 * _NEGLIGIBLE_WEIGHT * amplitude.max()
+    lengthscale_weight, amplitude_weight = weights.sum(axis=1), weights.sum(axis=0)
+    nodes = np.flatnonzero(lengthscale_weight > _NEGLIGIBLE_WEIGHT * lengthscale_weight.max())
+    kept = amplitude_weight > _NEGLIGIBLE_WEIGHT * amplitude_weight.max()
     lengthscales = found.lengthscales[nodes]
     log_scale = problem.model.log_prior_variance(lengthscales, problem.samples.n_columns)
-    chosen = weights[nodes, floors][:, kept]
+    chosen = weights[nodes][:, kept]
     return WitnessPosterior(
         points=problem.points,
         lengthscales=lengthscales,
-        basis=found.basis[nodes, floors],
-        eigenvalues=found.eigenvalues[nodes, floors],
-        scores=found.scores[nodes, floors],
+        basis=found.basis[nodes],
+        eigenvalues=found.eigenvalues[nodes],
+        scores=found.scores[nodes],
         log_variances=2.0 * log_amplitudes[kept] + log_scale[:, None],
         weights=chosen / chosen.sum(),
     )

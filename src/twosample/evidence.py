@@ -68,13 +68,25 @@ def log_bayes_factor(eigenvalues: Array, scores: Array, log_variance: Array | fl
 
     Parameters
     ----------
-    eigenvalues, scores
-        Of a `Spectrum`, (..., s).
+    eigenvalues
+        Of a `Spectrum`, (m, 1, s).
+    scores
+        Of the same, (m, s).
     log_variance
-        Log a², broadcast against the leading dimensions.
+        Log a² of A amplitudes, (m, A).
+
+    Returns
+    -------
+    ndarray
+        (m, A).
     """
     signal = np.exp(np.asarray(log_variance))[..., None] * eigenvalues
-    return np.asarray(0.5 * (scores**2 * (signal / (1.0 + signal)) - np.log1p(signal)).sum(axis=-1))
+    total = 1.0 + signal
+    # One logarithm for eight factors: 1 + a²λ stays far below 1e38.
+    log_determinant = np.log(np.multiply.reduceat(total, range(0, total.shape[-1], 8), axis=-1)).sum(axis=-1)
+    signal /= total
+    quadratic = (signal @ np.square(scores)[..., None])[..., 0]
+    return np.asarray(0.5 * (quadratic - log_determinant))
 
 
 def effective_size(statistics: FeatureStatistics) -> float:
@@ -140,13 +152,13 @@ class Evidence:
     lengthscales
         (m,).
     log_bf10
-        Log Bayes factor of H1 given the lengthscale, amplitude and floor integrated out, (m,).
+        Log Bayes factor of H1 given the lengthscale, amplitude integrated out, (m,).
     log_h0, log_h1
         Log of what weighs the lengthscale under each hypothesis, without its prior, (m,).
     log_mixture
-        Log prior weight × Bayes factor of every floor and amplitude, (m, C, A).
+        Log of prior weight × Bayes factor of every amplitude, (m, A).
     eigenvalues, scores, basis
-        The spectra, (m, C, s), (m, C, s) and (m, C, s, s).
+        The spectra, (m, s), (m, s) and (m, s, s).
     """
 
     lengthscales: Array
@@ -178,19 +190,15 @@ def evaluate(statistics: FeatureStatistics, model: Model) -> Evidence:
     distances = squared_distances(points, points)
     R = prior_correlation(distances, lengthscales[:, None, None]) + model.prior_nugget * np.eye(s)
     log_scale = model.log_prior_variance(lengthscales, n_columns)
-    floors = model.floor.at(n, s)
-    covariance = noise_covariance(statistics, model.shrinkage)
-    V = covariance[:, None] + floors[:, None, None] * np.eye(s)
-    spectra = spectrum(statistics.delta[:, None], V, R[:, None])
+    V = noise_covariance(statistics, model.shrinkage) + model.floor.at(n) * np.eye(s)
+    spectra = spectrum(statistics.delta, V, R)
 
     log_amplitude, log_weight = amplitudes(model)
-    log_bf10 = log_bayes_factor(
-        spectra.eigenvalues[:, :, None],
-        spectra.scores[:, :, None],
-        2.0 * log_amplitude + log_scale[:, None, None],
+    given_amplitude = log_bayes_factor(
+        spectra.eigenvalues[:, None], spectra.scores, 2.0 * log_amplitude + log_scale[:, None]
     )
-    log_mixture = log_bf10 + log_weight - np.log(len(floors))
-    log_bf10 = np.logaddexp.reduce(log_mixture.reshape(len(lengthscales), -1), axis=1)
+    log_mixture = given_amplitude + log_weight
+    log_bf10 = np.logaddexp.reduce(log_mixture, axis=1)
 
     if statistics.pairs is None or statistics.log_volume is None:
         log_h0, log_h1 = np.zeros_like(log_bf10), log_bf10
@@ -198,7 +206,7 @@ def evaluate(statistics: FeatureStatistics, model: Model) -> Evidence:
         log_h0, log_h1 = published_log_pseudo_likelihoods(statistics.pairs, R, statistics.log_volume)
     else:
         # Σ is the covariance of one pair's difference: n V for equal sizes, S_x + S_y + floor in general.
-        sigma = V[:, 0] * n
+        sigma = V * n
         log_h0 = log_pseudo_likelihood(sigma, statistics.pairs, statistics.log_volume)
         log_h1 = log_h0 + log_bf10
     return Evidence(

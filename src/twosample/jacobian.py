@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from twosample.kernels import squared_distances
 
-__all__ = ["log_volumes"]
+__all__ = ["log_volume_bounds", "log_volumes"]
 
 Array = NDArray[np.float64]
 
-# A column that keeps less than this share of its length after orthogonalisation has lost too many digits.
-_SAFE_REMAINDER = 1e-4
+# A normalised column that keeps less than this share of its squared length has lost too many digits.
+_SAFE_PIVOT = 1e-5
 # A difference smaller than this share of its terms is rounding noise: the column is linearly dependent.
 _CANCELLED = 1e-13
 
@@ -49,41 +49,80 @@ def log_volumes(
     >>> log_volumes(np.array([[0.5]]), np.array([[2.0]]), points, 1.0).round(6)
     array([-1.257893])
     """
-    n_columns = x.shape[1]
-    precision = 0.5 / lengthscale**2
-    log_weights, columns = [], []
-    nearest = np.zeros(len(x))
-    for rows, distances in ((x, distances_x), (y, distances_y)):
-        scaled = precision * (squared_distances(rows, points) if distances is None else distances)
-        closest = scaled.min(axis=1)
-        nearest += closest
-        log_weight = closest[:, None] - scaled
-        log_weights.append(log_weight)
-        weight = np.exp(log_weight)
-        columns += [weight * np.subtract.outer(rows[:, d], points[:, d]) for d in range(n_columns)]
-
-    result, safe = _gram_schmidt(columns)
+    columns, log_weights, log_scale = _scaled_columns(x, y, points, lengthscale, distances_x, distances_y)
+    result, safe = _gram_volumes(columns)
     if not safe.all():
-        doubtful = np.flatnonzero(~safe)
-        result[doubtful] = _log_elimination(
-            x[doubtful], y[doubtful], points, log_weights[0][doubtful], log_weights[1][doubtful]
-        )
+        doubtful = ~safe
+        log_weight_x, log_weight_y = (weight[doubtful] for weight in log_weights)
+        result[doubtful] = _log_elimination(x[doubtful], y[doubtful], points, log_weight_x, log_weight_y)
     result[(x == y).all(axis=1)] = -np.inf
-    return result - n_columns * nearest - 4 * n_columns * np.log(lengthscale)
+    return np.asarray(result + log_scale)
 
 
-def _gram_schmidt(columns: list[Array]) -> tuple[Array, Array]:
-    """Log volume by modified Gram–Schmidt, vectorised over pairs, and where it can be trusted."""
-    total = np.zeros(len(columns[0]))
-    safe = np.ones(len(total), dtype=bool)
-    before = [np.einsum("ij,ij->i", column, column) for column in columns]
-    for k, column in enumerate(columns):
-        remaining = np.einsum("ij,ij->i", column, column)
-        safe &= remaining > _SAFE_REMAINDER**2 * before[k]
-        positive = np.where(remaining > 0, remaining, 1.0)
-        total += 0.5 * np.log(positive)
-        for later in columns[k + 1 :]:
-            later -= (np.einsum("ij,ij->i", column, later) / positive)[:, None] * column
+def log_volume_bounds(
+    x: Array,
+    y: Array,
+    points: Array,
+    lengthscale: float,
+    distances_x: Array | None = None,
+    distances_y: Array | None = None,
+) -> Array:
+    """Upper bounds of `log_volumes` that are cheap at any lengthscale: the product of the columns' lengths (Hadamard).
+
+    Examples
+    --------
+    >>> points = np.array([[0.0], [1.0], [3.0]])
+    >>> x, y = np.array([[0.5]]), np.array([[2.0]])
+    >>> bool((log_volume_bounds(x, y, points, 1.0) >= log_volumes(x, y, points, 1.0)).all())
+    True
+    """
+    columns, _, log_scale = _scaled_columns(x, y, points, lengthscale, distances_x, distances_y)
+    with np.errstate(divide="ignore"):
+        return np.asarray(0.5 * np.log((columns**2).sum(axis=1)).sum(axis=1) + log_scale)
+
+
+def _scaled_columns(
+    x: Array, y: Array, points: Array, lengthscale: float, distances_x: Array | None, distances_y: Array | None
+) -> tuple[Array, list[Array], Array]:
+    """The columns of J (n, s, 2D), each block scaled so that its largest rows cannot underflow; log weights; log scale.
+
+    A point that equals the row has a zero row in J whatever its kernel value; its log weight is -inf.
+    """
+    n_columns = x.shape[1]
+    columns = np.empty((len(x), len(points), 2 * n_columns))
+    log_weights = []
+    log_scale = np.full(len(x), -4.0 * n_columns * np.log(lengthscale))
+    for rows, distances, first in ((x, distances_x, 0), (y, distances_y, n_columns)):
+        distances = squared_distances(rows, points) if distances is None else distances
+        log_weight = distances * (-0.5 / lengthscale**2)
+        log_weight[distances == 0.0] = -np.inf
+        largest = log_weight.max(axis=1)
+        largest[np.isneginf(largest)] = 0.0
+        log_weight -= largest[:, None]
+        log_weights.append(log_weight)
+        log_scale += n_columns * largest
+        weight = np.exp(log_weight)
+        for d in range(n_columns):
+            np.subtract.outer(rows[:, d], points[:, d], out=columns[:, :, first + d])
+            columns[:, :, first + d] *= weight
+    return columns, log_weights, log_scale
+
+
+def _gram_volumes(columns: Array) -> tuple[Array, Array]:
+    """Log volumes from Cholesky pivots of the columns' Gram matrices (n, 2D, 2D), and where they can be trusted."""
+    gram = np.swapaxes(columns, 1, 2) @ columns
+    lengths = np.einsum("nkk->nk", gram).copy()
+    lengths[lengths == 0.0] = 1.0
+    gram /= np.sqrt(lengths[:, :, None] * lengths[:, None, :])
+    total = 0.5 * np.log(lengths).sum(axis=1)
+    safe = np.ones(len(columns), dtype=bool)
+    for k in range(gram.shape[1]):
+        pivot = gram[:, k, k]
+        safe &= pivot > _SAFE_PIVOT
+        pivot = np.where(safe, pivot, 1.0)
+        total += 0.5 * np.log(pivot)
+        row = gram[:, k, k + 1 :]
+        gram[:, k + 1 :, k + 1 :] -= row[:, :, None] * (row / pivot[:, None])[:, None, :]
     return total, safe
 
 
@@ -128,9 +167,7 @@ def _log_elimination(x: Array, y: Array, points: Array, log_weight_x: Array, log
         )
         log_entry[pairs, row, :] = -np.inf
         log_entry[pairs, :, column] = -np.inf
-    finite = np.isfinite(total)
-    volume_lower, _ = _gram_schmidt([lower[:, :, k] for k in range(n_columns)])
-    return np.where(finite, total + volume_lower, -np.inf)
+    return np.asarray(np.where(np.isfinite(total), total + _gram_volumes(lower)[0], -np.inf))
 
 
 def _balance(log_weight_x: Array, log_weight_y: Array, n_columns: int) -> Array:
@@ -139,6 +176,7 @@ def _balance(log_weight_x: Array, log_weight_y: Array, n_columns: int) -> Array:
     Such a factor scales the best assignment of rows to columns to the largest entries (it is the dual variable of
     that assignment problem); found by bisection for all pairs at once.
     """
+    log_weight_x, log_weight_y = _finite(log_weight_x), _finite(log_weight_y)
     low = (log_weight_y - log_weight_x).min(axis=1) - 1.0
     high = (log_weight_y - log_weight_x).max(axis=1) + 1.0
     for _ in range(50):
@@ -148,6 +186,13 @@ def _balance(log_weight_x: Array, log_weight_y: Array, n_columns: int) -> Array:
         of_y = np.take_along_axis(shifted > log_weight_x, heaviest, axis=1).sum(axis=1)
         low, high = np.where(of_y > n_columns, middle, low), np.where(of_y > n_columns, high, middle)
     return np.asarray(0.5 * (low + high))
+
+
+def _finite(log_weight: Array) -> Array:
+    """Log weights with those of zero rows replaced by less than any other."""
+    zero = np.isneginf(log_weight)
+    smallest = np.where(zero, np.inf, log_weight).min(axis=1, keepdims=True)
+    return np.where(zero, np.where(np.isfinite(smallest), smallest, 0.0) - 1.0, log_weight)
 
 
 def _subtract(log_a: Array, sign_a: Array, log_b: Array, sign_b: Array) -> tuple[Array, Array]:

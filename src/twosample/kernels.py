@@ -14,7 +14,6 @@ Array = NDArray[np.float64]
 
 # Squaring a kernel matrix doubles its relative error: 2**8 roundings stay below 1e-13.
 _MAX_SQUARINGS = 8
-_SQRT2 = np.sqrt(2.0)
 
 
 def squared_distances(a: Array, b: Array) -> Array:
@@ -39,7 +38,7 @@ def squared_distances(a: Array, b: Array) -> Array:
 
 
 def features(distances: Array, lengthscales: Array) -> Iterator[tuple[int, Array]]:
-    """Kernel values exp(-d²/2ℓ²) for every lengthscale, one after the other, from largest to smallest.
+    """Kernel values exp(-d²/2ℓ²) for every lengthscale, one after the other.
 
     Dividing ℓ by √2 squares the kernel, so on a geometric grid of that ratio one exponential serves several nodes.
 
@@ -68,16 +67,16 @@ def features(distances: Array, lengthscales: Array) -> Iterator[tuple[int, Array
 
 def _chains(lengthscales: Array) -> list[list[int]]:
     """Group the lengthscales into runs in which each is the one before divided by √2."""
-    order = np.argsort(-lengthscales)
+    steps = 2.0 * np.log2(lengthscales)
+    phase = np.round(steps - np.floor(steps), 12) % 1.0
+    order = np.lexsort((-steps, phase))
+    follows = np.abs(np.diff(steps[order]) + 1.0) < 1e-13
     chains: list[list[int]] = []
-    for index in order:
-        for chain in chains:
-            ratio = lengthscales[chain[-1]] / lengthscales[index]
-            if len(chain) <= _MAX_SQUARINGS and abs(ratio - _SQRT2) < 1e-14 * _SQRT2:
-                chain.append(int(index))
-                break
+    for index, follow in zip(order.tolist(), [False, *follows.tolist()], strict=True):
+        if follow and len(chains[-1]) <= _MAX_SQUARINGS:
+            chains[-1].append(index)
         else:
-            chains.append([int(index)])
+            chains.append([index])
     return chains
 
 

@@ -16,6 +16,8 @@ __all__ = ["PRESETS", "Gamma", "HalfCauchy", "LogUniform", "Model", "NoiseFloor"
 
 Array = NDArray[np.float64]
 
+_SMALLEST_FLOOR = 1e-12
+
 
 @dataclass(frozen=True)
 class LogUniform:
@@ -58,29 +60,29 @@ class HalfCauchy:
     scale: float
 
     def nodes(self) -> tuple[Array, Array]:
-        """Values of log a and log prior weights of a trapezoidal rule in log a, weights adding up to one.
+        """Values of log a and log prior weights of a trapezoidal rule in log a.
 
-        In log a the half-Cauchy density is sech(log a - log scale)/π: smooth, with tails that the rule integrates
-        to 1e-9.
+        There the density is sech(log a - log scale)/π: analytic, with exponential tails. Mass above e¹² times the
+        scale (4e-6) is left out, as Bayes factors vanish there; mass below e⁻¹² times it is at the lowest node, as they
+        are 1 there.
         """
-        offset = np.arange(-80, 49) * 0.25
-        log_weight = -np.logaddexp(offset, -offset)
-        return np.log(self.scale) + offset, log_weight - np.logaddexp.reduce(log_weight)
+        step = 0.25
+        offset = np.arange(-48, 49) * step
+        weight = 2.0 * step / (np.pi * (np.exp(offset) + np.exp(-offset)))
+        weight[0] += 2.0 / np.pi * np.arctan(np.exp(offset[0] - 0.5 * step))
+        return np.log(self.scale) + offset, np.log(weight)
 
 
 @dataclass(frozen=True)
 class NoiseFloor:
-    """What is added to the diagonal of V: c / n**power, n the harmonic mean of the sample sizes.
+    """What is added to the diagonal of V: factor / n**power, n the harmonic mean of the sample sizes."""
 
-    Several values of c form a mixture with equal weights.
-    """
-
-    values: tuple[float, ...]
+    factor: float
     power: int
 
-    def at(self, n: float, n_points: int) -> Array:
-        """The floors that apply to samples of size n."""
-        return np.asarray(self.values) / n**self.power
+    def at(self, n: float) -> float:
+        """The floor for samples of size n, but at least what rounding in R and V can hide."""
+        return max(self.factor / n**self.power, _SMALLEST_FLOOR)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,11 +136,11 @@ PRESETS = {
     "adaptive": Model(
         name="adaptive",
         weighing="evidence",
-        lengthscale=LogUniform(1 / 32, 4.0),
-        amplitude=HalfCauchy(0.2),
+        lengthscale=LogUniform(1 / 16, 8.0),
+        amplitude=HalfCauchy(0.05),
         unit_variance=True,
-        floor=NoiseFloor((4.0,), power=2),
-        shrinkage=20.0,
+        floor=NoiseFloor(200.0, power=3),
+        shrinkage=100.0,
         scale="robust",
     ),
     "paper": Model(
@@ -147,7 +149,7 @@ PRESETS = {
         lengthscale=Gamma(2.0, 2.0),
         amplitude=None,
         unit_variance=False,
-        floor=NoiseFloor((0.1,), power=1),
+        floor=NoiseFloor(0.1, power=1),
         scale="raw",
     ),
     "published": Model(
@@ -157,7 +159,7 @@ PRESETS = {
         amplitude=None,
         unit_variance=True,
         prior_nugget=1e-8,
-        floor=NoiseFloor((1e-8,), power=0),
+        floor=NoiseFloor(1e-8, power=0),
         scale="raw",
     ),
 }

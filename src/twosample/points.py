@@ -48,9 +48,9 @@ def choose(rows: Array, count: int) -> Array:
     """Choose evaluation points among rows in lexicographic order, as `thin` returns them.
 
     The rows are halved again and again at the median of the column in which they spread most, until there are `count`
-    cells of equal size; the point of a cell is its middle row along that column. The choice depends on the rows as a
-    set: not on their order, nor on which sample they came from; shifting or stretching columns leaves it as it is
-    when the rows are standardised. Repeated points are dropped.
+    cells of equal size; the point of a cell is the row nearest to its mean. The choice depends on the rows as a set:
+    not on their order, nor on which sample they came from, and shifting or stretching columns leaves it as it is when
+    the rows are standardised. Repeated points are dropped.
 
     Parameters
     ----------
@@ -75,13 +75,13 @@ def choose(rows: Array, count: int) -> Array:
     cells = [(rows, count)]
     while cells:
         cell, wanted = cells.pop()
-        order = np.argsort(cell[:, np.argmax(cell.std(axis=0))], kind="stable")
         if wanted == 1:
-            chosen.append(cell[order[(len(cell) - 1) // 2]])
+            chosen.append(cell[((cell - cell.mean(axis=0)) ** 2).sum(axis=1).argmin()])
             continue
-        left = wanted // 2
-        split = round(len(cell) * left / wanted)
-        cells += [(cell[order[split:]], wanted - left), (cell[order[:split]], left)]
+        order = np.argsort(cell[:, cell.var(axis=0).argmax()], kind="stable")
+        left = (wanted + 1) // 2
+        split = len(cell) * left // wanted
+        cells += [(cell[order[:split]], left), (cell[order[split:]], wanted - left)]
     return np.unique(np.asarray(chosen), axis=0)
 
 

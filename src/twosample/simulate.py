@@ -68,11 +68,11 @@ class _Shape(NamedTuple):
     spread: tuple[float, float]
 
 
-_CHAIR = _Shape(0.44, 0.40, (0.05, 0.57), (0.03, 0.03))
-_INVERTED_CHAIR = _Shape(0.36, 0.32, (0.05, -0.57), (0.03, 0.03))
-_TWIST_BOAT = _Shape(0.08, 0.18, (0.70, 0.0), (0.06, 0.06))
-_HALF_CHAIR = _Shape(0.06, 0.06, (0.42, 0.32), (0.06, 0.05))
-_PLANAR = _Shape(0.06, 0.04, (0.06, 0.0), (0.05, 0.04))
+_CHAIR = _Shape(0.44, 0.34, (0.05, 0.57), (0.03, 0.03))
+_INVERTED_CHAIR = _Shape(0.36, 0.28, (0.05, -0.57), (0.03, 0.03))
+_TWIST_BOAT = _Shape(0.06, 0.26, (0.70, 0.0), (0.06, 0.06))
+_HALF_CHAIR = _Shape(0.07, 0.08, (0.42, 0.32), (0.06, 0.05))
+_PLANAR = _Shape(0.07, 0.04, (0.06, 0.0), (0.05, 0.04))
 _SHAPES = (_CHAIR, _INVERTED_CHAIR, _TWIST_BOAT, _HALF_CHAIR, _PLANAR)
 
 # Against the crystal, clusters of the gas phase are this much wider and lie this much further out in |q3|.

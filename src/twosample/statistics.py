@@ -79,14 +79,16 @@ class _Accumulator:
         self.mean = np.zeros((n_lengthscales, n_points))
         self.scatter = np.zeros((n_lengthscales, n_points, n_points))
         self._centered = np.empty((0, n_points))
+        self._ones = np.ones(0)
 
     def add(self, index: int, block: Array) -> None:
         """Merge a block of feature vectors (rows) into lengthscale `index`; `close_block` ends the block."""
         rows = len(block)
         if len(self._centered) < rows:
-            self._centered = np.empty_like(block)
+            self._centered, self._ones = np.empty_like(block), np.ones(rows)
         centered = self._centered[:rows]
-        mean = block.mean(axis=0)
+        mean = self._ones[:rows] @ block
+        mean /= rows
         np.subtract(block, mean, out=centered)
         scatter = centered.T @ centered
         shift = mean - self.mean[index]
@@ -138,6 +140,7 @@ class FeatureStatistics:
         *,
         pairs: tuple[Array, Array] | None = None,
         volumes: NDArray[np.bool_] | None = None,
+        log_volumes: Callable[..., Array] = log_volumes,
         prepare: Callable[[Array], Array] | None = None,
         tick: Callable[[int], object] | None = None,
     ) -> FeatureStatistics:
@@ -155,6 +158,8 @@ class FeatureStatistics:
             Rows (n, D) of both samples that belong together, for the moments of the differences.
         volumes
             Which pairs (n,) to sum the log volumes of the Jacobians over; None for no volumes at all.
+        log_volumes
+            Computes them; `log_volume_bounds` is cheaper where an upper bound will do.
         prepare
             Applied to each block of rows before anything else, e.g. to standardise the columns.
         tick

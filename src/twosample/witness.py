@@ -39,20 +39,20 @@ class Witness:
 
 @dataclass(frozen=True, eq=False)
 class WitnessPosterior:
-    """A mixture of Gaussian processes, one for each lengthscale, noise floor and amplitude that has posterior mass.
+    """A mixture of Gaussian processes, one for each lengthscale and amplitude that has posterior mass.
 
     Attributes
     ----------
     points
         Evaluation points (s, D), in standardised units.
     lengthscales
-        Of the J components, (J,), in standardised units.
+        J lengthscales, (J,), in standardised units.
     basis, eigenvalues, scores
         Their spectra, (J, s, s), (J, s) and (J, s).
     log_variances
-        Log a² of the amplitudes of each component, (J, A).
+        Log a² of A amplitudes at each lengthscale, (J, A).
     weights
-        Posterior probabilities of the components' amplitudes, (J, A), adding up to one.
+        Posterior probabilities, (J, A), adding up to one.
     """
 
     points: Array

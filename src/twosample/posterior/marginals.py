@@ -52,7 +52,7 @@ def log_bayes_factor(rule: Quadrature, log_prior_odds: float = 0.0) -> float:
 
 
 def component_weights(rule: Quadrature, evidence: Evidence) -> Array:
-    """Posterior probability under H1 of every evaluated lengthscale, floor and amplitude, (m, C, A).
+    """Posterior probability under H1 of every evaluated lengthscale and amplitude, (m, A).
 
     The mass of the rule is shared between the two evaluated lengthscales that enclose each location, linearly in log ℓ.
     """
@@ -68,5 +68,5 @@ def component_weights(rule: Quadrature, evidence: Evidence) -> Array:
         node_mass = np.zeros(len(nodes))
         node_mass[order] = np.bincount(right, mass * share, len(nodes))
         node_mass[order] += np.bincount(right - 1, mass * (1.0 - share), len(nodes))
-    given_node = np.exp(evidence.log_mixture - evidence.log_bf10[:, None, None])
-    return np.asarray(node_mass[:, None, None] * given_node)
+    given_node = np.exp(evidence.log_mixture - evidence.log_bf10[:, None])
+    return np.asarray(node_mass[:, None] * given_node)

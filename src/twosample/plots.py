@@ -1,0 +1,467 @@
+"""Pictures of a result: the samples, where they differ, and at what scale. They read a result and infer nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twosample.errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap, Normalize
+    from matplotlib.figure import Figure
+    from matplotlib.text import Text
+
+    from twosample.result import TwoSampleResult
+
+__all__ = ["plot_result", "printable"]
+
+Array = NDArray[np.float64]
+
+# Blue and vermilion of Okabe and Ito: told apart with any colour vision, and in grey.
+_X_COLOR = "#0072B2"
+_Y_COLOR = "#D55E00"
+_NEUTRAL = "#F7F7F7"
+_INK = "#333333"
+_FAINT = "#777777"
+
+_SHOWN_SHARE = 0.995
+_GRID_1D = 400
+_GRID_2D = 90
+_LONGEST_NAME = 28
+_MARKERS = ("o", "^")
+
+
+def printable(text: str) -> str:
+    r"""Return text with control characters and the like written as escapes, so that it can be shown anywhere.
+
+    Examples
+    --------
+    >>> printable("caf\u00e9\x1b[31m\n")
+    'café\\x1b[31m\\n'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def plot_result(result: TwoSampleResult, *, names: tuple[str, str] = ("x", "y")) -> Figure:
+    """Draw a result: the two samples, the witness function, and the posterior of the lengthscale.
+
+    Parameters
+    ----------
+    result
+        What `twosample.test` returned.
+    names
+        What to call the two samples.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Save it with ``figure.savefig("result.png")``. It belongs to no window and no global state.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import twosample as ts
+    >>> result = ts.test([0.1, 0.4, 0.7, 0.9], [2.1, 2.4, 2.6, 2.9])
+    >>> figure = plot_result(result, names=("before", "after"))
+    >>> [axes.get_title(loc="left") for axes in figure.axes[:3]]
+    ['The samples', 'Where they differ, if they do', 'At what scale they differ, if they do']
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
+    except ImportError:
+        raise MissingExtraError("plot", "matplotlib", "plot") from None
+    if len(names) != 2:
+        raise InputError(f"names: need one name for each of the two samples, not {len(names)}")
+    labels = (_short(names[0]), _short(names[1]))
+
+    one_column = len(result.columns) == 1
+    figure = Figure(
+        figsize=(11.0, 6.2) if one_column else (15.0, 5.2), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08)
+    )
+    FigureCanvasAgg(figure)
+    if one_column:
+        grid = figure.add_gridspec(2, 2, width_ratios=(1.45, 1.0))
+        samples = figure.add_subplot(grid[0, 0])
+        witness = figure.add_subplot(grid[1, 0], sharex=samples)
+        scale = figure.add_subplot(grid[:, 1])
+        _draw_column(samples, witness, result, labels)
+    else:
+        samples, witness, scale = figure.subplots(1, 3)
+        _draw_columns(samples, witness, result, labels)
+    _draw_lengthscale(scale, result)
+
+    title = f"{result.verdict[0].upper()}{result.verdict[1:]}\n{_answer(result)}"
+    _as_text(figure.suptitle(title, fontsize="x-large", color=_INK))
+    for axes, text in (
+        (samples, "The samples"),
+        (witness, "Where they differ, if they do"),
+        (scale, "At what scale they differ, if they do"),
+    ):
+        axes.set_title(text, loc="left", color=_INK)
+    return figure
+
+
+def _answer(result: TwoSampleResult) -> str:
+    """The numbers below the verdict."""
+    probability = result.prob_h1
+    if probability > 0.9999:
+        shown = "> 0.9999"
+    elif probability < 0.0001:
+        shown = "< 0.0001"
+    else:
+        shown = f"= {probability:.4f}"
+    return f"P(different | data) {shown}      log BF10 = {round(result.log_bf10, 2) + 0.0:+.2f}"
+
+
+def _short(name: str) -> str:
+    shown = printable(str(name))
+    return shown if len(shown) <= _LONGEST_NAME else f"{shown[: _LONGEST_NAME - 3]}..."
+
+
+def _as_text(text: Text) -> Text:
+    """Show a text as it is: a dollar sign in a name starts no formula."""
+    text.set_parse_math(False)
+    text.set_usetex(False)
+    return text
+
+
+def _range(values: Array) -> tuple[float, float]:
+    """Where the central values lie, with a margin."""
+    tail = 0.5 * (1.0 - _SHOWN_SHARE)
+    low, high = (float(value) for value in np.quantile(values, (tail, 1.0 - tail)))
+    margin = 0.05 * (high - low) if high > low else max(abs(low), 1.0) * 0.5
+    return low - margin, high + margin
+
+
+def _legend(axes: Axes, handles: list[Any], labels: list[str], *, ncols: int = 1, above: bool = False) -> None:
+    """Put a legend below the axes, clear of the axis label, or above them at the right, beside the title."""
+    from matplotlib.transforms import ScaledTranslation
+
+    lines = 1 + axes.get_xlabel().count("\n")
+    points = 4.0 if above else -(24.0 + 15.0 * lines)
+    offset = ScaledTranslation(0.0, points / 72.0, axes.get_figure(root=True).dpi_scale_trans)  # type: ignore[union-attr]
+    legend = axes.legend(
+        handles,
+        ["?"] * len(labels),
+        loc="lower right" if above else "upper center",
+        bbox_to_anchor=(1.0, 1.0) if above else (0.5, 0.0),
+        bbox_transform=axes.transAxes + offset,
+        borderaxespad=0.0,
+        borderpad=0.0,
+        frameon=False,
+        fontsize="small",
+        markerscale=1.6,
+        ncols=ncols,
+    )
+    # The texts are set afterwards because matplotlib leaves out labels that start with an underscore.
+    for text, label in zip(legend.get_texts(), labels, strict=True):
+        _as_text(text).set_text(label)
+
+
+def _column_labels(result: TwoSampleResult) -> list[str]:
+    """What to call the columns; those without a name go by their position."""
+    if len(result.columns) == 1 and result.columns[0].isdigit():
+        return ["value"]
+    return [f"column {name}" if name.isdigit() else _short(name) for name in result.columns]
+
+
+def _sample_labels(result: TwoSampleResult, names: tuple[str, str]) -> list[str]:
+    """Names of the samples with their sizes, and how many of the rows are shown where that is not all."""
+    labels = []
+    for name, n, shown in zip(names, (result.n_x, result.n_y), (result.shown_x, result.shown_y), strict=True):
+        labels.append(f"{name} ({n:,} rows)" if len(shown) == n else f"{name} ({len(shown):,} of {n:,} rows)")
+    return labels
+
+
+# One column.
+
+
+def _draw_column(samples: Axes, witness: Axes, result: TwoSampleResult, names: tuple[str, str]) -> None:
+    pooled = np.concatenate([result.shown_x[:, 0], result.shown_y[:, 0]])
+    low, high = _range(pooled)
+    at = np.linspace(low, high, _GRID_1D)
+
+    handles: list[Any] = []
+    top = 0.0
+    for rows, color in ((result.shown_x[:, 0], _X_COLOR), (result.shown_y[:, 0], _Y_COLOR)):
+        density = _kernel_density(rows, at)
+        top = max(top, float(density.max()))
+        samples.fill_between(at, density, color=color, alpha=0.18, linewidth=0)
+        handles += samples.plot(at, density, color=color, linewidth=1.8)
+    for rows, color, height in (
+        (result.shown_x[:, 0], _X_COLOR, -0.05 * top),
+        (result.shown_y[:, 0], _Y_COLOR, -0.12 * top),
+    ):
+        samples.plot(rows, np.full(len(rows), height), "|", color=color, markersize=7, alpha=0.45, markeredgewidth=0.7)
+    samples.set(ylim=(-0.17 * top, 1.1 * top), ylabel="density", yticks=[])
+    samples.axhline(0.0, color=_FAINT, linewidth=0.6)
+    labels = _sample_labels(result, names)
+    _legend(samples, handles, labels, ncols=2 if len("".join(labels)) < 48 else 1, above=True)
+    samples.tick_params(labelbottom=False)
+    outside = int(np.count_nonzero((pooled < low) | (pooled > high)))
+    if outside:
+        words = f"{outside} {'row' if outside == 1 else 'rows'} out of view"
+        samples.text(0.01, 0.96, words, transform=samples.transAxes, va="top", color=_FAINT, fontsize="small")
+    _draw_witness_curve(witness, result, at, names)
+
+
+def _kernel_density(rows: Array, at: Array) -> Array:
+    """Gaussian kernel density estimate with Silverman's bandwidth, for display."""
+    span = float(at[-1] - at[0])
+    quartiles = np.quantile(rows, (0.25, 0.75))
+    spreads = [spread for spread in (float(np.std(rows)), float(quartiles[1] - quartiles[0]) / 1.349) if spread > 0]
+    bandwidth = max(0.9 * min(spreads, default=0.0) * len(rows) ** -0.2, span / 150)
+    density = np.zeros_like(at)
+    for row in rows:
+        density += np.exp(-0.5 * ((at - row) / bandwidth) ** 2)
+    return np.asarray(density / (len(rows) * bandwidth * np.sqrt(2 * np.pi)))
+
+
+def _draw_witness_curve(axes: Axes, result: TwoSampleResult, at: Array, names: tuple[str, str]) -> None:
+    witness = result.witness(at)
+    bands = {level: witness.band(level) for level in (0.95, 0.5)}
+    handles: list[Any] = []
+    for (low, high), color in zip(bands.values(), ("#D9D9D9", "#B0B0B0"), strict=True):
+        handles.append(axes.fill_between(at, low, high, color=color, linewidth=0))
+    handles[:0] = axes.plot(at, witness.mean, color=_INK, linewidth=1.6)
+    axes.axhline(0.0, color=_INK, linewidth=0.8, linestyle=(0, (4, 3)))
+
+    lower, upper = bands[0.95]
+    reach = max(float(np.max(np.abs([lower, upper]))), np.finfo(float).tiny)
+    axes.set(xlim=(at[0], at[-1]), ylim=(-1.35 * reach, 1.35 * reach), ylabel="witness")
+    _as_text(axes.set_xlabel(_column_labels(result)[0]))
+    _plain_ticks(axes)
+    for sign, name, color, clear in (
+        (1.0, names[0], _X_COLOR, bool((lower > 0).any())),
+        (-1.0, names[1], _Y_COLOR, bool((upper < 0).any())),
+    ):
+        signed = sign * witness.mean
+        axes.fill_between(at, 0.0, witness.mean, where=(signed > 0).tolist(), color=color, alpha=0.4, linewidth=0)
+        if not (signed > 0).any():
+            continue
+        peak = (at[int(np.argmax(signed))] - at[0]) / (at[-1] - at[0])
+        side = "left" if peak < 0.2 else "right" if peak > 0.8 else "center"
+        words = f"more {name} here" if clear else f"perhaps more {name} here"
+        _as_text(
+            axes.text(
+                float(np.clip(peak, 0.02, 0.98)), 0.5 + 0.47 * sign, words, transform=axes.transAxes, ha=side,
+                va="top" if sign > 0 else "bottom", color=color if clear else _FAINT,
+            )
+        )  # fmt: skip
+    _legend(axes, handles, ["posterior mean", "95 % band", "50 % band"], ncols=3)
+
+
+def _plain_ticks(axes: Axes) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(7))
+
+
+# Several columns.
+
+
+class _Plane(NamedTuple):
+    """The rows as they are drawn: in two coordinates, with what to write at the axes."""
+
+    x: Array
+    y: Array
+    labels: tuple[str, str]
+
+    @property
+    def limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        both = np.concatenate([self.x, self.y])
+        return _range(both[:, 0]), _range(both[:, 1])
+
+
+def _draw_columns(samples: Axes, witness: Axes, result: TwoSampleResult, names: tuple[str, str]) -> None:
+    if len(result.columns) == 2:
+        first, second = _column_labels(result)
+        plane = _Plane(result.shown_x, result.shown_y, (first, second))
+        _draw_witness_map(witness, result, plane, names)
+    else:
+        plane = _principal_plane(result)
+        _draw_witness_rows(witness, result, plane, names)
+
+    handles: list[Any] = []
+    size = _marker_size(plane)
+    for rows, color, marker in zip((plane.x, plane.y), (_X_COLOR, _Y_COLOR), _MARKERS, strict=True):
+        handles.append(samples.scatter(rows[:, 0], rows[:, 1], s=size, c=color, marker=marker, alpha=0.5, linewidths=0))
+    for axes in (samples, witness):
+        x_limits, y_limits = plane.limits
+        axes.set(xlim=x_limits, ylim=y_limits)
+        _as_text(axes.set_xlabel(plane.labels[0]))
+        _as_text(axes.set_ylabel(plane.labels[1]))
+        _plain_ticks(axes)
+    _legend(samples, handles, _sample_labels(result, names))
+
+
+def _marker_size(plane: _Plane) -> float:
+    return float(np.clip(6000 / (len(plane.x) + len(plane.y)), 10, 30))
+
+
+def _principal_plane(result: TwoSampleResult) -> _Plane:
+    """The shown rows on their first two principal axes, found without the outermost values."""
+    x, y = ((rows - result.center) / result.scale for rows in (result.shown_x, result.shown_y))
+    both = np.concatenate([x, y])
+    tail = 0.5 * (1.0 - _SHOWN_SHARE)
+    inner = np.clip(both, *np.quantile(both, (tail, 1.0 - tail), axis=0))
+    center = inner.mean(axis=0)
+    _, singular, axes = np.linalg.svd(inner - center, full_matrices=False)
+    shares = singular**2 / np.sum(singular**2)
+    first, second = (f"principal axis {i + 1} of {x.shape[1]} ({shares[i]:.0%} of the variance)" for i in range(2))
+    return _Plane((x - center) @ axes[:2].T, (y - center) @ axes[:2].T, (first, second))
+
+
+def _draw_witness_map(axes: Axes, result: TwoSampleResult, plane: _Plane, names: tuple[str, str]) -> None:
+    from matplotlib.lines import Line2D
+
+    first, second = (np.linspace(*limits, _GRID_2D) for limits in plane.limits)
+    at = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
+    witness = result.witness(at)
+    norm = _centered(witness.mean, witness.sd)
+    levels = np.linspace(norm.vmin or 0.0, norm.vmax or 0.0, 22)
+    mean = witness.mean.reshape(_GRID_2D, _GRID_2D)
+    clear = (np.abs(witness.mean) - 2.0 * witness.sd).reshape(_GRID_2D, _GRID_2D)
+
+    filled = axes.contourf(first, second, mean, levels=levels, cmap=_colors(), norm=norm)
+    if clear.min() < 0.0 < clear.max():
+        axes.contour(first, second, clear, levels=[0.0], colors=_INK, linewidths=1.2)
+    for rows, color, marker in zip((plane.x, plane.y), (_X_COLOR, _Y_COLOR), _MARKERS, strict=True):
+        axes.scatter(rows[:, 0], rows[:, 1], s=3, c=color, marker=marker, alpha=0.35, linewidths=0)
+    _witness_scale(axes, filled, norm, names)
+    words = "inside: more than 2 sd from zero" if clear.max() > 0.0 else "nowhere 2 sd from zero"
+    _legend(axes, [Line2D([], [], color=_INK, linewidth=1.2)], [words])
+
+
+def _draw_witness_rows(axes: Axes, result: TwoSampleResult, plane: _Plane, names: tuple[str, str]) -> None:
+    from matplotlib.lines import Line2D
+
+    witness = [result.witness(rows) for rows in (result.shown_x, result.shown_y)]
+    mean = np.concatenate([part.mean for part in witness])
+    norm = _centered(mean, np.concatenate([part.sd for part in witness]))
+    clear = [np.abs(part.mean) > 2.0 * part.sd for part in witness]
+    for rows, part, sure, marker in zip((plane.x, plane.y), witness, clear, _MARKERS, strict=True):
+        size = np.where(sure, 1.4, 0.5) * _marker_size(plane)
+        drawn = axes.scatter(rows[:, 0], rows[:, 1], s=size, c=part.mean, cmap=_colors(), norm=norm, marker=marker)
+        drawn.set_edgecolor(_FAINT)
+        drawn.set_linewidth(0.3)
+    _witness_scale(axes, drawn, norm, names)
+    large = Line2D([], [], marker="o", markersize=4, linestyle="", markerfacecolor="none", markeredgecolor=_FAINT)
+    words = "large: more than 2 sd from zero" if any(sure.any() for sure in clear) else "nowhere 2 sd from zero"
+    _legend(axes, [large], [words])
+
+
+def _centered(mean: Array, sd: Array) -> Normalize:
+    """Colours symmetric about zero, pale where the witness is small beside its own uncertainty."""
+    from matplotlib.colors import Normalize
+
+    reach = max(float(np.abs(mean).max()), 2.0 * float(np.quantile(sd, 0.9)), float(np.finfo(float).tiny))
+    return Normalize(-reach, reach)
+
+
+def _colors() -> Colormap:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("more y, more x", [_Y_COLOR, _NEUTRAL, _X_COLOR])
+
+
+def _witness_scale(axes: Axes, drawn: object, norm: Normalize, names: tuple[str, str]) -> None:
+    """A colour scale that says at its ends which sample has more there."""
+    bar = axes.figure.colorbar(drawn, ax=axes, shrink=0.8, pad=0.02)  # type: ignore[arg-type]
+    bar.set_ticks([norm.vmin or 0.0, 0.0, norm.vmax or 0.0])
+    bar.set_ticklabels([f"more\n{names[1]}", "0", f"more\n{names[0]}"])
+    for text in bar.ax.get_yticklabels():
+        _as_text(text)
+
+
+# The lengthscale.
+
+
+def _draw_lengthscale(axes: Axes, result: TwoSampleResult) -> None:
+    posterior = result.lengthscale
+    if posterior.fixed:
+        axes.set_axis_off()
+        words = (
+            f"The lengthscale was given, not inferred:\n{posterior.grid[0]:.4g}\n\n"
+            f"{_unit(result)}\n\nmedian heuristic: {posterior.median_heuristic:.4g}"
+        )
+        _as_text(axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", va="center", color=_INK))
+        return
+
+    from matplotlib.lines import Line2D
+
+    grid = posterior.grid
+    differ = axes.fill_between(grid, posterior.density_h1, color="#009E73", alpha=0.3, linewidth=0)
+    axes.plot(grid, posterior.density_h1, color="#009E73", linewidth=1.8)
+    (same,) = axes.plot(grid, posterior.density_h0, color=_FAINT, linewidth=0.9)
+    median = axes.axvline(posterior.median_heuristic, color=_INK, linewidth=1.0, linestyle=":")
+    axes.set(xscale="log", ylim=(0.0, 1.08 * float(max(posterior.density_h1.max(), posterior.density_h0.max()))))
+    axes.set(ylabel="density of log lengthscale")
+    axes.set_xlim(*_lengthscale_range(result))
+    _as_text(axes.set_xlabel(f"lengthscale\n{_unit(result)}"))
+    _number_log_axis(axes)
+
+    probability = axes.twinx()
+    probability.plot(grid, posterior.prob_h1, color="#7B3294", linewidth=1.4, linestyle="--")
+    probability.set(ylim=(0.0, 1.08), yticks=[0.0, 0.25, 0.5, 0.75, 1.0])
+    probability.set_ylabel("P(different | data, lengthscale)", color="#7B3294")
+    probability.tick_params(axis="y", colors="#7B3294")
+    alone = Line2D([], [], color="#7B3294", linewidth=1.4, linestyle="--")
+    handles = {
+        "posterior if they differ": differ,
+        "posterior if they are the same": same,
+        "P(different) at that lengthscale": alone,
+        "median heuristic": median,
+    }
+    _legend(axes, list(handles.values()), list(handles))
+
+
+def _lengthscale_range(result: TwoSampleResult) -> tuple[float, float]:
+    """Where either posterior has mass, and the median heuristic."""
+    posterior = result.lengthscale
+    ends = [posterior.median_heuristic]
+    for mass in (posterior.mass_h0, posterior.mass_h1):
+        inside = posterior.grid[(np.cumsum(mass) > 1e-3) & (np.cumsum(mass[::-1])[::-1] > 1e-3)]
+        ends += [float(inside[0]), float(inside[-1])] if len(inside) else []
+    return min(ends) / 1.15, max(ends) * 1.15
+
+
+def _number_log_axis(axes: Axes) -> None:
+    """Write 0.01, 0.1, 1 rather than powers of ten, and more of them where the axis spans less than two decades."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = axes.get_xlim()
+    decades = np.log10(high / low)
+    subs = (1.0,) if decades > 3 else (1.0, 3.0) if decades > 1.5 else (1.0, 2.0, 5.0)
+    axes.xaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _number(value)))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _number(value: float) -> str:
+    if 1e-3 < value < 1e5:
+        return f"{value:g}"
+    digits, exponent = f"{value:.0e}".split("e")
+    return f"{digits}e{int(exponent)}"
+
+
+def _unit(result: TwoSampleResult) -> str:
+    if len(result.columns) == 1:
+        return (
+            "(in the units of the data)"
+            if result.columns[0].isdigit()
+            else f"(in the units of {_short(result.columns[0])})"
+        )
+    if (result.scale == 1.0).all():
+        return "(in the units of the columns)"
+    return "(1 = the typical spread of a column)"

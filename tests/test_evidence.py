@@ -1,0 +1,175 @@
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from twosample import evidence, models
+from twosample.errors import InputError, InputTypeError
+from twosample.statistics import FeatureStatistics
+
+PAPER, PUBLISHED, ADAPTIVE = (models.resolve(name) for name in ("paper", "published", "adaptive"))
+
+
+def problem(seed, n_x, n_y, n_columns, s):
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=(n_x, n_columns)), 0.4 + rng.normal(size=(n_y, n_columns))
+    return x, y, rng.normal(size=(s, n_columns))
+
+
+def kernel(rows, points, lengthscale):
+    return np.exp(-((rows[:, None] - points) ** 2).sum(-1) / (2 * lengthscale**2))
+
+
+def prior(points, lengthscale, *, unit=True):
+    r = kernel(points, points, np.sqrt(2) * lengthscale)
+    return r if unit else r * np.pi ** (points.shape[1] / 2) * lengthscale ** points.shape[1]
+
+
+def log_volume_sum(x, y, points, lengthscale):
+    total = 0.0
+    for a, b in zip(x, y, strict=True):
+        left = -kernel(a[None], points, lengthscale).T * (a - points) / lengthscale**2
+        right = kernel(b[None], points, lengthscale).T * (b - points) / lengthscale**2
+        total += np.log(np.linalg.svd(np.hstack([left, right]), compute_uv=False)).sum()
+    return total
+
+
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize(("n", "s", "n_columns"), [(2, 3, 1), (5, 4, 1), (7, 6, 2), (12, 4, 1), (9, 8, 3)])
+def test_pseudo_likelihood_equals_the_kronecker_form(n, s, n_columns, paired):
+    """Both hypotheses against the ns × ns Gaussian of the paper's appendix."""
+    x, y, points = problem(n, n, n, n_columns, s)
+    lengthscales = np.array([0.6, 1.7])
+    empty = x[:0]
+    statistics = FeatureStatistics.from_samples(
+        empty if paired else x, empty if paired else y, points, lengthscales, pairs=(x, y), volumes=np.ones(n, bool)
+    )
+    found = evidence.evaluate(statistics, PAPER)
+    for index, lengthscale in enumerate(lengthscales):
+        features = [kernel(rows, points, lengthscale) for rows in (x, y)]
+        G = (features[0] - features[1]).T
+        if paired:
+            sigma = np.cov(G, bias=True)
+        else:
+            sigma = sum(np.cov(values.T, bias=True) for values in features)
+        sigma = sigma + 0.1 * np.eye(s)
+        R = prior(points, lengthscale, unit=False)
+        noise = np.kron(np.eye(n), sigma)
+        vector = G.T.ravel()
+        volume = log_volume_sum(x, y, points, lengthscale)
+        log_h0 = multivariate_normal.logpdf(vector, cov=noise) + volume
+        log_h1 = multivariate_normal.logpdf(vector, cov=noise + np.kron(np.ones((n, n)), R)) + volume
+        assert found.log_h0[index] == pytest.approx(log_h0, rel=1e-10, abs=1e-10)
+        assert found.log_h1[index] == pytest.approx(log_h1, rel=1e-10, abs=1e-10)
+
+
+@pytest.mark.parametrize(("n_x", "n_y"), [(30, 30), (12, 50)])
+@pytest.mark.parametrize("model", [PAPER, PUBLISHED])
+def test_bayes_factor_equals_the_ratio_of_gaussian_densities(model, n_x, n_y):
+    x, y, points = problem(3, n_x, n_y, 2, 6)
+    lengthscales = np.array([0.4, 1.0, 2.5])
+    found = evidence.evaluate(FeatureStatistics.from_samples(x, y, points, lengthscales), model)
+    for index, lengthscale in enumerate(lengthscales):
+        feature_x, feature_y = kernel(x, points, lengthscale), kernel(y, points, lengthscale)
+        delta = feature_x.mean(0) - feature_y.mean(0)
+        V = np.cov(feature_x.T, bias=True) / n_x + np.cov(feature_y.T, bias=True) / n_y
+        floor = 0.1 * (1 / n_x + 1 / n_y) / 2 if model is PAPER else 1e-8
+        V = V + floor * np.eye(6)
+        R = prior(points, lengthscale, unit=model is PUBLISHED) + (1e-8 if model is PUBLISHED else 0) * np.eye(6)
+        expected = multivariate_normal.logpdf(delta, cov=V + R) - multivariate_normal.logpdf(delta, cov=V)
+        assert found.log_bf10[index] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_adaptive_bayes_factor_integrates_the_amplitude():
+    """Against densities of Δ averaged over the half-Cauchy prior, substituting a = scale·tan(πt/2)."""
+    n_x, n_y, s = 25, 60, 7
+    x, y, points = problem(4, n_x, n_y, 1, s)
+    lengthscale = 0.8
+    found = evidence.evaluate(FeatureStatistics.from_samples(x, y, points, np.array([lengthscale])), ADAPTIVE)
+    feature_x, feature_y = kernel(x, points, lengthscale), kernel(y, points, lengthscale)
+    delta = feature_x.mean(0) - feature_y.mean(0)
+    S_x, S_y = np.cov(feature_x.T, bias=True), np.cov(feature_y.T, bias=True)
+    within = (n_x * S_x + n_y * S_y) / (n_x + n_y)
+    k = 100
+    V0 = (n_x * S_x + k * within) / (n_x + k) / n_x + (n_y * S_y + k * within) / (n_y + k) / n_y
+    n = 2 / (1 / n_x + 1 / n_y)
+    nodes, weights = np.polynomial.legendre.leggauss(300)
+    quantiles, weights = 0.5 * (nodes + 1), 0.5 * weights
+    V = V0 + 200 / n**3 * np.eye(s)
+    null = multivariate_normal.logpdf(delta, cov=V)
+    total = 0.0
+    for quantile, weight in zip(quantiles, weights, strict=True):
+        a = 0.05 * np.tan(np.pi * quantile / 2)
+        total += weight * np.exp(multivariate_normal.logpdf(delta, cov=V + a**2 * prior(points, lengthscale)) - null)
+    assert found.log_bf10[0] == pytest.approx(np.log(total), abs=1e-6)
+
+
+def test_shrinkage_changes_nothing_for_equal_sizes():
+    x, y, points = problem(5, 20, 20, 1, 5)
+    statistics = FeatureStatistics.from_samples(x, y, points, np.array([1.0]))
+    np.testing.assert_array_equal(
+        evidence.noise_covariance(statistics, 20.0), evidence.noise_covariance(statistics, 0.0)
+    )
+
+
+def test_published_likelihoods_equal_the_formulas():
+    n, s = 15, 6
+    x, y, points = problem(6, n, n, 1, s)
+    lengthscale = 0.9
+    statistics = FeatureStatistics.from_samples(
+        x, y, points, np.array([lengthscale]), pairs=(x, y), volumes=np.ones(n, bool)
+    )
+    found = evidence.evaluate(statistics, PUBLISHED)
+    G = (kernel(x, points, lengthscale) - kernel(y, points, lengthscale)).T
+    H = np.eye(n) - 1 / n
+    R = prior(points, lengthscale) + 1e-8 * np.eye(s)
+    scatter = G @ H @ G.T
+    sigma = scatter / n + 0.1 * np.eye(s)
+    volume = log_volume_sum(x, y, points, lengthscale)
+    constant = -0.5 * n * s * np.log(2 * np.pi)
+    log_det = np.linalg.slogdet(sigma)[1]
+    h0 = constant - n / 2 * log_det - np.trace(np.linalg.inv(sigma) @ G @ G.T) / 2 + volume
+    trace = np.trace(n * np.linalg.inv(scatter + n**2 * R) @ (G @ G.T + n**2 * R))
+    h1 = constant - np.linalg.slogdet(sigma + n * R)[1] / 2 - (n - 1) / 2 * log_det - trace / 2 + volume
+    assert found.log_h0[0] == pytest.approx(h0, rel=1e-10)
+    assert found.log_h1[0] == pytest.approx(h1, rel=1e-8)  # the reference inverts a matrix of condition 1e8
+
+
+def test_spectrum_diagonalises_both_matrices():
+    rng = np.random.default_rng(7)
+    factor, root, delta = rng.normal(size=(5, 5)), rng.normal(size=(5, 3)), rng.normal(size=5)
+    V, R = factor @ factor.T + 0.1 * np.eye(5), root @ root.T
+    found = evidence.spectrum(delta, V, R)
+    np.testing.assert_allclose(found.basis.T @ V @ found.basis, np.eye(5), atol=1e-10)
+    np.testing.assert_allclose(found.basis.T @ R @ found.basis, np.diag(found.eigenvalues), atol=1e-9)
+    np.testing.assert_allclose(found.scores, found.basis.T @ delta)
+    assert (found.eigenvalues >= 0).all()
+
+
+def test_huge_bayes_factors_stay_finite():
+    x, y, points = np.zeros((50, 1)), np.full((50, 1), 3.0), np.array([[0.0], [3.0]])
+    x[0], y[0] = 0.01, 3.01
+    found = evidence.evaluate(FeatureStatistics.from_samples(x, y, points, np.array([0.5])), PUBLISHED)
+    assert np.isfinite(found.log_bf10).all()
+    assert found.log_bf10[0] > 1e4
+
+
+@pytest.mark.parametrize(("model", "error"), [("magic", InputError), (3, InputTypeError)])
+def test_unknown_model_is_refused(model, error):
+    with pytest.raises(error, match="model"):
+        models.resolve(model)
+
+
+def test_priors_are_normalised():
+    from scipy.integrate import quad
+    from scipy.stats import gamma
+
+    grid = np.linspace(-9, 4, 7)
+    expected = gamma.logpdf(np.exp(grid), 2, scale=0.5) + grid
+    np.testing.assert_allclose(models.Gamma(2.0, 2.0).log_density(grid), expected, rtol=1e-10)
+    prior_ = models.LogUniform(0.05, 7.0)
+    low, high = np.log(prior_.bounds(3.0))
+    assert quad(lambda t: np.exp(prior_.log_density(np.array([t]))[0]), low, high)[0] == pytest.approx(1.0)
+    log_a, log_weight = models.HalfCauchy(0.05).nodes()
+    assert np.exp(log_weight).sum() == pytest.approx(1.0, abs=5e-6)
+    # E[1/(1 + a²/b²)] of a half-Cauchy of scale g is b/(b + g).
+    assert np.exp(log_weight) @ (1 / (1 + np.exp(2 * log_a) / 0.7**2)) == pytest.approx(0.7 / 0.75, abs=1e-8)

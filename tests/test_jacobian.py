@@ -1,0 +1,102 @@
+import itertools
+
+import mpmath
+import numpy as np
+import pytest
+
+from twosample.jacobian import log_volumes
+
+
+def jacobian(x, y, points, lengthscale):
+    kernel_x = np.exp(-((x - points) ** 2).sum(1) / (2 * lengthscale**2))[:, None]
+    kernel_y = np.exp(-((y - points) ** 2).sum(1) / (2 * lengthscale**2))[:, None]
+    return np.hstack([-kernel_x * (x - points), kernel_y * (y - points)]) / lengthscale**2
+
+
+def exact_log_volume(x, y, points, lengthscale):
+    """By the Cauchy–Binet formula: the root of the sum of all squared minors, in 60 digits."""
+    with mpmath.workdps(60):
+        scale = mpmath.mpf(float(lengthscale))
+
+        def exact(row):
+            return [mpmath.mpf(float(value)) for value in row]
+
+        def block(row, sign):
+            result = []
+            for point in points:
+                difference = [a - b for a, b in zip(exact(row), exact(point), strict=True)]
+                weight = mpmath.exp(-mpmath.fsum(d * d for d in difference) / (2 * scale**2)) / scale**2
+                result.append([sign * weight * d for d in difference])
+            return result
+
+        def determinant(matrix):
+            if len(matrix) == 1:
+                return matrix[0][0]
+            minors = ([row[:j] + row[j + 1 :] for row in matrix[1:]] for j in range(len(matrix)))
+            return mpmath.fsum((-1) ** j * matrix[0][j] * determinant(minor) for j, minor in enumerate(minors))
+
+        rows = [a + b for a, b in zip(block(x, -1), block(y, 1), strict=True)]
+        minors = (determinant([rows[i] for i in chosen]) for chosen in itertools.combinations(range(len(rows)), 2 * len(x)))
+        return float(mpmath.log(mpmath.fsum(minor**2 for minor in minors)) / 2)
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 3, 5])
+@pytest.mark.parametrize("lengthscale", [0.5, 1.0, 3.0])
+def test_equal_to_singular_values(n_columns, lengthscale):
+    rng = np.random.default_rng(n_columns)
+    x, y, points = rng.normal(size=(20, n_columns)), rng.normal(size=(20, n_columns)), rng.normal(size=(30, n_columns))
+    expected = [
+        np.log(np.linalg.svd(jacobian(a, b, points, lengthscale), compute_uv=False)).sum()
+        for a, b in zip(x, y, strict=True)
+    ]
+    np.testing.assert_allclose(log_volumes(x, y, points, lengthscale), expected, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("n_columns", [1, 2])
+@pytest.mark.parametrize("lengthscale", [0.001, 0.01, 0.1, 1.0, 20.0])
+def test_equal_to_high_precision_at_any_lengthscale(n_columns, lengthscale):
+    """Down to a thousandth of the data's spread, where every kernel value underflows and columns are nearly parallel."""
+    rng = np.random.default_rng(7)
+    x, y, points = rng.normal(size=(6, n_columns)), rng.normal(size=(6, n_columns)), rng.normal(size=(8, n_columns))
+    y[:2] = x[:2] + 0.02 * rng.normal(size=(2, n_columns))
+    expected = [exact_log_volume(a, b, points, lengthscale) for a, b in zip(x, y, strict=True)]
+    np.testing.assert_allclose(log_volumes(x, y, points, lengthscale), expected, rtol=1e-12, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_outlier_forty_lengthscales_away(n_columns):
+    rng = np.random.default_rng(8)
+    points = rng.normal(size=(8, n_columns))
+    x, y = np.full((1, n_columns), 40.0), rng.normal(size=(1, n_columns))
+    np.testing.assert_allclose(
+        log_volumes(x, y, points, 1.0), [exact_log_volume(x[0], y[0], points, 1.0)], rtol=1e-12
+    )
+
+
+def test_two_nearest_points_shared_by_both_rows():
+    """The heaviest rows of J must be divided between x and y, or the small terms that matter are rounded away."""
+    points = np.array([[0.0, 0.0], [0.6, 0.1], [3.0, 0.2], [0.1, 3.5], [-4.0, 1.0]])
+    x, y = np.array([[0.2, -0.3]]), np.array([[-0.1, 0.4]])
+    expected = exact_log_volume(x[0], y[0], points, 1e-3)
+    np.testing.assert_allclose(log_volumes(x, y, points, 1e-3), [expected], rtol=1e-12)
+
+
+def test_equal_rows_have_no_volume():
+    points = np.arange(5.0)[:, None]
+    x = np.array([[0.5], [1.5]])
+    assert log_volumes(x, x, points, 1.0).tolist() == [-np.inf, -np.inf]
+
+
+def test_points_on_a_line_through_both_rows_have_no_volume():
+    points = np.outer(np.linspace(-1, 1, 9), [1.0, 2.0])
+    volumes = log_volumes(np.array([[0.05, 0.1]]), np.array([[0.7, 1.4]]), points, 1.0)
+    assert volumes.tolist() == [-np.inf]
+
+
+def test_given_distances_change_nothing():
+    rng = np.random.default_rng(9)
+    x, y, points = rng.normal(size=(4, 2)), rng.normal(size=(4, 2)), rng.normal(size=(6, 2))
+    distances = [((rows[:, None] - points) ** 2).sum(-1) for rows in (x, y)]
+    np.testing.assert_allclose(
+        log_volumes(x, y, points, 0.7, *distances), log_volumes(x, y, points, 0.7), rtol=1e-13
+    )
