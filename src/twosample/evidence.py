@@ -132,12 +132,10 @@ def published_log_pseudo_likelihoods(pairs: Moments, R: Array, log_volume: Array
     """
     n, s = pairs.count, R.shape[-1]
     sigma = pairs.covariance + 0.1 * np.eye(s)
-    second_moment = pairs.scatter + n * pairs.mean[:, :, None] * pairs.mean[:, None, :]
     log_h0 = log_pseudo_likelihood(sigma, pairs, log_volume)
-    # tr(n (GHGᵀ + n²R)⁻¹ (GGᵀ + n²R)), divided through by n².
-    trace = n * np.trace(
-        np.linalg.solve(pairs.scatter / n**2 + R, second_moment / n**2 + R), axis1=-2, axis2=-1
-    )
+    # tr(n (GHGᵀ + n²R)⁻¹ (GGᵀ + n²R)) with GGᵀ = GHGᵀ + n ΔΔᵀ, so that nothing is lost where R is nearly singular.
+    solved = np.linalg.solve(pairs.scatter / n**2 + R, pairs.mean[:, :, None])[:, :, 0]
+    trace = n * s + (pairs.mean * solved).sum(axis=1)
     log_determinants = np.linalg.slogdet(sigma + n * R)[1] + (n - 1) * np.linalg.slogdet(sigma)[1]
     log_h1 = -0.5 * (n * s * np.log(2 * np.pi) + log_determinants + trace) + log_volume
     return log_h0, np.asarray(log_h1)

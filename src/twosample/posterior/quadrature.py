@@ -25,7 +25,7 @@ _LAST_ORDER = 96
 _CANCELLATION = 0.1
 # Safety of the error estimate; with it no integral of a few hundred tried was off by more than the tolerance.
 _SAFETY = 10.0
-_MAX_ROUNDS = 40
+_MAX_EVALUATIONS = 1000
 _SCAN_STEP = 0.5 * np.log(2.0)
 _FINE_NODES, _FINE_WEIGHTS = np.polynomial.legendre.leggauss(160)
 
@@ -43,7 +43,7 @@ class Quadrature:
     curves
         The log curves there, (G, K).
     error
-        Estimated error of the logarithms of the integrals.
+        Estimated error of the logarithms of the integrals; above the tolerance where the curves are too rough for it.
     evaluations
         Number of nodes at which the target was computed.
     """
@@ -175,7 +175,7 @@ def integrate(
         intervals = _bracket([(scan, bound(scan))], densities)
     panels = [_Panel(a, b, values(_lobatto(a, b, _FIRST_ORDER))) for a, b in intervals]
 
-    for _ in range(_MAX_ROUNDS):
+    while True:
         brackets = _bracket([(panel.nodes, panel.values) for panel in panels], densities)
         if sum(b - a for a, b in brackets) < 0.5 * sum(panel.high - panel.low for panel in panels):
             for panel in panels:
@@ -184,7 +184,7 @@ def integrate(
             continue
         masses = _masses(panels, densities)
         errors = [panel.error(mass) for panel, mass in zip(panels, masses, strict=True)]
-        if sum(errors) <= tolerance:
+        if sum(errors) <= tolerance or evaluations > _MAX_EVALUATIONS:
             break
         worst = tolerance / len(panels)
         panels = [
@@ -192,8 +192,6 @@ def integrate(
             for panel, error in zip(panels, errors, strict=True)
             for part in ([panel] if error <= worst else _refine(panel, values))
         ]
-    else:
-        errors = [panel.error(mass) for panel, mass in zip(panels, _masses(panels, densities), strict=True)]
 
     grids, weights = zip(*(panel.fine() for panel in panels), strict=True)
     grid, weight = np.concatenate(grids), np.concatenate(weights)
