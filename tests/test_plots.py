@@ -63,8 +63,10 @@ def test_has_three_panels_a_probability_axis_and_a_colour_scale(name, n_axes, re
     ]
 
 
-@pytest.mark.parametrize("suffix, start", [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
-@pytest.mark.parametrize("name", ["one", "two", "five"])
+@pytest.mark.parametrize(
+    "name, suffix, start",
+    [("one", "png", b"\x89PNG"), ("two", "png", b"\x89PNG"), ("five", "png", b"\x89PNG"), ("two", "svg", b"<?xml")],
+)
 def test_can_be_saved(name, suffix, start, request, tmp_path):
     path = tmp_path / f"picture.{suffix}"
     plot_result(request.getfixturevalue(name)).savefig(path, dpi=40)
@@ -150,8 +152,11 @@ def test_map_of_equal_samples_has_no_outline():
 
 
 def test_colour_scale_says_which_end_is_which(two):
-    bar = plot_result(two, names=("a", "b")).axes[-1]
-    assert [text.get_text() for text in bar.get_yticklabels()] == ["more\nb", "0", "more\na"]
+    figure = plot_result(two, names=("a$", "$b"))
+    figure.canvas.draw()
+    labels = figure.axes[3].get_yticklabels()
+    assert [text.get_text() for text in labels] == ["more\n$b", "0", "more\na$"]
+    assert not any(text.get_parse_math() for text in labels)
 
 
 def test_rows_are_coloured_by_the_witness(five):
@@ -166,7 +171,8 @@ def test_rows_are_coloured_by_the_witness(five):
 def test_principal_axes_are_those_of_standardised_rows():
     """A column in units a million times smaller does not take over the picture."""
     rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(80, 3)), rng.normal(size=(80, 3)) + [2, 0, 0]
+    x, y = rng.normal(size=(80, 3)), rng.normal(size=(80, 3))
+    y[:, 0] += 2.0
     small = plot_result(ts.test(x, y)).axes[0]
     large = plot_result(ts.test(x * [1, 1, 1e6], y * [1, 1, 1e6])).axes[0]
     np.testing.assert_allclose(
@@ -192,7 +198,7 @@ def test_outliers_do_not_set_the_limits():
     assert [words for words in texts(figure.axes[0]) if "out of view" in words]
 
 
-@pytest.mark.parametrize("unit", [1e6, 1e-9, 1e150, 1e-150])
+@pytest.mark.parametrize("unit", [1e6, 1e-150])
 @pytest.mark.parametrize("n_columns", [1, 2, 3])
 def test_any_unit(unit, n_columns, tmp_path):
     rng = np.random.default_rng(0)

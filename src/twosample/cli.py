@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import errno
 import io
 import os
 import re
@@ -38,23 +37,20 @@ _SNIFFED_BYTES = 1 << 20
 
 
 def main(args: list[str] | None = None) -> NoReturn:
-    """Run the command and exit: 0 with the answer on stdout, 2 with one line on stderr, 130 when interrupted."""
+    """Run the command and exit: 0 with the answer on stdout, 2 with one line on stderr, 130 when interrupted.
+
+    Where the reader of stdout has left (``| head``) click ends the process quietly, with status 1.
+    """
     try:
         status = cli.main(args, prog_name="twosample", standalone_mode=False) or 0
-        sys.stdout.flush()
     except (InputError, InputTypeError, MissingExtraError) as error:
         status = _fail(_in_options(str(error)))
     except click.ClickException as error:
         status = _fail(error.format_message())
     except (click.Abort, KeyboardInterrupt):
         status = _INTERRUPTED
-    except BrokenPipeError:
-        status = _reader_left()
     except OSError as error:
-        if error.errno == errno.EPIPE:
-            status = _reader_left()
-        else:
-            status = _fail(f"{error.strerror or error}{f': {_quoted(error.filename)}' if error.filename else ''}")
+        status = _fail(f"{error.strerror or error}{f': {_quoted(error.filename)}' if error.filename else ''}")
     except MemoryError:
         status = _fail("not enough memory for these data")
     sys.exit(status)
@@ -64,12 +60,6 @@ def _fail(message: str) -> int:
     """Say what went wrong, in one line that cannot steer the terminal whatever names it holds."""
     click.echo(f"twosample: error: {_printable(' '.join(message.split()))}", err=True)
     return _BAD_INPUT
-
-
-def _reader_left() -> int:
-    """Whoever read stdout (``| head``) has left: keep the interpreter from complaining about it at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
 
 
 def _printable(text: str) -> str:

@@ -1,0 +1,48 @@
+# Every target works from a fresh clone: it needs python3 (3.11 or newer) and make, and sets up .venv by itself.
+PYTHON ?= python3
+DEMO_OUT ?= demo
+BENCHMARKS ?= calibration alternatives speed
+TEST_PROCESSES ?= 2
+# Each test process keeps to one core: threads of the linear algebra that compete for cores slow it down many times over.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+
+.PHONY: demo test lint format bench clean
+
+demo: $(READY)
+	@mkdir -p "$(DEMO_OUT)"
+	@$(BIN)/twosample demo --out "$(DEMO_OUT)"
+
+test: $(READY)
+	$(ONE_THREAD) $(BIN)/python -m pytest -q -n $(TEST_PROCESSES)
+
+lint: $(READY)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY)
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: $(READY)
+	@set -e; for name in $(BENCHMARKS); do \
+		echo "== $$name"; \
+		$(BIN)/python -m benchmarks.$$name; \
+	done
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else f"twosample needs Python 3.11 or newer; $(PYTHON) is {v[0]}.{v[1]}. Say which to use: make PYTHON=python3.12 ...")'
+	@echo "Setting up $(VENV) (once; again when pyproject.toml changes) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]" --group dev
+	@touch $@
