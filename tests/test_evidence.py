@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from scipy.stats import multivariate_normal
+from scipy.stats import multivariate_normal, multivariate_t
 
 from twosample import evidence, models
 from twosample.errors import InputError, InputTypeError
@@ -79,28 +81,58 @@ def test_bayes_factor_equals_the_ratio_of_gaussian_densities(model, n_x, n_y):
         assert found.log_bf10[index] == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-def test_adaptive_bayes_factor_integrates_the_amplitude():
-    """Against densities of Δ averaged over the half-Cauchy prior, substituting a = scale·tan(πt/2)."""
-    n_x, n_y, s = 25, 60, 7
-    x, y, points = problem(4, n_x, n_y, 1, s)
-    lengthscale = 0.8
-    found = evidence.evaluate(FeatureStatistics.from_samples(x, y, points, np.array([lengthscale])), ADAPTIVE)
+def zero_sum_prior(points, lengthscale):
+    """K H K / s: the kernel applied to white noise on the points that adds up to zero."""
+    K, s = kernel(points, points, lengthscale), len(points)
+    return K @ (np.eye(s) - 1 / s) @ K / s
+
+
+@pytest.mark.parametrize(("n_x", "n_y"), [(60, 60), (25, 60)])
+def test_adaptive_bayes_factor_is_a_ratio_of_student_densities(n_x, n_y):
+    """With hardly any floor every direction is noise, and the ratio is one of multivariate t densities of Δ.
+
+    The half-Cauchy prior of the amplitude is integrated by substituting a = scale·tan(πt/2).
+    """
+    s, lengthscale = 5, 0.4
+    x, y, _ = problem(4, n_x, n_y, 1, s)
+    points = np.linspace(-1.5, 1.5, s)[:, None]
+    model = replace(ADAPTIVE, floor=models.NoiseFloor(1e-11, power=0))
+    found = evidence.evaluate(FeatureStatistics.from_samples(x, y, points, np.array([lengthscale])), model)
     feature_x, feature_y = kernel(x, points, lengthscale), kernel(y, points, lengthscale)
     delta = feature_x.mean(0) - feature_y.mean(0)
     S_x, S_y = np.cov(feature_x.T, bias=True), np.cov(feature_y.T, bias=True)
     within = (n_x * S_x + n_y * S_y) / (n_x + n_y)
-    k = 100
-    V0 = (n_x * S_x + k * within) / (n_x + k) / n_x + (n_y * S_y + k * within) / (n_y + k) / n_y
-    n = 2 / (1 / n_x + 1 / n_y)
+    V = (n_x * S_x + 100 * within) / (n_x + 100) / n_x + (n_y * S_y + 100 * within) / (n_y + 100) / n_y
+    freedom = 2 * (2 / (1 / n_x + 1 / n_y) - 1)
+    R = zero_sum_prior(points, lengthscale)
     nodes, weights = np.polynomial.legendre.leggauss(300)
-    quantiles, weights = 0.5 * (nodes + 1), 0.5 * weights
-    V = V0 + 200 / n**3 * np.eye(s)
-    null = multivariate_normal.logpdf(delta, cov=V)
+    null = multivariate_t.logpdf(delta, shape=V, df=freedom)
     total = 0.0
-    for quantile, weight in zip(quantiles, weights, strict=True):
-        a = 0.05 * np.tan(np.pi * quantile / 2)
-        total += weight * np.exp(multivariate_normal.logpdf(delta, cov=V + a**2 * prior(points, lengthscale)) - null)
+    for quantile, weight in zip(0.5 * (nodes + 1), 0.5 * weights, strict=True):
+        a = 0.3 * np.tan(np.pi * quantile / 2)
+        total += weight * np.exp(multivariate_t.logpdf(delta, shape=V + a**2 * R, df=freedom) - null)
     assert found.log_bf10[0] == pytest.approx(np.log(total), abs=1e-6)
+
+
+def test_directions_that_are_all_floor_do_not_count_as_estimated():
+    """tr V⁻¹(V - floor) dimensions enter the exponent of Student's t."""
+    n, s, lengthscale = 40, 6, 1.0
+    x, y, points = problem(8, n, n, 1, s)
+    found = evidence.evaluate(FeatureStatistics.from_samples(x, y, points, np.array([lengthscale])), ADAPTIVE)
+    feature_x, feature_y = kernel(x, points, lengthscale), kernel(y, points, lengthscale)
+    delta = feature_x.mean(0) - feature_y.mean(0)
+    noise = (np.cov(feature_x.T, bias=True) + np.cov(feature_y.T, bias=True)) / n
+    V = noise + 200 / n**3 * np.eye(s)
+    dimensions, freedom = np.trace(np.linalg.solve(V, noise)), 2 * (n - 1)
+    log_a, log_weight = ADAPTIVE.amplitude.nodes()
+    terms = []
+    for a, weight in zip(np.exp(log_a), np.exp(log_weight), strict=True):
+        total = V + a**2 * zero_sum_prior(points, lengthscale)
+        q0, q1 = delta @ np.linalg.solve(V, delta), delta @ np.linalg.solve(total, delta)
+        log_ratio = (freedom + dimensions) * np.log((1 + q0 / freedom) / (1 + q1 / freedom))
+        log_ratio -= np.linalg.slogdet(total)[1] - np.linalg.slogdet(V)[1]
+        terms.append(weight * np.exp(0.5 * log_ratio))
+    assert found.log_bf10[0] == pytest.approx(np.log(sum(terms)), abs=1e-9)
 
 
 def test_shrinkage_changes_nothing_for_equal_sizes():

@@ -3,7 +3,14 @@ import pytest
 from scipy.integrate import quad
 from scipy.spatial.distance import cdist
 
-from twosample.kernels import _chains, features, log_prior_variance, prior_correlation, squared_distances
+from twosample.kernels import (
+    _chains,
+    features,
+    log_prior_variance,
+    prior_covariance,
+    prior_variance,
+    squared_distances,
+)
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 7])
@@ -39,9 +46,26 @@ def test_geometric_grid_needs_few_exponentials():
     assert len(_chains(np.geomspace(0.1, 3, 9))) == 9
 
 
-def test_prior_is_the_kernel_convolved_with_itself():
+def test_lebesgue_prior_is_the_kernel_convolved_with_itself():
     """r(z,z') = ∫ k(z,u) k(u,z') du, in one dimension by quadrature."""
     lengthscale, z, other = 0.8, 0.3, 1.1
     integral, _ = quad(lambda u: np.exp(-((z - u) ** 2 + (u - other) ** 2) / (2 * lengthscale**2)), -20, 20)
     variance = np.exp(log_prior_variance(np.array(lengthscale), 1))
-    assert variance * prior_correlation(np.array((z - other) ** 2), lengthscale) == pytest.approx(integral, rel=1e-10)
+    distances = np.array([[(z - other) ** 2]])
+    covariance = variance * prior_covariance("lebesgue", distances, np.zeros((1, 1)), lengthscale)
+    assert covariance[0, 0] == pytest.approx(integral, rel=1e-10)
+    assert prior_variance("lebesgue", distances, lengthscale).tolist() == [1.0]
+
+
+def test_points_prior_is_the_law_of_a_random_signed_measure():
+    """Its covariance is that of Σ_j k(z, z_j) f_j / √s with f white noise made to add up to zero."""
+    rng = np.random.default_rng(2)
+    points, locations, lengthscale = rng.normal(size=(6, 2)), rng.normal(size=(4, 2)), 0.7
+    kernel = [np.exp(-cdist(rows, points, "sqeuclidean") / (2 * lengthscale**2)) for rows in (locations, points)]
+    projection = np.eye(6) - 1 / 6
+    between, from_points = cdist(points, points, "sqeuclidean"), cdist(locations, points, "sqeuclidean")
+    np.testing.assert_allclose(
+        prior_covariance("points", from_points, between, lengthscale), kernel[0] @ projection @ kernel[1].T / 6, atol=1e-15
+    )
+    expected = np.diag(kernel[0] @ projection @ kernel[0].T / 6)
+    np.testing.assert_allclose(prior_variance("points", from_points, lengthscale), expected, atol=1e-15)

@@ -10,15 +10,24 @@ def kernel(rows, points, lengthscale):
     return np.exp(-((rows[:, None] - points) ** 2).sum(-1) / (2 * lengthscale**2))
 
 
-def gaussian_process(x, y, points, at, lengthscale, variance, floor):
+def stationary(first, second, points, lengthscale):
+    return kernel(first, second, np.sqrt(2) * lengthscale)
+
+
+def zero_sum(first, second, points, lengthscale):
+    s = len(points)
+    return kernel(first, points, lengthscale) @ (np.eye(s) - 1 / s) @ kernel(second, points, lengthscale).T / s
+
+
+def gaussian_process(x, y, points, at, lengthscale, variance, floor, prior=stationary, nugget=0.0):
     """Posterior mean and covariance of δ at `at` by the textbook formulas."""
     a, b = kernel(x, points, lengthscale), kernel(y, points, lengthscale)
     V = np.cov(a.T, bias=True) / len(x) + np.cov(b.T, bias=True) / len(y) + floor * np.eye(len(points))
-    wide = np.sqrt(2) * lengthscale
-    R, cross = variance * kernel(points, points, wide), variance * kernel(at, points, wide)
-    gain = cross @ np.linalg.inv(R + V)
+    R = variance * prior(points, points, points, lengthscale) + nugget * np.eye(len(points))
+    cross = variance * prior(at, points, points, lengthscale)
+    gain = np.linalg.solve(R + V, cross.T).T
     mean = gain @ (a.mean(0) - b.mean(0))
-    return mean, variance * kernel(at, at, wide) - gain @ cross.T
+    return mean, variance * prior(at, at, points, lengthscale) - gain @ cross.T
 
 
 def data(n_columns=1):
@@ -34,7 +43,8 @@ def test_fixed_lengthscale_equals_the_gaussian_process(model, floor, n_columns):
     lengthscale = 1.3
     variance = np.pi ** (n_columns / 2) * lengthscale**n_columns if model == "paper" else 1.0
     found = ts.test(x, y, model=model, lengthscale=lengthscale, points=points).witness(at)
-    mean, covariance = gaussian_process(x, y, points, at, lengthscale, variance, floor)
+    nugget = 1e-8 if model == "published" else 0.0
+    mean, covariance = gaussian_process(x, y, points, at, lengthscale, variance, floor, nugget=nugget)
     np.testing.assert_allclose(found.mean, mean, rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(found.sd, np.sqrt(np.diag(covariance)), rtol=1e-4, atol=1e-6)
 
@@ -45,16 +55,21 @@ def test_mixture_over_lengthscale_and_amplitude():
     result = ts.test(x, y, points=points, scale="raw")
     median = result.lengthscale.median_heuristic
     logs, means, seconds = [], [], []
+    n, s, freedom = 60, 9, 118
     for lengthscale in np.geomspace(median / 16, 8 * median, 120):
         a, b = kernel(x, points, lengthscale), kernel(y, points, lengthscale)
         delta = a.mean(0) - b.mean(0)
-        V = (np.cov(a.T, bias=True) + np.cov(b.T, bias=True)) / 60 + 200 / 60**3 * np.eye(9)
-        for amplitude in 0.05 * np.exp(np.arange(-4, 6, 0.25)):
-            total = V + amplitude**2 * kernel(points, points, np.sqrt(2) * lengthscale)
-            log_bf = -0.5 * (np.linalg.slogdet(total)[1] - np.linalg.slogdet(V)[1])
-            log_bf -= 0.5 * (delta @ np.linalg.solve(total, delta) - delta @ np.linalg.solve(V, delta))
-            logs.append(log_bf + np.log(amplitude / (1 + (amplitude / 0.05) ** 2)))
-            mean, covariance = gaussian_process(x, y, points, at, lengthscale, amplitude**2, 200 / 60**3)
+        noise = (np.cov(a.T, bias=True) + np.cov(b.T, bias=True)) / n
+        V = noise + 200 / n**3 * np.eye(s)
+        dimensions = np.trace(np.linalg.solve(V, noise))
+        q0 = delta @ np.linalg.solve(V, delta)
+        for amplitude in 0.3 * np.exp(np.arange(-5, 5, 0.25)):
+            total = V + amplitude**2 * zero_sum(points, points, points, lengthscale)
+            q1 = delta @ np.linalg.solve(total, delta)
+            log_bf = 0.5 * (freedom + dimensions) * np.log((freedom + q0) / (freedom + q1))
+            log_bf -= 0.5 * (np.linalg.slogdet(total)[1] - np.linalg.slogdet(V)[1])
+            logs.append(log_bf + np.log(amplitude / (1 + (amplitude / 0.3) ** 2)))
+            mean, covariance = gaussian_process(x, y, points, at, lengthscale, amplitude**2, 200 / n**3, zero_sum)
             means.append(mean)
             seconds.append(mean**2 + np.diag(covariance))
     weights = np.exp(np.array(logs) - logsumexp(logs))
@@ -81,8 +96,11 @@ def test_band_has_the_normal_width():
     np.testing.assert_allclose((high + low) / 2, witness.mean, atol=1e-15)
 
 
-def test_band_covers_the_true_witness():
-    """The coverage of the 90 % band on data whose witness is known, pooled over data sets and locations."""
+def test_band_covers_the_true_witness_mostly():
+    """The coverage of the 90 % band on data whose witness is known, pooled over data sets and locations.
+
+    V is estimated and the prior shrinks, so the band covers less than its nominal probability, as the docs say.
+    """
     rng = np.random.default_rng(5)
     at, lengthscale, inside = np.linspace(-2, 3, 11), 1.0, []
     spread = np.sqrt(lengthscale**2 + 1)
@@ -91,7 +109,7 @@ def test_band_covers_the_true_witness():
         result = ts.test(rng.normal(size=300), rng.normal(0.7, 1, 300), lengthscale=lengthscale)
         low, high = result.witness(at).band(0.9)
         inside.append((low <= truth) & (truth <= high))
-    assert 0.8 < np.mean(inside) < 0.99
+    assert 0.75 < np.mean(inside) < 0.97
 
 
 @pytest.mark.parametrize(("at", "message"), [([[1.0, 2.0]], "at"), ([np.nan], "at"), ([], "at")])

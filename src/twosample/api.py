@@ -382,6 +382,7 @@ def _witness(problem: _Problem, found: Evidence, weights: Array, log_amplitudes:
     chosen = weights[nodes][:, kept]
     return WitnessPosterior(
         points=problem.points,
+        measure=problem.model.measure,
         lengthscales=lengthscales,
         basis=found.basis[nodes],
         eigenvalues=found.eigenvalues[nodes],

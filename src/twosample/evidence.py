@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from twosample.kernels import prior_correlation, squared_distances
+from twosample.kernels import prior_covariance, squared_distances
 
 if TYPE_CHECKING:
     from twosample.models import Model
@@ -63,30 +63,42 @@ def spectrum(delta: Array, V: Array, R: Array) -> Spectrum:
     return Spectrum(np.maximum(eigenvalues, 0.0), np.einsum("...ij,...i->...j", basis, delta), basis)
 
 
-def log_bayes_factor(eigenvalues: Array, scores: Array, log_variance: Array | float) -> Array:
-    """Log BF10 = ½ Σ [u² a²λ/(1+a²λ) - log(1+a²λ)] for prior variance a², given by its logarithm.
+def log_bayes_factor(
+    eigenvalues: Array, scores: Array, log_variance: Array, freedom: float | None = None, dimensions: Array | None = None
+) -> Array:
+    """Log BF10 for prior variances a², given by their logarithms.
+
+    For known V it is ½ Σ [u² a²λ/(1+a²λ) - log(1+a²λ)], the ratio of two Gaussian densities of Δ. For V estimated with
+    `freedom` degrees of freedom, Student's t takes the place of the Gaussian.
 
     Parameters
     ----------
-    eigenvalues
-        Of a `Spectrum`, (m, 1, s).
-    scores
-        Of the same, (m, s).
+    eigenvalues, scores
+        Of a `Spectrum`, (m, s).
     log_variance
         Log a² of A amplitudes, (m, A).
+    freedom
+        Degrees of freedom of V, or None where it counts as known.
+    dimensions
+        Number of dimensions of Δ in which V is estimated rather than floor, (m, 1).
 
     Returns
     -------
     ndarray
         (m, A).
     """
-    signal = np.exp(np.asarray(log_variance))[..., None] * eigenvalues
+    signal = np.exp(log_variance)[:, :, None] * eigenvalues[:, None]
     total = 1.0 + signal
     # One logarithm for eight factors: 1 + a²λ stays far below 1e38.
     log_determinant = np.log(np.multiply.reduceat(total, range(0, total.shape[-1], 8), axis=-1)).sum(axis=-1)
     signal /= total
-    quadratic = (signal @ np.square(scores)[..., None])[..., 0]
-    return np.asarray(0.5 * (quadratic - log_determinant))
+    squares = np.square(scores)
+    explained = (signal @ squares[:, :, None])[:, :, 0]
+    if freedom is not None:
+        # (ν + d) log[(1 + q0/ν) / (1 + q1/ν)], with q0 - q1 what the signal explains of q0 = Σ u².
+        whole = freedom + squares.sum(axis=1, keepdims=True)
+        explained = -(freedom + dimensions) * np.log1p(-explained / whole)
+    return np.asarray(0.5 * (explained - log_determinant))
 
 
 def effective_size(statistics: FeatureStatistics) -> float:
@@ -94,6 +106,12 @@ def effective_size(statistics: FeatureStatistics) -> float:
     if statistics.x.count == 0 and statistics.pairs is not None:
         return float(statistics.pairs.count)
     return 2.0 / (1.0 / statistics.x.count + 1.0 / statistics.y.count)
+
+
+def degrees_of_freedom(statistics: FeatureStatistics) -> float:
+    """Those of the estimate of V: 2(n - 1) for two samples of size n (their harmonic mean), n - 1 for n pairs."""
+    samples = 2.0 if statistics.x.count else 1.0
+    return samples * (effective_size(statistics) - 1.0)
 
 
 def noise_covariance(statistics: FeatureStatistics, shrinkage: float = 0.0) -> Array:
@@ -186,15 +204,19 @@ def evaluate(statistics: FeatureStatistics, model: Model) -> Evidence:
     s, n_columns = points.shape
     n = effective_size(statistics)
     distances = squared_distances(points, points)
-    R = prior_correlation(distances, lengthscales[:, None, None]) + model.prior_nugget * np.eye(s)
+    R = prior_covariance(model.measure, distances, distances, lengthscales[:, None, None]) + model.prior_nugget * np.eye(s)
     log_scale = model.log_prior_variance(lengthscales, n_columns)
-    V = noise_covariance(statistics, model.shrinkage) + model.floor.at(n) * np.eye(s)
+    floor = model.floor.at(n)
+    V = noise_covariance(statistics, model.shrinkage) + floor * np.eye(s)
     spectra = spectrum(statistics.delta, V, R)
+    freedom = dimensions = None
+    if model.student:
+        freedom = degrees_of_freedom(statistics)
+        dimensions = s - floor * np.square(spectra.basis).sum(axis=(1, 2))[:, None]  # tr V⁻¹(V - floor)
 
     log_amplitude, log_weight = amplitudes(model)
-    given_amplitude = log_bayes_factor(
-        spectra.eigenvalues[:, None], spectra.scores, 2.0 * log_amplitude + log_scale[:, None]
-    )
+    log_variance = 2.0 * log_amplitude + log_scale[:, None]
+    given_amplitude = log_bayes_factor(spectra.eigenvalues, spectra.scores, log_variance, freedom, dimensions)
     log_mixture = given_amplitude + log_weight
     log_bf10 = np.logaddexp.reduce(log_mixture, axis=1)
 

@@ -4,13 +4,15 @@ Both depend on locations only through squared distances, so each function takes 
 """
 
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["features", "log_prior_variance", "prior_correlation", "squared_distances"]
+__all__ = ["Measure", "features", "log_prior_variance", "prior_covariance", "prior_variance", "squared_distances"]
 
 Array = NDArray[np.float64]
+Measure = Literal["lebesgue", "points"]
 
 # Squaring a kernel matrix doubles its relative error: 2**8 roundings stay below 1e-13.
 _MAX_SQUARINGS = 8
@@ -80,11 +82,49 @@ def _chains(lengthscales: Array) -> list[list[int]]:
     return chains
 
 
-def prior_correlation(distances: Array, lengthscale: Array | float) -> Array:
-    """Correlation exp(-d²/4ℓ²) of the witness's Gaussian-process prior: the kernel convolved with itself."""
-    return np.asarray(np.exp(-0.25 * distances / np.square(lengthscale)))
+def prior_covariance(measure: Measure, from_points: Array, between_points: Array, lengthscale: Array | float) -> Array:
+    """Covariance of the witness's Gaussian-process prior between locations and evaluation points.
+
+    The prior is r(z, z') = ∫ k(z, u) k(u, z') ν(du). With ν the Lebesgue measure that is exp(-d²/4ℓ²), up to a factor
+    that `log_prior_variance` gives. With ν uniform on the evaluation points the witness is k applied to a signed
+    measure on them, and that measure is held to a total of zero, as the difference of two probabilities has.
+
+    Parameters
+    ----------
+    measure
+        "lebesgue" or "points".
+    from_points
+        Squared distances of the locations from the points, (..., w, s).
+    between_points
+        Squared distances between the points, (..., s, s).
+    lengthscale
+        Broadcast against the distances.
+
+    Returns
+    -------
+    ndarray
+        (..., w, s).
+    """
+    if measure == "lebesgue":
+        return np.asarray(np.exp(-0.25 * from_points / np.square(lengthscale)))
+    s = between_points.shape[-1]
+    return np.asarray(_centered(from_points, lengthscale) @ np.exp(-0.5 * between_points / np.square(lengthscale)) / s)
+
+
+def prior_variance(measure: Measure, from_points: Array, lengthscale: float) -> Array:
+    """Variance of the same prior at the locations, (w,)."""
+    if measure == "lebesgue":
+        return np.ones(len(from_points))
+    values = np.exp(-0.5 * from_points / lengthscale**2)
+    return np.asarray((_centered(from_points, lengthscale) * values).mean(axis=1))
+
+
+def _centered(from_points: Array, lengthscale: Array | float) -> Array:
+    """Kernel values with their mean over the points removed."""
+    values = np.exp(-0.5 * from_points / np.square(lengthscale))
+    return np.asarray(values - values.mean(axis=-1, keepdims=True))
 
 
 def log_prior_variance(lengthscale: Array, n_columns: int) -> Array:
-    """Log of the factor π^{D/2} ℓ^D in front of the correlation in the paper's formula for r."""
+    """Log of the factor π^{D/2} ℓ^D in the paper's formula for r, where ν is the Lebesgue measure."""
     return np.asarray(n_columns * (0.5 * np.log(np.pi) + np.log(lengthscale)))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.errors import InputError, InputTypeError
-from twosample.kernels import log_prior_variance
+from twosample.kernels import Measure, log_prior_variance
 
 __all__ = ["PRESETS", "Gamma", "HalfCauchy", "LogUniform", "Model", "NoiseFloor", "resolve"]
 
@@ -100,12 +100,17 @@ class Model:
         Prior of the lengthscale.
     amplitude
         Prior of the amplitude of the witness; None fixes it at 1.
+    measure
+        The measure ν in the prior covariance r(z,z') = ∫ k(z,u) k(u,z') ν(du) of the witness: "lebesgue", as in the
+        paper, or "points", uniform on the evaluation points and with differences that add up to zero.
     unit_variance
-        Whether the prior covariance r of the witness has unit diagonal, or the paper's factor π^{D/2} ℓ^D.
+        Whether r has the scale that the measure gives it, or also the paper's factor π^{D/2} ℓ^D.
     prior_nugget
         Added to the diagonal of R.
     floor
         Added to the diagonal of V.
+    student
+        Whether V counts as estimated, so that Student's t takes the place of the Gaussian, or as known.
     shrinkage
         Weight, in observations, of the pooled covariance in each sample's covariance.
     scale
@@ -116,9 +121,11 @@ class Model:
     weighing: Literal["evidence", "pseudo-likelihood", "published"]
     lengthscale: LogUniform | Gamma
     amplitude: HalfCauchy | None
-    unit_variance: bool
+    measure: Measure = "lebesgue"
+    unit_variance: bool = True
     prior_nugget: float = 0.0
     floor: NoiseFloor
+    student: bool = False
     shrinkage: float = 0.0
     scale: Literal["robust", "raw"]
 
@@ -137,9 +144,10 @@ PRESETS = {
         name="adaptive",
         weighing="evidence",
         lengthscale=LogUniform(1 / 16, 8.0),
-        amplitude=HalfCauchy(0.05),
-        unit_variance=True,
+        amplitude=HalfCauchy(0.3),
+        measure="points",
         floor=NoiseFloor(200.0, power=3),
+        student=True,
         shrinkage=100.0,
         scale="robust",
     ),
@@ -157,7 +165,6 @@ PRESETS = {
         weighing="published",
         lengthscale=Gamma(2.0, 2.0),
         amplitude=None,
-        unit_variance=True,
         prior_nugget=1e-8,
         floor=NoiseFloor(1e-8, power=0),
         scale="raw",

@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from twosample.kernels import prior_correlation, squared_distances
+from twosample.kernels import Measure, prior_covariance, prior_variance, squared_distances
 
 __all__ = ["Witness", "WitnessPosterior"]
 
@@ -45,6 +45,8 @@ class WitnessPosterior:
     ----------
     points
         Evaluation points (s, D), in standardised units.
+    measure
+        Of the prior covariance r.
     lengthscales
         J lengthscales, (J,), in standardised units.
     basis, eigenvalues, scores
@@ -56,6 +58,7 @@ class WitnessPosterior:
     """
 
     points: Array
+    measure: Measure
     lengthscales: Array
     basis: Array
     eigenvalues: Array
@@ -66,16 +69,18 @@ class WitnessPosterior:
     def at(self, locations: Array) -> tuple[Array, Array]:
         """Mean and standard deviation at locations (m, D) in standardised units.
 
-        For one component the mean is a² r(w,Z)(a²R+V)⁻¹Δ and the variance a² - a⁴ r(w,Z)(a²R+V)⁻¹r(Z,w).
+        For one component the mean is a² r(w,Z)(a²R+V)⁻¹Δ and the variance a² r(w,w) - a⁴ r(w,Z)(a²R+V)⁻¹r(Z,w).
         """
         distances = squared_distances(locations, self.points)
+        between = squared_distances(self.points, self.points)
         mean, second_moment = np.zeros(len(locations)), np.zeros(len(locations))
         for j, lengthscale in enumerate(self.lengthscales):
-            projected = prior_correlation(distances, lengthscale) @ self.basis[j]
+            projected = prior_covariance(self.measure, distances, between, lengthscale) @ self.basis[j]
+            prior = prior_variance(self.measure, distances, lengthscale)
             variance = np.exp(self.log_variances[j])[:, None]
             gain = variance / (1.0 + variance * self.eigenvalues[j])
             means = projected @ (gain * self.scores[j]).T
-            variances = variance[:, 0] - projected**2 @ (variance * gain).T
+            variances = np.outer(prior, variance) - projected**2 @ (variance * gain).T
             mean += means @ self.weights[j]
             second_moment += (np.maximum(variances, 0.0) + means**2) @ self.weights[j]
         return mean, np.sqrt(np.maximum(second_moment - mean**2, 0.0))

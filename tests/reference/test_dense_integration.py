@@ -55,14 +55,17 @@ def adaptive_log_bf(x, y, points, lengthscale, scale):
     x, y, points = x / scale, y / scale, points / scale
     a, b = kernel(x, points, lengthscale), kernel(y, points, lengthscale)
     n, s = len(x), len(points)
-    V = (np.cov(a.T, bias=True) + np.cov(b.T, bias=True)) / n + 200 / n**3 * np.eye(s)
-    R = kernel(points, points, np.sqrt(2) * lengthscale)
-    eigenvalues, vectors = eigh(R, V)
+    noise = (np.cov(a.T, bias=True) + np.cov(b.T, bias=True)) / n
+    V = noise + 200 / n**3 * np.eye(s)
+    K = kernel(points, points, lengthscale)
+    eigenvalues, vectors = eigh(K @ (np.eye(s) - 1 / s) @ K / s, V)
     eigenvalues = np.maximum(eigenvalues, 0)
     u = vectors.T @ (a.mean(0) - b.mean(0))
+    freedom, dimensions = 2 * (n - 1), np.trace(np.linalg.solve(V, noise))
     t, w = panels(-18, 14, 64)
-    signal = (0.05 * np.exp(t))[:, None] ** 2 * eigenvalues
-    log_bf = 0.5 * (u**2 * signal / (1 + signal) - np.log1p(signal)).sum(axis=1)
+    signal = (0.3 * np.exp(t))[:, None] ** 2 * eigenvalues
+    q0, q1 = (u**2).sum(), (u**2 / (1 + signal)).sum(axis=1)
+    log_bf = 0.5 * (freedom + dimensions) * np.log((freedom + q0) / (freedom + q1)) - 0.5 * np.log1p(signal).sum(axis=1)
     prior = 2 / np.pi / (np.exp(t) + np.exp(-t))
     below = 2 / np.pi * np.arctan(np.exp(-18.0))
     return logsumexp(np.append(log_bf, 0.0), b=np.append(w * prior, below))
