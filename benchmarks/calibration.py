@@ -90,7 +90,7 @@ def _table(rows: list[dict[str, object]]) -> str:
         "# Calibration of the default model",
         "",
         "Both samples from one distribution. Mean BF10 (at most 1 is wanted) and, where it is not 0, the share of",
-        f"BF10 > 20 in per cent (at most 5), over {rows[0]['runs']} data sets a cell. Made by `benchmarks/calibration.py`.",
+        f"BF10 > 20 in per cent (at most 5), over {rows[0]['runs']} data sets a cell (`benchmarks/calibration.py`).",
         "",
     ]
     sizes = sorted({(row["n_x"], row["n_y"]) for row in rows}, key=lambda pair: (pair[0] != pair[1], pair))

@@ -103,7 +103,7 @@ def test_adaptive_bayes_factor_is_a_ratio_of_student_densities(n_x, n_y):
     S_x, S_y = np.cov(feature_x.T, bias=True), np.cov(feature_y.T, bias=True)
     within = (n_x * S_x + n_y * S_y) / (n_x + n_y)
     V = (n_x * S_x + 100 * within) / (n_x + 100) / n_x + (n_y * S_y + 100 * within) / (n_y + 100) / n_y
-    freedom = 2 * (2 / (1 / n_x + 1 / n_y) - 1)
+    freedom = 2 / (1 / n_x + 1 / n_y) - 1
     R = zero_sum_prior(points, lengthscale)
     nodes, weights = np.polynomial.legendre.leggauss(300)
     null = multivariate_t.logpdf(delta, shape=V, df=freedom)
@@ -122,8 +122,8 @@ def test_directions_that_are_all_floor_do_not_count_as_estimated():
     feature_x, feature_y = kernel(x, points, lengthscale), kernel(y, points, lengthscale)
     delta = feature_x.mean(0) - feature_y.mean(0)
     noise = (np.cov(feature_x.T, bias=True) + np.cov(feature_y.T, bias=True)) / n
-    V = noise + 200 / n**3 * np.eye(s)
-    dimensions, freedom = np.trace(np.linalg.solve(V, noise)), 2 * (n - 1)
+    V = noise + 50 / n**3 * np.eye(s)
+    dimensions, freedom = np.trace(np.linalg.solve(V, noise)), n - 1
     log_a, log_weight = ADAPTIVE.amplitude.nodes()
     terms = []
     for a, weight in zip(np.exp(log_a), np.exp(log_weight), strict=True):
@@ -133,6 +133,15 @@ def test_directions_that_are_all_floor_do_not_count_as_estimated():
         log_ratio -= np.linalg.slogdet(total)[1] - np.linalg.slogdet(V)[1]
         terms.append(weight * np.exp(0.5 * log_ratio))
     assert found.log_bf10[0] == pytest.approx(np.log(sum(terms)), abs=1e-9)
+
+
+def test_degrees_of_freedom():
+    x, y, points = problem(9, 20, 60, 1, 4)
+    lengthscales = np.array([1.0])
+    independent = FeatureStatistics.from_samples(x, y, points, lengthscales)
+    assert evidence.degrees_of_freedom(independent) == pytest.approx(29.0)
+    pairs = FeatureStatistics.from_samples(x[:0], y[:0], points, lengthscales, pairs=(x, y[:20]))
+    assert evidence.degrees_of_freedom(pairs) == pytest.approx(9.5)
 
 
 def test_shrinkage_changes_nothing_for_equal_sizes():

@@ -36,7 +36,9 @@ def exact_log_volume(x, y, points, lengthscale):
             return mpmath.fsum((-1) ** j * matrix[0][j] * determinant(minor) for j, minor in enumerate(minors))
 
         rows = [a + b for a, b in zip(block(x, -1), block(y, 1), strict=True)]
-        minors = (determinant([rows[i] for i in chosen]) for chosen in itertools.combinations(range(len(rows)), 2 * len(x)))
+        minors = (
+            determinant([rows[i] for i in chosen]) for chosen in itertools.combinations(range(len(rows)), 2 * len(x))
+        )
         return float(mpmath.log(mpmath.fsum(minor**2 for minor in minors)) / 2)
 
 
@@ -55,7 +57,7 @@ def test_equal_to_singular_values(n_columns, lengthscale):
 @pytest.mark.parametrize("n_columns", [1, 2])
 @pytest.mark.parametrize("lengthscale", [0.001, 0.01, 0.1, 1.0, 20.0])
 def test_equal_to_high_precision_at_any_lengthscale(n_columns, lengthscale):
-    """Down to a thousandth of the data's spread, where every kernel value underflows and columns are nearly parallel."""
+    """Down to a thousandth of the data's spread, where kernel values underflow and columns are nearly parallel."""
     rng = np.random.default_rng(7)
     x, y, points = rng.normal(size=(6, n_columns)), rng.normal(size=(6, n_columns)), rng.normal(size=(8, n_columns))
     y[:2] = x[:2] + 0.02 * rng.normal(size=(2, n_columns))
@@ -68,9 +70,7 @@ def test_outlier_forty_lengthscales_away(n_columns):
     rng = np.random.default_rng(8)
     points = rng.normal(size=(8, n_columns))
     x, y = np.full((1, n_columns), 40.0), rng.normal(size=(1, n_columns))
-    np.testing.assert_allclose(
-        log_volumes(x, y, points, 1.0), [exact_log_volume(x[0], y[0], points, 1.0)], rtol=1e-12
-    )
+    np.testing.assert_allclose(log_volumes(x, y, points, 1.0), [exact_log_volume(x[0], y[0], points, 1.0)], rtol=1e-12)
 
 
 def test_two_nearest_points_shared_by_both_rows():
@@ -97,6 +97,4 @@ def test_given_distances_change_nothing():
     rng = np.random.default_rng(9)
     x, y, points = rng.normal(size=(4, 2)), rng.normal(size=(4, 2)), rng.normal(size=(6, 2))
     distances = [((rows[:, None] - points) ** 2).sum(-1) for rows in (x, y)]
-    np.testing.assert_allclose(
-        log_volumes(x, y, points, 0.7, *distances), log_volumes(x, y, points, 0.7), rtol=1e-13
-    )
+    np.testing.assert_allclose(log_volumes(x, y, points, 0.7, *distances), log_volumes(x, y, points, 0.7), rtol=1e-13)

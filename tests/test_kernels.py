@@ -65,7 +65,9 @@ def test_points_prior_is_the_law_of_a_random_signed_measure():
     projection = np.eye(6) - 1 / 6
     between, from_points = cdist(points, points, "sqeuclidean"), cdist(locations, points, "sqeuclidean")
     np.testing.assert_allclose(
-        prior_covariance("points", from_points, between, lengthscale), kernel[0] @ projection @ kernel[1].T / 6, atol=1e-15
+        prior_covariance("points", from_points, between, lengthscale),
+        kernel[0] @ projection @ kernel[1].T / 6,
+        atol=1e-15,
     )
     expected = np.diag(kernel[0] @ projection @ kernel[0].T / 6)
     np.testing.assert_allclose(prior_variance("points", from_points, lengthscale), expected, atol=1e-15)

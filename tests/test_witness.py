@@ -55,12 +55,12 @@ def test_mixture_over_lengthscale_and_amplitude():
     result = ts.test(x, y, points=points, scale="raw")
     median = result.lengthscale.median_heuristic
     logs, means, seconds = [], [], []
-    n, s, freedom = 60, 9, 118
+    n, s, freedom = 60, 9, 59
     for lengthscale in np.geomspace(median / 16, 8 * median, 120):
         a, b = kernel(x, points, lengthscale), kernel(y, points, lengthscale)
         delta = a.mean(0) - b.mean(0)
         noise = (np.cov(a.T, bias=True) + np.cov(b.T, bias=True)) / n
-        V = noise + 200 / n**3 * np.eye(s)
+        V = noise + 50 / n**3 * np.eye(s)
         dimensions = np.trace(np.linalg.solve(V, noise))
         q0 = delta @ np.linalg.solve(V, delta)
         for amplitude in 0.3 * np.exp(np.arange(-5, 5, 0.25)):
@@ -69,7 +69,7 @@ def test_mixture_over_lengthscale_and_amplitude():
             log_bf = 0.5 * (freedom + dimensions) * np.log((freedom + q0) / (freedom + q1))
             log_bf -= 0.5 * (np.linalg.slogdet(total)[1] - np.linalg.slogdet(V)[1])
             logs.append(log_bf + np.log(amplitude / (1 + (amplitude / 0.3) ** 2)))
-            mean, covariance = gaussian_process(x, y, points, at, lengthscale, amplitude**2, 200 / n**3, zero_sum)
+            mean, covariance = gaussian_process(x, y, points, at, lengthscale, amplitude**2, 50 / n**3, zero_sum)
             means.append(mean)
             seconds.append(mean**2 + np.diag(covariance))
     weights = np.exp(np.array(logs) - logsumexp(logs))

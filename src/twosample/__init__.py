@@ -1,8 +1,9 @@
-"""Are two samples from the same distribution, with what probability, and where do they differ?
+"""Bayesian kernel two-sample tests: are two samples from the same distribution, and where do they differ.
 
 >>> import twosample as ts
->>> ts.test([4.1, 5.2, 4.7, 5.9, 5.0, 4.4], [4.3, 5.1, 4.9, 5.8, 4.6, 5.3]).verdict
-'positive evidence that the samples come from the same distribution'
+>>> result = ts.test([4.1, 5.2, 4.7, 5.9, 5.0, 4.4, 5.5, 4.9], [6.3, 7.1, 6.9, 7.8, 6.6, 7.3, 8.0, 6.1])
+>>> result.verdict
+'positive evidence that the samples differ'
 """
 
 from twosample import errors

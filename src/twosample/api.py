@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import reduce
-from typing import Literal
+from functools import cache, reduce
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,9 @@ from twosample.posterior.quadrature import Quadrature, integrate
 from twosample.result import Amplitude, Diagnostics, Lengthscale, TwoSampleResult
 from twosample.statistics import FeatureStatistics
 from twosample.witness import WitnessPosterior
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 __all__ = ["log_bf10", "test"]
 
@@ -110,7 +113,7 @@ def test(
     for note in () if pairs is None else pairs.notes:
         warnings.warn(note, DroppedDataWarning, stacklevel=2)
 
-    with _progress_bar(progress) as report:
+    with _progress_bar(progress) as report, _one_thread():
         show = _Show(report, problem.samples.n_x + problem.samples.n_y + (0 if pairs is None else 2 * len(pairs.x)))
         if fixed is None:
             found, rule = problem.integrate(show, pairs)
@@ -162,7 +165,8 @@ def log_bf10(
     (3,)
     """
     problem = _Problem.prepare(x, y, model, paired, kernel, points, scale, nan_policy)
-    found = problem.evidence(problem.internal(lengthscale), _Show(None, 1)).log_bf10
+    with _one_thread():
+        found = problem.evidence(problem.internal(lengthscale), _Show(None, 1)).log_bf10
     shape = () if isinstance(lengthscale, str) else np.shape(lengthscale)
     return found.reshape(shape) if shape else float(found[0])
 
@@ -390,6 +394,20 @@ def _witness(problem: _Problem, found: Evidence, weights: Array, log_amplitudes:
         log_variances=2.0 * log_amplitudes[kept] + log_scale[:, None],
         weights=chosen / chosen.sum(),
     )
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Keep the linear algebra to one thread: its matrices are small, and threads that wait for a busy core stall it."""
+    with _thread_pools().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 class _Show:

@@ -64,7 +64,11 @@ def spectrum(delta: Array, V: Array, R: Array) -> Spectrum:
 
 
 def log_bayes_factor(
-    eigenvalues: Array, scores: Array, log_variance: Array, freedom: float | None = None, dimensions: Array | None = None
+    eigenvalues: Array,
+    scores: Array,
+    log_variance: Array,
+    freedom: float = np.inf,
+    dimensions: Array | float = 0.0,
 ) -> Array:
     """Log BF10 for prior variances a², given by their logarithms.
 
@@ -78,7 +82,7 @@ def log_bayes_factor(
     log_variance
         Log a² of A amplitudes, (m, A).
     freedom
-        Degrees of freedom of V, or None where it counts as known.
+        Degrees of freedom of V; infinite where it counts as known.
     dimensions
         Number of dimensions of Δ in which V is estimated rather than floor, (m, 1).
 
@@ -94,7 +98,7 @@ def log_bayes_factor(
     signal /= total
     squares = np.square(scores)
     explained = (signal @ squares[:, :, None])[:, :, 0]
-    if freedom is not None:
+    if np.isfinite(freedom):
         # (ν + d) log[(1 + q0/ν) / (1 + q1/ν)], with q0 - q1 what the signal explains of q0 = Σ u².
         whole = freedom + squares.sum(axis=1, keepdims=True)
         explained = -(freedom + dimensions) * np.log1p(-explained / whole)
@@ -109,9 +113,12 @@ def effective_size(statistics: FeatureStatistics) -> float:
 
 
 def degrees_of_freedom(statistics: FeatureStatistics) -> float:
-    """Those of the estimate of V: 2(n - 1) for two samples of size n (their harmonic mean), n - 1 for n pairs."""
-    samples = 2.0 if statistics.x.count else 1.0
-    return samples * (effective_size(statistics) - 1.0)
+    """Half those of the estimate of V, as kernel features are not Gaussian: n - 1 for two samples of size n.
+
+    For unequal sizes n is their harmonic mean; for n pairs it is (n - 1)/2.
+    """
+    pairs_only = statistics.x.count == 0
+    return (0.5 if pairs_only else 1.0) * (effective_size(statistics) - 1.0)
 
 
 def noise_covariance(statistics: FeatureStatistics, shrinkage: float = 0.0) -> Array:
@@ -204,12 +211,14 @@ def evaluate(statistics: FeatureStatistics, model: Model) -> Evidence:
     s, n_columns = points.shape
     n = effective_size(statistics)
     distances = squared_distances(points, points)
-    R = prior_covariance(model.measure, distances, distances, lengthscales[:, None, None]) + model.prior_nugget * np.eye(s)
+    R = prior_covariance(
+        model.measure, distances, distances, lengthscales[:, None, None]
+    ) + model.prior_nugget * np.eye(s)
     log_scale = model.log_prior_variance(lengthscales, n_columns)
     floor = model.floor.at(n)
     V = noise_covariance(statistics, model.shrinkage) + floor * np.eye(s)
     spectra = spectrum(statistics.delta, V, R)
-    freedom = dimensions = None
+    freedom, dimensions = np.inf, np.zeros((1, 1))
     if model.student:
         freedom = degrees_of_freedom(statistics)
         dimensions = s - floor * np.square(spectra.basis).sum(axis=(1, 2))[:, None]  # tr V⁻¹(V - floor)

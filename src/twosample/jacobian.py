@@ -47,12 +47,12 @@ def log_volumes(
     --------
     >>> points = np.array([[0.0], [1.0], [3.0]])
     >>> log_volumes(np.array([[0.5]]), np.array([[2.0]]), points, 1.0).round(6)
-    array([-1.257893])
+    array([-0.572632])
     """
     columns, log_weights, log_scale = _scaled_columns(x, y, points, lengthscale, distances_x, distances_y)
     result, safe = _gram_volumes(columns)
     if not safe.all():
-        doubtful = ~safe
+        doubtful = np.logical_not(safe)
         log_weight_x, log_weight_y = (weight[doubtful] for weight in log_weights)
         result[doubtful] = _log_elimination(x[doubtful], y[doubtful], points, log_weight_x, log_weight_y)
     result[(x == y).all(axis=1)] = -np.inf
@@ -196,7 +196,7 @@ def _finite(log_weight: Array) -> Array:
 
 
 def _subtract(log_a: Array, sign_a: Array, log_b: Array, sign_b: Array) -> tuple[Array, Array]:
-    """a - b for numbers given by log magnitude and sign."""
+    """Difference a - b of numbers given by log magnitude and sign."""
     larger = np.maximum(log_a, log_b)
     reference = np.where(np.isfinite(larger), larger, 0.0)
     difference = sign_a * np.exp(log_a - reference) - sign_b * np.exp(log_b - reference)

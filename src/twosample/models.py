@@ -146,7 +146,7 @@ PRESETS = {
         lengthscale=LogUniform(1 / 16, 8.0),
         amplitude=HalfCauchy(0.3),
         measure="points",
-        floor=NoiseFloor(200.0, power=3),
+        floor=NoiseFloor(50.0, power=3),
         student=True,
         shrinkage=100.0,
         scale="robust",
@@ -187,4 +187,6 @@ def resolve(model: str | Model) -> Model:
     try:
         return PRESETS[model]
     except KeyError:
-        raise InputError(f"model: {model!r} is unknown; use one of {', '.join(map(repr, PRESETS))} or a Model") from None
+        raise InputError(
+            f"model: {model!r} is unknown; use one of {', '.join(map(repr, PRESETS))} or a Model"
+        ) from None

@@ -90,8 +90,8 @@ def median_heuristic(rows: Array) -> float:
 
     Examples
     --------
-    >>> float(median_heuristic(np.array([[0.0], [0.0], [2.0], [4.0]])) ** 2)
-    2.0
+    >>> round(median_heuristic(np.array([[0.0], [0.0], [2.0], [4.0]])), 6)
+    1.414214
     """
     distances = squared_distances(rows, rows)
     distances = np.sqrt(distances[distances > 0])

@@ -257,7 +257,7 @@ class TwoSampleResult:
         lines = [
             f"{self.verdict[0].upper()}{self.verdict[1:]}.",
             f"  P(different | data)  {_probability(self.prob_h1)}",
-            f"  log BF10             {self.log_bf10:+.2f}",
+            f"  log BF10             {round(self.log_bf10, 2) + 0.0:+.2f}",
             f"  lengthscale          {lengthscale}",
             f"  data                 {sizes}, {columns}",
             f"  model                {self.model.name}, {len(self.points)} evaluation points",
@@ -274,11 +274,14 @@ class TwoSampleResult:
         """Return the answer in one line."""
         return f"TwoSampleResult(log_bf10={self.log_bf10:.4g}, prob_h1={self.prob_h1:.4g}, verdict={self.verdict!r})"
 
-    def plot(self) -> Figure:
-        """Draw the samples, the witness with its band and the lengthscale posterior (needs the `plot` extra)."""
+    def plot(self, *, names: tuple[str, str] = ("x", "y")) -> Figure:
+        """Draw the samples, the witness with its band and the lengthscale posterior (needs the `plot` extra).
+
+        Save the figure with ``result.plot().savefig("result.png")``; `names` says what to call the samples.
+        """
         from twosample.plots import plot_result
 
-        return plot_result(self)
+        return plot_result(self, names=names)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dictionaries: the derived quantities first, then every field."""
@@ -308,7 +311,8 @@ class TwoSampleResult:
             content = json.loads(text)
         except json.JSONDecodeError as error:
             raise InputError(f"source: not JSON ({error}); pass the text of to_json or a pathlib.Path") from None
-        return _restore(cls, content)
+        restored: TwoSampleResult = _restore(cls, content)
+        return restored
 
 
 def _expit(log_odds: float) -> float:
@@ -351,7 +355,9 @@ def _restore(kind: Any, content: dict[str, Any]) -> Any:
     values = {}
     for field in fields(kind):
         if field.name not in content:
-            raise InputError(f"source: not a result of this version of twosample ({kind.__name__} lacks {field.name!r})")
+            raise InputError(
+                f"source: not a result of this version of twosample ({kind.__name__} lacks {field.name!r})"
+            )
         value = content[field.name]
         nested = _NESTED.get(f"{kind.__name__}.{field.name}")
         if field.name == "lengthscale" and kind is models.Model:

@@ -1,0 +1,1 @@
+"""Inference over the lengthscale: exact integration, and what follows from it."""

@@ -1,8 +1,8 @@
 """Exact integration over the lengthscale: adaptive in log ℓ, on logarithms, for posteriors of any width and many modes.
 
 The target is known only through log curves that are smooth in log ℓ, however peaked their exponentials are. So the
-curves are interpolated (Chebyshev polynomials on panels) and the exponentials of the interpolants are integrated. Panels shrink
-to where the mass is, and gain nodes or split until the estimated error is small enough.
+curves are interpolated (Chebyshev polynomials on panels) and the exponentials of the interpolants are integrated.
+Panels shrink to where the mass is, and gain nodes or split until the estimated error is small enough.
 """
 
 from __future__ import annotations
@@ -214,8 +214,7 @@ def _refine(panel: _Panel, values: Callable[[Array], Array]) -> list[_Panel]:
         return [_Panel(panel.low, panel.high, merged)]
     middle = 0.5 * (panel.low + panel.high)
     return [
-        _Panel(a, b, values(_lobatto(a, b, 4 * _FIRST_ORDER)))
-        for a, b in ((panel.low, middle), (middle, panel.high))
+        _Panel(a, b, values(_lobatto(a, b, 4 * _FIRST_ORDER))) for a, b in ((panel.low, middle), (middle, panel.high))
     ]
 
 
