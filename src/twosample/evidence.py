@@ -193,6 +193,10 @@ class Evidence:
     scores: Array
     basis: Array
 
+    def select(self, indices: NDArray[np.intp]) -> Evidence:
+        """Evidence at some of the lengthscales."""
+        return Evidence(*(getattr(self, f.name)[indices] for f in fields(self)))
+
     def concatenate(self, other: Evidence) -> Evidence:
         """Evidence at the lengthscales of both."""
         return Evidence(*(np.concatenate([getattr(self, f.name), getattr(other, f.name)]) for f in fields(self)))

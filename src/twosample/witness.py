@@ -50,7 +50,7 @@ class WitnessPosterior:
     lengthscales
         J lengthscales, (J,), in standardised units.
     basis, eigenvalues, scores
-        Their spectra, (J, s, s), (J, s) and (J, s).
+        Their spectra in the k directions that matter, (J, s, k), (J, k) and (J, k).
     log_variances
         Log a² of A amplitudes at each lengthscale, (J, A).
     weights

@@ -11,11 +11,12 @@ if TYPE_CHECKING:
     from twosample.evidence import Evidence
     from twosample.posterior.quadrature import Quadrature
 
-__all__ = ["component_weights", "densities", "log_bayes_factor"]
+__all__ = ["component_weights", "densities", "log_bayes_factor", "representatives"]
 
 Array = NDArray[np.float64]
 
 H0, H1, GIVEN_LENGTHSCALE = 0, 1, 2
+_NEGLIGIBLE_TAIL = 1e-4
 
 
 def _log_integrals(rule: Quadrature) -> Array:
@@ -51,10 +52,20 @@ def log_bayes_factor(rule: Quadrature, log_prior_odds: float = 0.0) -> float:
     return float(log_alpha - log_beta - log_prior_odds)
 
 
-def component_weights(rule: Quadrature, evidence: Evidence) -> Array:
-    """Posterior probability under H1 of every evaluated lengthscale and amplitude, (m, A).
+def representatives(rule: Quadrature, lengthscales: Array, limit: int) -> NDArray[np.intp]:
+    """Indices of at most `limit` of the evaluated lengthscales, evenly spread in log ℓ over the posterior under H1."""
+    nodes = np.log(lengthscales)
+    order = np.argsort(nodes)
+    cumulative = np.cumsum(densities(rule)[1][:, H1])
+    low, high = np.interp([_NEGLIGIBLE_TAIL, 1.0 - _NEGLIGIBLE_TAIL], cumulative, rule.grid)
+    nearest = np.abs(nodes[order] - np.linspace(low, high, limit)[:, None]).argmin(axis=1)
+    return np.asarray(order[np.unique(nearest)])
 
-    The mass of the rule is shared between the two evaluated lengthscales that enclose each location, linearly in log ℓ.
+
+def component_weights(rule: Quadrature, evidence: Evidence) -> Array:
+    """Posterior probability under H1 of every lengthscale of the evidence and every amplitude, (m, A).
+
+    The mass of the rule is shared between the two lengthscales that enclose each location, linearly in log ℓ.
     """
     nodes = np.log(evidence.lengthscales)
     order = np.argsort(nodes)
