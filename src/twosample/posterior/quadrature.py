@@ -20,9 +20,9 @@ Array = NDArray[np.float64]
 # What lies this many nats below the best node carries no mass worth a digit (1e-11 of it).
 _NEGLIGIBLE = 25.0
 _FIRST_ORDER = 12
-_LAST_ORDER = 96
+_LAST_ORDER = 192
 # Errors of either sign cancel in an integral, to about this share of their mean size or less.
-_CANCELLATION = 0.1
+_CANCELLATION = 0.02
 # Safety of the error estimate; with it no integral of a few hundred tried was off by more than the tolerance.
 _SAFETY = 10.0
 _MAX_EVALUATIONS = 1000
