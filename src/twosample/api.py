@@ -37,6 +37,7 @@ Seed = int | np.random.SeedSequence | np.random.Generator
 Progress = bool | Callable[[float], object]
 
 _TOLERANCE = 1e-6
+_LARGEST_LENGTHSCALE = 1e150
 _SHOWN_ROWS = 500
 # How many lengthscales an integration usually takes, for progress bars.
 _EXPECTED_LENGTHSCALES = 97
@@ -45,6 +46,7 @@ _EXPECTED_LENGTHSCALES = 97
 _WITNESS_LENGTHSCALES = 12
 _NEGLIGIBLE_WEIGHT = 1e-3
 _NEGLIGIBLE_SIGNAL = 1e-6
+_LARGEST_LOG_VARIANCE = 300.0
 
 
 def test(
@@ -105,14 +107,12 @@ def test(
     'very strong evidence that the samples differ'
     """
     problem = _Problem.prepare(x, y, model, paired, kernel, points, scale, nan_policy)
-    if isinstance(prior_odds, bool) or not (isinstance(prior_odds, numbers.Real) and 0.0 < prior_odds < np.inf):
-        raise InputError(f"prior_odds: must be a positive, finite number, not {prior_odds!r}")
-    prior_odds = float(prior_odds)
+    prior_odds, generator = _positive(prior_odds, "prior_odds"), _generator(rng)
     fixed = None if lengthscale is None else problem.internal(lengthscale)
     if fixed is not None and len(fixed) != 1:
         raise InputError("lengthscale: test takes one number; use log_bf10 for several")
 
-    pairs = _Pairs.choose(problem, rng) if fixed is None and problem.model.needs_pairs else None
+    pairs = _Pairs.choose(problem, generator) if fixed is None and problem.model.needs_pairs else None
     for note in () if pairs is None else pairs.notes:
         warnings.warn(note, DroppedDataWarning, stacklevel=2)
 
@@ -203,15 +203,10 @@ class _Problem:
             scale = model.scale
         samples = Samples.from_data(x, y, paired=paired, scale=scale, nan_policy=nan_policy)
         rows = samples.standardize(thin(samples.x, samples.y))
-        if isinstance(points, numbers.Integral) and not isinstance(points, bool):
-            if points < 1:
-                raise InputError(f"points: need at least 1 evaluation point, not {points}")
-            chosen = choose(rows, int(points))
-        else:
-            given, _ = as_rows(points, "points", n_columns=samples.n_columns)
-            check_finite(given, "points")
-            chosen = samples.standardize(given)
-        return cls(samples, model, chosen, median_heuristic(rows), kernel)
+        median = median_heuristic(rows)
+        if not 1.0 / _LARGEST_LENGTHSCALE < median < _LARGEST_LENGTHSCALE:
+            raise InputError("scale: squares of these values overflow or vanish; use scale='robust' or other units")
+        return cls(samples, model, _points(points, samples, rows), median, kernel)
 
     @property
     def unit(self) -> float:
@@ -224,12 +219,16 @@ class _Problem:
             if lengthscale != "median":
                 raise InputError(f"lengthscale: {lengthscale!r} is unknown; use a positive number or 'median'")
             return np.array([self.median])
-        values = np.atleast_1d(np.asarray(lengthscale))
+        try:
+            values = np.atleast_1d(np.asarray(lengthscale))
+        except ValueError:
+            raise InputError("lengthscale: has rows of different lengths; pass a number or a plain array") from None
         if values.dtype.kind not in "fiu":
             raise InputTypeError(f"lengthscale: expected positive numbers, got {type(lengthscale).__name__}")
         if not (values.size and (np.isfinite(values) & (values > 0)).all()):
             raise InputError(f"lengthscale: must be positive and finite, not {lengthscale!r}")
-        return values.ravel().astype(np.float64) / self.unit
+        # Beyond these limits the kernel no longer changes.
+        return np.clip(values.ravel().astype(np.float64) / self.unit, 1.0 / _LARGEST_LENGTHSCALE, _LARGEST_LENGTHSCALE)
 
     def evidence(
         self, lengthscales: Array, show: _Show, pairs: _Pairs | None = None, *, bound: bool = False
@@ -276,7 +275,27 @@ class _Problem:
             tolerance=_TOLERANCE,
             bound=(lambda t: target(t, bound=True)) if self.model.needs_pairs else None,
         )
-        return reduce(Evidence.concatenate, found), rule
+        everything = reduce(Evidence.concatenate, found)
+        return everything.select(np.unique(everything.lengthscales, return_index=True)[1]), rule
+
+
+def _points(points: int | ArrayLike, samples: Samples, rows: Array) -> Array:
+    """Evaluation points in standardised units: chosen among the rows, or as given."""
+    if isinstance(points, numbers.Integral) and not isinstance(points, bool):
+        if points < 1:
+            raise InputError(f"points: need at least 1 evaluation point, not {points}")
+        return choose(rows, int(points))
+    if np.ndim(points) == 0 and not hasattr(points, "columns"):
+        raise InputTypeError(f"points: expected a count or an array of points, not {points!r}")
+    given, names = as_rows(points, "points")
+    if names is not None and set(samples.columns) <= set(names):
+        given = given[:, [names.index(column) for column in samples.columns]]
+    elif given.shape[1] == len(samples.kept):
+        given = given[:, samples.kept]
+    if given.shape[1] != samples.n_columns:
+        raise InputError(f"points: must have {samples.n_columns} columns like the samples, not {given.shape[1]}")
+    check_finite(given, "points")
+    return samples.standardize(given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,9 +307,11 @@ class _Pairs:
     usable: NDArray[np.bool_]
 
     @classmethod
-    def choose(cls, problem: _Problem, rng: Seed) -> _Pairs:
-        """The rows as given where there are as many of x as of y, else random pairs."""
+    def choose(cls, problem: _Problem, generator: np.random.Generator) -> _Pairs | None:
+        """The rows as given where there are as many of x as of y, else random pairs; None if all rows are equal."""
         samples, s = problem.samples, len(problem.points)
+        if all((rows == samples.x[0]).all() for rows in (samples.x, samples.y)):
+            return None
         if s < 2 * samples.n_columns:
             raise InputError(
                 f"points: model {problem.model.name!r} needs at least twice as many distinct evaluation points as "
@@ -298,7 +319,7 @@ class _Pairs:
             )
         x, y = samples.x, samples.y
         if len(x) != len(y):
-            generator, count = _generator(rng), min(len(x), len(y))
+            count = min(len(x), len(y))
             x, y = (rows[generator.permutation(len(rows))[:count]] for rows in (x, y))
         usable = np.isfinite(
             log_volumes(samples.standardize(x), samples.standardize(y), problem.points, problem.median)
@@ -319,6 +340,16 @@ class _Pairs:
             f"{left_out} of {len(self.usable)} pairs have equal rows or a Jacobian without full rank; "
             "the pseudo-likelihood leaves out their volume factor.",
         )
+
+
+def _positive(value: float, name: str) -> float:
+    try:
+        number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else np.nan
+    except OverflowError:
+        number = np.inf
+    if not 0.0 < number < np.inf:
+        raise InputError(f"{name}: must be a positive, finite number, not {value!r:.40}")
+    return number
 
 
 def _generator(rng: Seed) -> np.random.Generator:
@@ -386,7 +417,7 @@ def _witness(problem: _Problem, found: Evidence, rule: Quadrature) -> WitnessPos
     log_amplitudes, _ = evidence.amplitudes(problem.model)
     likely = weights.sum(axis=0) > _NEGLIGIBLE_WEIGHT * weights.sum(axis=0).max()
     log_scale = problem.model.log_prior_variance(found.lengthscales, problem.samples.n_columns)
-    log_variances = 2.0 * log_amplitudes[likely] + log_scale[:, None]
+    log_variances = np.minimum(2.0 * log_amplitudes[likely] + log_scale[:, None], _LARGEST_LOG_VARIANCE)
     signal = np.exp(log_variances.max(axis=1))[:, None] * found.eigenvalues  # eigenvalues increase
     first = int((signal < _NEGLIGIBLE_SIGNAL).all(axis=0).sum())
     return WitnessPosterior(

@@ -56,6 +56,8 @@ class Samples:
         Pooled median of each column, shape (D,).
     scale
         What each column is divided by, shape (D,), all positive.
+    kept
+        Which columns of the data these are; the others hold one value throughout.
     paired
         Whether row i of `x` belongs with row i of `y`.
     notes
@@ -75,6 +77,7 @@ class Samples:
     columns: tuple[str, ...]
     center: NDArray[np.float64]
     scale: NDArray[np.float64]
+    kept: NDArray[np.bool_]
     paired: bool
     notes: tuple[str, ...]
 
@@ -184,6 +187,7 @@ class Samples:
             columns=columns,
             center=center,
             scale=robust_scale if given_scale is None else given_scale,
+            kept=keep,
             paired=bool(paired),
             notes=(*dropped, *copied),
         )

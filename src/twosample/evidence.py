@@ -28,6 +28,9 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
+# Eight factors 1 + a²λ must not overflow.
+_LARGEST_LOG_SIGNAL = 80.0
+
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
@@ -91,12 +94,18 @@ def log_bayes_factor(
     ndarray
         (m, A).
     """
-    signal = np.exp(log_variance)[:, :, None] * eigenvalues[:, None]
-    total = 1.0 + signal
-    # One logarithm for eight factors: 1 + a²λ stays far below 1e38.
-    log_determinant = np.log(np.multiply.reduceat(total, range(0, total.shape[-1], 8), axis=-1)).sum(axis=-1)
-    signal /= total
     squares = np.square(scores)
+    with np.errstate(divide="ignore"):
+        log_signal = log_variance[:, :, None] + np.log(eigenvalues)[:, None]
+    if log_signal.max() < _LARGEST_LOG_SIGNAL:
+        signal = np.exp(log_variance)[:, :, None] * eigenvalues[:, None]
+        total = 1.0 + signal
+        # One logarithm for eight factors.
+        log_determinant = np.log(np.multiply.reduceat(total, range(0, total.shape[-1], 8), axis=-1)).sum(axis=-1)
+        signal /= total
+    else:
+        log_determinant = np.logaddexp(0.0, log_signal).sum(axis=-1)
+        signal = np.exp(-np.logaddexp(0.0, -log_signal))
     explained = (signal @ squares[:, :, None])[:, :, 0]
     if np.isfinite(freedom):
         # (ν + d) log[(1 + q0/ν) / (1 + q1/ν)], with q0 - q1 what the signal explains of q0 = Σ u².

@@ -94,7 +94,8 @@ def _scaled_columns(
     log_scale = np.full(len(x), -4.0 * n_columns * np.log(lengthscale))
     for rows, distances, first in ((x, distances_x, 0), (y, distances_y, n_columns)):
         distances = squared_distances(rows, points) if distances is None else distances
-        log_weight = distances * (-0.5 / lengthscale**2)
+        with np.errstate(over="ignore"):
+            log_weight = distances * (-0.5 / lengthscale**2)
         log_weight[distances == 0.0] = -np.inf
         largest = log_weight.max(axis=1)
         largest[np.isneginf(largest)] = 0.0

@@ -30,12 +30,13 @@ def squared_distances(a: Array, b: Array) -> Array:
            [4.]])
     """
     total = np.subtract.outer(a[:, 0], b[:, 0])
-    np.multiply(total, total, out=total)
     difference = np.empty_like(total)
-    for column in range(1, a.shape[1]):
-        np.subtract.outer(a[:, column], b[:, column], out=difference)
-        np.multiply(difference, difference, out=difference)
-        total += difference
+    with np.errstate(over="ignore"):  # an infinite distance is far enough
+        np.multiply(total, total, out=total)
+        for column in range(1, a.shape[1]):
+            np.subtract.outer(a[:, column], b[:, column], out=difference)
+            np.multiply(difference, difference, out=difference)
+            total += difference
     return total
 
 
@@ -60,7 +61,8 @@ def features(distances: Array, lengthscales: Array) -> Iterator[tuple[int, Array
     for chain in _chains(lengthscales):
         for step, index in enumerate(chain):
             if step == 0:
-                np.multiply(distances, -0.5 / lengthscales[index] ** 2, out=buffer)
+                with np.errstate(over="ignore"):
+                    np.multiply(distances, -0.5 / lengthscales[index] ** 2, out=buffer)
                 np.exp(buffer, out=buffer)
             else:
                 np.multiply(buffer, buffer, out=buffer)
@@ -106,23 +108,22 @@ def prior_covariance(measure: Measure, from_points: Array, between_points: Array
         (..., w, s).
     """
     if measure == "lebesgue":
-        return np.asarray(np.exp(-0.25 * from_points / np.square(lengthscale)))
-    s = between_points.shape[-1]
-    return np.asarray(_centered(from_points, lengthscale) @ np.exp(-0.5 * between_points / np.square(lengthscale)) / s)
+        return _gaussian(from_points, np.sqrt(2.0) * lengthscale)
+    values = _gaussian(from_points, lengthscale)
+    values -= values.mean(axis=-1, keepdims=True)
+    return np.asarray(values @ _gaussian(between_points, lengthscale) / between_points.shape[-1])
 
 
 def prior_variance(measure: Measure, from_points: Array, lengthscale: float) -> Array:
     """Variance of the same prior at the locations, (w,)."""
     if measure == "lebesgue":
         return np.ones(len(from_points))
-    values = np.exp(-0.5 * from_points / lengthscale**2)
-    return np.asarray((_centered(from_points, lengthscale) * values).mean(axis=1))
+    return np.asarray(_gaussian(from_points, lengthscale).var(axis=1))
 
 
-def _centered(from_points: Array, lengthscale: Array | float) -> Array:
-    """Kernel values with their mean over the points removed."""
-    values = np.exp(-0.5 * from_points / np.square(lengthscale))
-    return np.asarray(values - values.mean(axis=-1, keepdims=True))
+def _gaussian(distances: Array, lengthscale: Array | float) -> Array:
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(distances * (-0.5 / np.square(lengthscale))))
 
 
 def log_prior_variance(lengthscale: Array, n_columns: int) -> Array:

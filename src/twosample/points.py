@@ -12,6 +12,8 @@ __all__ = ["choose", "median_heuristic", "thin"]
 Array = NDArray[np.float64]
 
 REPRESENTATIVES = 1024
+# Standardised values beyond this are as good as infinite; their squares must not overflow.
+_FARTHEST = 1e100
 
 
 def thin(*samples: Array, limit: int = REPRESENTATIVES) -> Array:
@@ -71,18 +73,22 @@ def choose(rows: Array, count: int) -> Array:
     """
     if len(rows) <= count:
         return np.unique(rows, axis=0)
-    chosen: list[Array] = []
-    cells = [(rows, count)]
+    bounded = np.clip(rows, -_FARTHEST, _FARTHEST)
+    chosen: list[int] = []
+    cells = [(np.arange(len(rows)), count)]
     while cells:
         cell, wanted = cells.pop()
+        values = bounded[cell]
+        order = np.argsort(values[:, values.var(axis=0).argmax()], kind="stable")
         if wanted == 1:
-            chosen.append(cell[((cell - cell.mean(axis=0)) ** 2).sum(axis=1).argmin()])
+            distances = ((values - values.mean(axis=0)) ** 2).sum(axis=1)[order]
+            # Of rows that are equally near but for rounding, the first along the column.
+            chosen.append(cell[order[np.argmax(distances <= distances.min() * (1.0 + 1e-9))]])
             continue
-        order = np.argsort(cell[:, cell.var(axis=0).argmax()], kind="stable")
         left = (wanted + 1) // 2
         split = len(cell) * left // wanted
         cells += [(cell[order[:split]], left), (cell[order[split:]], wanted - left)]
-    return np.unique(np.asarray(chosen), axis=0)
+    return np.unique(rows[chosen], axis=0)
 
 
 def median_heuristic(rows: Array) -> float:

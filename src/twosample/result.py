@@ -204,10 +204,21 @@ class TwoSampleResult:
     shown_y: Array
     witness_posterior: WitnessPosterior
 
+    def __post_init__(self) -> None:
+        """Make the arrays as unchangeable as the record."""
+        for part in (self, self.lengthscale, self.amplitude, self.witness_posterior):
+            for field in fields(part):
+                value = getattr(part, field.name)
+                if isinstance(value, np.ndarray):
+                    value.setflags(write=False)
+
     @property
     def bf10(self) -> float:
         """Bayes factor of "different" over "the same"; infinite where it exceeds the floating-point range."""
-        return math.exp(self.log_bf10) if self.log_bf10 < 709.0 else math.inf
+        try:
+            return math.exp(self.log_bf10)
+        except OverflowError:
+            return math.inf
 
     @property
     def prob_h1(self) -> float:
@@ -311,7 +322,12 @@ class TwoSampleResult:
             content = json.loads(text)
         except json.JSONDecodeError as error:
             raise InputError(f"source: not JSON ({error}); pass the text of to_json or a pathlib.Path") from None
-        restored: TwoSampleResult = _restore(cls, content)
+        try:
+            restored: TwoSampleResult = _restore(cls, content)
+        except (TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"source: not a result of twosample ({error})") from None
         return restored
 
 
@@ -353,6 +369,8 @@ _NESTED: dict[str, Any] = {
 def _restore(kind: Any, content: dict[str, Any]) -> Any:
     """Build the dataclass `kind` from what `_plain` made of it."""
     values = {}
+    if not isinstance(content, dict):
+        raise InputError(f"source: not a result of twosample ({kind.__name__} is {type(content).__name__})")
     for field in fields(kind):
         if field.name not in content:
             raise InputError(

@@ -53,31 +53,27 @@ def log_bayes_factor(rule: Quadrature, log_prior_odds: float = 0.0) -> float:
 
 
 def representatives(rule: Quadrature, lengthscales: Array, limit: int) -> NDArray[np.intp]:
-    """Indices of at most `limit` of the evaluated lengthscales, evenly spread in log ℓ over the posterior under H1."""
+    """Indices of at most `limit` of the lengthscales, evenly spread in log ℓ over the posterior under H1."""
     nodes = np.log(lengthscales)
-    order = np.argsort(nodes)
     cumulative = np.cumsum(densities(rule)[1][:, H1])
     low, high = np.interp([_NEGLIGIBLE_TAIL, 1.0 - _NEGLIGIBLE_TAIL], cumulative, rule.grid)
-    nearest = np.abs(nodes[order] - np.linspace(low, high, limit)[:, None]).argmin(axis=1)
-    return np.asarray(order[np.unique(nearest)])
+    return np.unique(np.abs(nodes - np.linspace(low, high, limit)[:, None]).argmin(axis=1))
 
 
 def component_weights(rule: Quadrature, evidence: Evidence) -> Array:
-    """Posterior probability under H1 of every lengthscale of the evidence and every amplitude, (m, A).
+    """Posterior probability under H1 of every lengthscale of the evidence (increasing) and every amplitude, (m, A).
 
     The mass of the rule is shared between the two lengthscales that enclose each location, linearly in log ℓ.
     """
     nodes = np.log(evidence.lengthscales)
-    order = np.argsort(nodes)
     mass = densities(rule)[1][:, H1]
     if len(nodes) == 1:
         node_mass = np.ones(1)
     else:
-        right = np.clip(np.searchsorted(nodes[order], rule.grid), 1, len(nodes) - 1)
-        left_node, right_node = nodes[order][right - 1], nodes[order][right]
-        share = np.clip((rule.grid - left_node) / (right_node - left_node), 0.0, 1.0)
-        node_mass = np.zeros(len(nodes))
-        node_mass[order] = np.bincount(right, mass * share, len(nodes))
-        node_mass[order] += np.bincount(right - 1, mass * (1.0 - share), len(nodes))
+        right = np.clip(np.searchsorted(nodes, rule.grid), 1, len(nodes) - 1)
+        share = np.clip((rule.grid - nodes[right - 1]) / (nodes[right] - nodes[right - 1]), 0.0, 1.0)
+        above = np.bincount(right, mass * share, len(nodes))
+        below = np.bincount(right - 1, mass * (1.0 - share), len(nodes))
+        node_mass = np.asarray(above + below, dtype=np.float64)
     given_node = np.exp(evidence.log_mixture - evidence.log_bf10[:, None])
     return np.asarray(node_mass[:, None] * given_node)
