@@ -155,7 +155,8 @@ def _report(rows: list[dict], spread: list[dict], runs: int) -> str:
     ]
     lines += [
         f"| {row['alternative']} | {row['default']:+.2f} | {row['default_sd_over_seeds']:g} "
-        f"| {row['random_mean']:+.2f} | {row['random_sd']:.2f} | {row['random_low']:+.1f} to {row['random_high']:+.1f} |"
+        f"| {row['random_mean']:+.2f} | {row['random_sd']:.2f} "
+        f"| {row['random_low']:+.1f} to {row['random_high']:+.1f} |"
         for row in spread
     ]
     return "\n".join(lines) + "\n"
