@@ -96,14 +96,15 @@ def log_bayes_factor(
     """
     squares = np.square(scores)
     with np.errstate(divide="ignore"):
-        log_signal = log_variance[:, :, None] + np.log(eigenvalues)[:, None]
-    if log_signal.max() < _LARGEST_LOG_SIGNAL:
+        log_eigenvalues = np.log(eigenvalues)
+    if log_variance.max() + log_eigenvalues.max() < _LARGEST_LOG_SIGNAL:
         signal = np.exp(log_variance)[:, :, None] * eigenvalues[:, None]
         total = 1.0 + signal
         # One logarithm for eight factors.
         log_determinant = np.log(np.multiply.reduceat(total, range(0, total.shape[-1], 8), axis=-1)).sum(axis=-1)
         signal /= total
     else:
+        log_signal = log_variance[:, :, None] + log_eigenvalues[:, None]
         log_determinant = np.logaddexp(0.0, log_signal).sum(axis=-1)
         signal = np.exp(-np.logaddexp(0.0, -log_signal))
     explained = (signal @ squares[:, :, None])[:, :, 0]
