@@ -63,6 +63,25 @@ def test_block_size_does_not_matter(monkeypatch, rows):
     np.testing.assert_allclose(blocked.x.scatter, whole.x.scatter, rtol=1e-11, atol=1e-14)
 
 
+def test_parts_in_threads_give_the_same(monkeypatch):
+    x, y, points = data(7, 400, 333)
+    options = {"pairs": (x[:333], y), "volumes": np.arange(333) % 5 > 0}
+    whole = FeatureStatistics.from_samples(x, y, points, LENGTHSCALES, **options)
+    monkeypatch.setattr(statistics, "BLOCK_ROWS", 4)
+    assert len(statistics._parts(333)) > 1
+    assert statistics._parts(333)[0][0] == 0
+    assert statistics._parts(333)[-1][1] == 333
+    done = []
+    parts = FeatureStatistics.from_samples(x, y, points, LENGTHSCALES, **options, tick=done.append)
+    for name in ("x", "y", "pairs"):
+        first, second = getattr(whole, name), getattr(parts, name)
+        assert first.count == second.count
+        np.testing.assert_allclose(second.mean, first.mean, rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(second.scatter, first.scatter, rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(parts.log_volume, whole.log_volume, rtol=1e-12)
+    assert sum(done) == 400 + 333 + 2 * 333
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_chunks_merge_in_any_order_to_the_same_evidence(draw):

@@ -7,9 +7,13 @@ on s×s matrices.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import reduce
-from typing import TYPE_CHECKING
+from functools import partial, reduce
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +22,16 @@ from twosample.errors import InputError
 from twosample.jacobian import log_volumes
 from twosample.kernels import features, squared_distances
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 __all__ = ["FeatureStatistics", "Moments"]
 
 Array = NDArray[np.float64]
 
+_Part = TypeVar("_Part")
+
 # Rows in a block: its features stay in the cache (2,048 rows × 40 points are 640 kB).
 BLOCK_ROWS = 2048
+# Large samples are worked on in this many parts, in threads.
+_PARTS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +168,7 @@ class FeatureStatistics:
         prepare
             Applied to each block of rows before anything else, e.g. to standardise the columns.
         tick
-            Called with the number of rows done, for progress bars.
+            Called with the number of rows just done, for progress bars.
 
         Examples
         --------
@@ -176,42 +181,54 @@ class FeatureStatistics:
         """
         points = np.asarray(points, dtype=np.float64)
         lengthscales = np.asarray(lengthscales, dtype=np.float64)
-        shape = (len(lengthscales), len(points))
 
-        def rows(sample: Array, start: int) -> Array:
-            block = sample[start : start + BLOCK_ROWS]
-            return block if prepare is None else prepare(block)
+        def blocks(first: int, last: int, *samples: Array) -> Iterator[tuple[Array, ...]]:
+            for start in range(first, last, BLOCK_ROWS):
+                rows = (sample[start : min(start + BLOCK_ROWS, last)] for sample in samples)
+                yield tuple(block if prepare is None else prepare(block) for block in rows)
 
-        def moments(sample: Array) -> Moments:
-            total = _Accumulator(*shape)
-            for start in range(0, len(sample), BLOCK_ROWS):
-                block = rows(sample, start)
+        def of_sample(sample: Array, first: int, last: int) -> Moments:
+            total = _Accumulator(len(lengthscales), len(points))
+            for (block,) in blocks(first, last, sample):
                 for index, values in features(squared_distances(block, points), lengthscales):
                     total.add(index, values)
                 total.close_block(len(block))
-                if tick is not None:
-                    tick(len(block))
             return total.moments()
+
+        def of_pairs(left: Array, right: Array, first: int, last: int) -> tuple[Moments, Array]:
+            total, log_volume = _Accumulator(len(lengthscales), len(points)), np.zeros(len(lengthscales))
+            start = first
+            for x_block, y_block in blocks(first, last, left, right):
+                d_x, d_y = squared_distances(x_block, points), squared_distances(y_block, points)
+                both = zip(features(d_x, lengthscales), features(d_y, lengthscales), strict=True)
+                for (index, values), (_, other) in both:
+                    total.add(index, values - other)
+                if volumes is not None:
+                    kept = volumes[start : start + len(x_block)]
+                    pairs_kept = x_block[kept], y_block[kept], points
+                    for index, lengthscale in enumerate(lengthscales):
+                        log_volume[index] += log_volumes(*pairs_kept, lengthscale, d_x[kept], d_y[kept]).sum()
+                total.close_block(len(x_block))
+                start += len(x_block)
+            return total.moments(), log_volume
+
+        def in_parts(n: int, work: Callable[[int, int], _Part], rows_each: int = 1) -> list[_Part]:
+            results = []
+            for (first, last), result in _in_threads(work, _parts(n)):
+                results.append(result)
+                if tick is not None:
+                    tick(rows_each * (last - first))
+            return results
 
         pair_moments = log_volume = None
         if pairs is not None:
-            total, log_volume = _Accumulator(*shape), np.zeros(len(lengthscales))
-            for start in range(0, len(pairs[0]), BLOCK_ROWS):
-                left, right = rows(pairs[0], start), rows(pairs[1], start)
-                d_left, d_right = squared_distances(left, points), squared_distances(right, points)
-                both = zip(features(d_left, lengthscales), features(d_right, lengthscales), strict=True)
-                for (index, values), (_, other) in both:
-                    total.add(index, values - other)
-                total.close_block(len(left))
-                if volumes is not None:
-                    kept = volumes[start : start + BLOCK_ROWS]
-                    block = left[kept], right[kept], points
-                    for index, lengthscale in enumerate(lengthscales):
-                        log_volume[index] += log_volumes(*block, lengthscale, d_left[kept], d_right[kept]).sum()
-                if tick is not None:
-                    tick(2 * len(left))
-            pair_moments = total.moments()
-        return cls(points, lengthscales, moments(x), moments(y), pair_moments, None if volumes is None else log_volume)
+            found = in_parts(len(pairs[0]), partial(of_pairs, *pairs), rows_each=2)
+            pair_moments = reduce(Moments.merge, (moments for moments, _ in found))
+            log_volume = None if volumes is None else np.sum([volume for _, volume in found], axis=0)
+        moments_x, moments_y = (
+            reduce(Moments.merge, in_parts(len(sample), partial(of_sample, sample))) for sample in (x, y)
+        )
+        return cls(points, lengthscales, moments_x, moments_y, pair_moments, log_volume)
 
     def merge(self, *others: FeatureStatistics) -> FeatureStatistics:
         """Statistics of all the data together; the parts must share points and lengthscales."""
@@ -223,6 +240,25 @@ class FeatureStatistics:
         if self.x.count == 0 and self.pairs is not None:
             return self.pairs.mean
         return self.x.mean - self.y.mean
+
+
+def _parts(n: int) -> list[tuple[int, int]]:
+    """Ranges of rows to work on at the same time; the same on every machine, so that the answer is too."""
+    blocks = -(-n // BLOCK_ROWS)
+    count = _PARTS if blocks >= 4 * _PARTS else 1
+    bounds = [min(n, BLOCK_ROWS * (blocks * part // count)) for part in range(count + 1)]
+    return list(pairwise(bounds))
+
+
+def _in_threads(
+    work: Callable[[int, int], _Part], parts: list[tuple[int, int]]
+) -> Iterator[tuple[tuple[int, int], _Part]]:
+    """Each part with what `work` makes of it, in order; on all cores where there are several parts."""
+    if len(parts) == 1:
+        yield parts[0], work(*parts[0])
+        return
+    with ThreadPoolExecutor(min(len(parts), os.cpu_count() or 1)) as pool:
+        yield from zip(parts, pool.map(lambda part: work(*part), parts), strict=True)
 
 
 def _merge(first: FeatureStatistics, second: FeatureStatistics) -> FeatureStatistics:
