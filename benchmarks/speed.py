@@ -1,4 +1,4 @@
-"""Speed and memory of the default test, as ratios measured side by side in one run on one core.
+"""Speed and memory of the default test, as ratios measured side by side in one run, on one core of a Linux machine.
 
 Run with ``python -m benchmarks.speed`` (``--large`` adds n = 10⁶, which takes minutes and 0.4 GB).
 """
@@ -12,7 +12,6 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import argparse
 import json
-import resource
 import statistics
 import subprocess
 import sys
@@ -25,6 +24,10 @@ import twosample as ts
 from benchmarks.suite import RESULTS, generator
 from twosample.kernels import squared_distances
 from twosample.points import choose, thin
+
+
+ALL_CORES = os.sched_getaffinity(0)
+ONE_CORE = {min(ALL_CORES)}
 
 
 def seconds(work: Callable[[], object], repeats: int) -> float:
@@ -90,6 +93,23 @@ def growth(sizes: tuple[int, ...]) -> list[dict[str, float]]:
     return rows
 
 
+def threads(n: int) -> dict[str, float]:
+    """One core against all of them, in turns, at one lengthscale's cost for a large sample."""
+    x, y = generator("threads", n).normal(size=(2, n, 1))
+    lengthscales = np.geomspace(0.1, 5.0, 20)
+    times: dict[str, list[float]] = {"one": [], "all": []}
+    for _ in range(3):
+        for name, cores in (("one", ONE_CORE), ("all", ALL_CORES)):
+            os.sched_setaffinity(0, cores)
+            times[name].append(seconds(lambda: ts.log_bf10(x, y, lengthscales), 1))
+    os.sched_setaffinity(0, ONE_CORE)
+    return {
+        "n": n,
+        "cores": len(ALL_CORES),
+        "speed_up": round(statistics.median(times["one"]) / statistics.median(times["all"]), 2),
+    }
+
+
 def memory(n: int, n_columns: int) -> dict[str, float]:
     """Peak resident memory of one test beyond the data, in a process of its own."""
     code = f"""
@@ -133,11 +153,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--large", action="store_true", help="also n = 10⁶")
     options = parser.parse_args()
-    results: dict[str, object] = {"import": import_time(), "small": small()}
+    os.sched_setaffinity(0, ONE_CORE)
+    results: dict[str, object] = {"import": import_time(), "small": small(), "threads": threads(3 * 10**5)}
     print(results, flush=True)
     results["growth"] = growth((10**4, 10**5, 10**6) if options.large else (10**4, 10**5))
     results["memory"] = memory(10**6 if options.large else 10**5, 10)
-    results["peak_of_this_process_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(results["memory"])
     RESULTS.mkdir(exist_ok=True)
     name = "speed.json" if options.large else "speed-quick.json"

@@ -257,8 +257,13 @@ def _in_threads(
     if len(parts) == 1:
         yield parts[0], work(*parts[0])
         return
-    with ThreadPoolExecutor(min(len(parts), os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(min(len(parts), _cores())) as pool:
         yield from zip(parts, pool.map(lambda part: work(*part), parts), strict=True)
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _merge(first: FeatureStatistics, second: FeatureStatistics) -> FeatureStatistics:
