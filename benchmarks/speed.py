@@ -25,7 +25,6 @@ from benchmarks.suite import RESULTS, generator
 from twosample.kernels import squared_distances
 from twosample.points import choose, thin
 
-
 ALL_CORES = os.sched_getaffinity(0)
 ONE_CORE = {min(ALL_CORES)}
 
