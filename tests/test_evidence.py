@@ -186,6 +186,29 @@ def test_spectrum_diagonalises_both_matrices():
     assert (found.eigenvalues >= 0).all()
 
 
+def test_matrices_that_lapack_gives_up_on(monkeypatch):
+    """A few rows of sparse binary data made the divide-and-conquer eigensolver fail; the fallback must not matter."""
+    rng = np.random.default_rng(10)
+    factors = rng.normal(size=(3, 6, 4))
+    V, R, delta = np.broadcast_to(np.eye(6), (3, 6, 6)), factors @ factors.transpose(0, 2, 1), rng.normal(size=(3, 6))
+    expected = evidence.spectrum(delta, V, R)
+    original = np.linalg.eigh
+
+    def fails_on_the_second(matrices):
+        if matrices.ndim == 3 or np.array_equal(matrices, V[1] @ R[1] @ V[1]):
+            raise np.linalg.LinAlgError("Eigenvalues did not converge")
+        return original(matrices)
+
+    monkeypatch.setattr(np.linalg, "eigh", fails_on_the_second)
+    found = evidence.spectrum(delta, V, R)
+    np.testing.assert_allclose(found.eigenvalues, expected.eigenvalues, atol=1e-12)
+    for a in (0.1, 2.0):
+        inverses = [
+            s.basis @ (s.basis.transpose(0, 2, 1) / (1 + a**2 * s.eigenvalues)[:, :, None]) for s in (found, expected)
+        ]
+        np.testing.assert_allclose(inverses[0], inverses[1], atol=1e-12)
+
+
 def test_huge_bayes_factors_stay_finite():
     x, y, points = np.zeros((50, 1)), np.full((50, 1), 3.0), np.array([[0.0], [3.0]])
     x[0], y[0] = 0.01, 3.01

@@ -61,9 +61,26 @@ def spectrum(delta: Array, V: Array, R: Array) -> Spectrum:
     """
     inverse = np.linalg.inv(np.linalg.cholesky(V))
     transposed = np.swapaxes(inverse, -1, -2)
-    eigenvalues, vectors = np.linalg.eigh(inverse @ R @ transposed)
+    eigenvalues, vectors = _eigh(inverse @ R @ transposed)
     basis = transposed @ vectors
     return Spectrum(np.maximum(eigenvalues, 0.0), np.einsum("...ij,...i->...j", basis, delta), basis)
+
+
+def _eigh(matrices: Array) -> tuple[Array, Array]:
+    """Eigenvalues, increasing, and eigenvectors of symmetric positive semi-definite matrices.
+
+    LAPACK's divide and conquer gives up on rare, harmless matrices with many equal eigenvalues. Of a positive
+    semi-definite matrix the singular value decomposition is the same decomposition by another algorithm.
+    """
+    try:
+        found = np.linalg.eigh(matrices)
+        return found.eigenvalues, found.eigenvectors
+    except np.linalg.LinAlgError:
+        if matrices.ndim == 2:
+            vectors, values, _ = np.linalg.svd(matrices)
+            return values[::-1], vectors[:, ::-1]
+        parts = [_eigh(matrix) for matrix in matrices]
+        return np.stack([values for values, _ in parts]), np.stack([vectors for _, vectors in parts])
 
 
 def log_bayes_factor(
