@@ -51,6 +51,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--resume", action="store_true", help="keep the cells that the results already have")
     options = parser.parse_args()
     families = [(name, sizes) for sizes in (EQUAL, UNEQUAL) for name in NULLS] + [("gaussian pairs", EQUAL)]
     cells = [
@@ -59,8 +60,11 @@ def main() -> None:
         for n_columns in DIMENSIONS
         for n_x, n_y in sizes
     ]
-    cells.sort(key=lambda cell: -(cell[2] + cell[3]))
-    rows = []
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / "calibration.json"
+    rows = json.loads(path.read_text()) if options.resume and path.exists() else []
+    done = {(row["family"], row["columns"], row["n_x"], row["n_y"], row["runs"]) for row in rows}
+    cells = sorted((cell for cell in cells if cell not in done), key=lambda cell: -(cell[2] + cell[3]))
     for (family, n_columns, n_x, n_y, runs), values in run_all(run_cell, cells, options.jobs):
         bf10 = np.exp(values)
         rows.append(
@@ -77,10 +81,10 @@ def main() -> None:
             }
         )
         print(rows[-1], flush=True)
+        path.write_text(json.dumps(rows, indent=0) + "\n")
     rows.sort(key=lambda row: (row["family"], row["columns"], row["n_x"] + row["n_y"], row["n_x"]))
     failed = [row for row in rows if row["mean_bf10"] > 1 or row["share_over_20"] > 0.05]
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "calibration.json").write_text(json.dumps(rows, indent=0) + "\n")
+    path.write_text(json.dumps(rows, indent=0) + "\n")
     (RESULTS / "calibration.md").write_text(_table(rows))
     print(f"{len(rows)} cells, {len(failed)} outside the limits: {failed}")
 
