@@ -126,7 +126,8 @@ def test(
             rule = Quadrature(np.log(fixed), np.ones(1), curves, error=0.0, evaluations=1)
     if rule.error > _TOLERANCE:
         warnings.warn(
-            f"the integration over the lengthscale stopped at an estimated error of {rule.error:.1g} in log BF10",
+            f"the integration over the lengthscale stopped at an estimated error of {rule.error:.1g} in log BF10; "
+            "the likelihood of the lengthscale is rough",
             AccuracyWarning,
             stacklevel=2,
         )

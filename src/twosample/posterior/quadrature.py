@@ -168,23 +168,33 @@ def integrate(
         evaluations += len(t)
         return target(t)
 
+    def panels_on(intervals: list[tuple[float, float]]) -> list[_Panel]:
+        return [_Panel(a, b, values(_lobatto(a, b, _FIRST_ORDER))) for a, b in intervals]
+
     intervals = [(low, high)]
     if bound is not None:
         scan = high - _SCAN_STEP * np.arange(np.ceil((high - low) / _SCAN_STEP) + 1)[::-1]
         evaluations += len(scan)
-        intervals = _bracket([(scan, bound(scan))], densities)
-    panels = [_Panel(a, b, values(_lobatto(a, b, _FIRST_ORDER))) for a, b in intervals]
+        (intervals,) = _brackets([(scan, bound(scan))], densities)
+    panels = panels_on(intervals)
 
     while True:
-        brackets = _bracket([(panel.nodes, panel.values) for panel in panels], densities)
-        if sum(b - a for a, b in brackets) < 0.5 * sum(panel.high - panel.low for panel in panels):
-            for panel in panels:
+        shrunk: list[_Panel] = []
+        for panel, intervals in zip(
+            panels, _brackets([(panel.nodes, panel.values) for panel in panels], densities), strict=True
+        ):
+            if sum(b - a for a, b in intervals) < 0.5 * (panel.high - panel.low):
                 outside += zip(panel.nodes.tolist(), panel.values, strict=True)
-            panels = [_Panel(a, b, values(_lobatto(a, b, _FIRST_ORDER))) for a, b in brackets]
+                shrunk += panels_on(intervals)
+            else:
+                shrunk.append(panel)
+        if shrunk != panels:
+            panels = shrunk
             continue
         masses = _masses(panels, densities)
         errors = [panel.error(mass) for panel, mass in zip(panels, masses, strict=True)]
-        if sum(errors) <= tolerance or evaluations > _MAX_EVALUATIONS:
+        exhausted = evaluations > _MAX_EVALUATIONS and np.isfinite(errors).all()
+        if sum(errors) <= tolerance or exhausted:
             break
         worst = tolerance / len(panels)
         panels = [
@@ -228,14 +238,14 @@ def _masses(panels: list[_Panel], densities: int) -> list[Array]:
     return [mass / total for mass in masses]
 
 
-def _bracket(sampled: list[tuple[Array, Array]], densities: int) -> list[tuple[float, float]]:
-    """Intervals outside of which no density can have mass, judged from values at nodes.
+def _brackets(sampled: list[tuple[Array, Array]], densities: int) -> list[list[tuple[float, float]]]:
+    """For each sampled piece the intervals outside of which no density can have mass, judged from values at nodes.
 
     A peak may rise above the nodes beside it; how far is bounded by the curvature seen around the node.
     """
     rise = [_rise(nodes, found[:, :densities]) for nodes, found in sampled]
     best = np.max([found[:, :densities].max(axis=0) for _, found in sampled], axis=0)
-    intervals = []
+    pieces = []
     for (nodes, found), above in zip(sampled, rise, strict=True):
         reachable = (found[:, :densities] + above > best - _NEGLIGIBLE).any(axis=1)
         # Between two nodes that have no mass there may be some; beyond their neighbours there is none.
@@ -243,8 +253,8 @@ def _bracket(sampled: list[tuple[Array, Array]], densities: int) -> list[tuple[f
         kept[:-1] |= reachable[1:]
         kept[1:] |= reachable[:-1]
         edges = np.flatnonzero(np.diff(np.concatenate([[0], kept.astype(int), [0]])))
-        intervals += [(float(nodes[a]), float(nodes[b - 1])) for a, b in zip(edges[::2], edges[1::2], strict=True)]
-    return intervals
+        pieces.append([(float(nodes[a]), float(nodes[b - 1])) for a, b in zip(edges[::2], edges[1::2], strict=True)])
+    return pieces
 
 
 def _rise(nodes: Array, values: Array) -> Array:
