@@ -23,7 +23,7 @@ _FIRST_ORDER = 12
 _LAST_ORDER = 192
 # Errors of either sign cancel in an integral, to about this share of their mean size or less.
 _CANCELLATION = 0.02
-# Safety of the error estimate; with it no integral of a few hundred tried was off by more than the tolerance.
+# Safety factor of the error estimate.
 _SAFETY = 10.0
 _MAX_EVALUATIONS = 1000
 _SCAN_STEP = 0.5 * np.log(2.0)
