@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twosample import evidence, models
+from twosample.arguments import LARGEST_LENGTHSCALE, Seed, as_generator, check_lengthscales, check_positive
 from twosample.data import Samples, as_rows, check_finite
 from twosample.errors import AccuracyWarning, DroppedDataWarning, InputError, InputTypeError
 from twosample.evidence import Evidence
@@ -33,11 +34,9 @@ if TYPE_CHECKING:
 __all__ = ["log_bf10", "test"]
 
 Array = NDArray[np.float64]
-Seed = int | np.random.SeedSequence | np.random.Generator
 Progress = bool | Callable[[float], object]
 
 _TOLERANCE = 1e-6
-_LARGEST_LENGTHSCALE = 1e150
 _SHOWN_ROWS = 500
 # How many lengthscales an integration usually takes, for progress bars.
 _EXPECTED_LENGTHSCALES = 97
@@ -107,7 +106,7 @@ def test(
     'very strong evidence that the samples differ'
     """
     problem = _Problem.prepare(x, y, model, paired, kernel, points, scale, nan_policy)
-    prior_odds, generator = _positive(prior_odds, "prior_odds"), _generator(rng)
+    prior_odds, generator = check_positive(prior_odds, "prior_odds"), as_generator(rng)
     fixed = None if lengthscale is None else problem.internal(lengthscale)
     if fixed is not None and len(fixed) != 1:
         raise InputError("lengthscale: test takes one number; use log_bf10 for several")
@@ -205,7 +204,7 @@ class _Problem:
         samples = Samples.from_data(x, y, paired=paired, scale=scale, nan_policy=nan_policy)
         rows = samples.standardize(thin(samples.x, samples.y))
         median = median_heuristic(rows)
-        if not 1.0 / _LARGEST_LENGTHSCALE < median < _LARGEST_LENGTHSCALE:
+        if not 1.0 / LARGEST_LENGTHSCALE < median < LARGEST_LENGTHSCALE:
             raise InputError("scale: squares of these values overflow or vanish; use scale='robust' or other units")
         return cls(samples, model, _points(points, samples, rows), median, kernel)
 
@@ -216,20 +215,9 @@ class _Problem:
 
     def internal(self, lengthscale: ArrayLike) -> Array:
         """Lengthscales as the user gives them, as a 1-D array in standardised units."""
-        if isinstance(lengthscale, str):
-            if lengthscale != "median":
-                raise InputError(f"lengthscale: {lengthscale!r} is unknown; use a positive number or 'median'")
+        if isinstance(lengthscale, str) and lengthscale == "median":
             return np.array([self.median])
-        try:
-            values = np.atleast_1d(np.asarray(lengthscale))
-        except ValueError:
-            raise InputError("lengthscale: has rows of different lengths; pass a number or a plain array") from None
-        if values.dtype.kind not in "fiu":
-            raise InputTypeError(f"lengthscale: expected positive numbers, got {type(lengthscale).__name__}")
-        if not (values.size and (np.isfinite(values) & (values > 0)).all()):
-            raise InputError(f"lengthscale: must be positive and finite, not {lengthscale!r}")
-        # Beyond these limits the kernel no longer changes.
-        return np.clip(values.ravel().astype(np.float64) / self.unit, 1.0 / _LARGEST_LENGTHSCALE, _LARGEST_LENGTHSCALE)
+        return check_lengthscales(lengthscale, self.unit)
 
     def evidence(
         self, lengthscales: Array, show: _Show, pairs: _Pairs | None = None, *, bound: bool = False
@@ -341,25 +329,6 @@ class _Pairs:
             f"{left_out} of {len(self.usable)} pairs have equal rows or a Jacobian without full rank; "
             "the pseudo-likelihood leaves out their volume factor.",
         )
-
-
-def _positive(value: float, name: str) -> float:
-    try:
-        number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else np.nan
-    except OverflowError:
-        number = np.inf
-    if not 0.0 < number < np.inf:
-        raise InputError(f"{name}: must be a positive, finite number, not {value!r:.40}")
-    return number
-
-
-def _generator(rng: Seed) -> np.random.Generator:
-    if isinstance(rng, bool) or not isinstance(rng, int | np.integer | np.random.SeedSequence | np.random.Generator):
-        raise InputTypeError(f"rng: expected an int, a SeedSequence or a Generator, got {type(rng).__name__}")
-    try:
-        return np.random.default_rng(rng)
-    except ValueError as error:
-        raise InputError(f"rng: {error}") from None
 
 
 def _result(
