@@ -6,7 +6,7 @@ import json
 import math
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,20 @@ from twosample.witness import Witness, WitnessPosterior
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Amplitude", "Diagnostics", "Lengthscale", "TwoSampleResult", "verdict"]
+__all__ = [
+    "Amplitude",
+    "BayesFactor",
+    "Diagnostics",
+    "IntArray",
+    "Lengthscale",
+    "Record",
+    "TwoSampleResult",
+    "probability_text",
+    "verdict",
+]
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 # Kass and Raftery (1995): 2 log BF of 2, 6 and 10.
 _STRENGTHS = ((1.0, ""), (3.0, "positive"), (5.0, "strong"), (math.inf, "very strong"))
@@ -151,7 +162,97 @@ class Diagnostics:
 
 
 @dataclass(frozen=True, eq=False)
-class TwoSampleResult:
+class Record:
+    """What every result is: frozen, arrays included, with a JSON form that can be read back."""
+
+    _derived: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        """Make the arrays as unchangeable as the record."""
+        for part in (self, *(value for value in vars(self).values() if is_dataclass(value))):
+            for value in vars(part).values():
+                if isinstance(value, np.ndarray):
+                    value.setflags(write=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, strings, lists and dictionaries: the derived quantities first, then every field."""
+        return {**{name: getattr(self, name) for name in self._derived}, **_plain(self)}
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """The result as JSON text, also written to `path` if one is given."""
+        text = json.dumps(self.to_dict(), allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    @classmethod
+    def from_json(cls, source: str | Path) -> Self:
+        """Read a result back, from JSON text or from a file (a `Path`).
+
+        Examples
+        --------
+        >>> import twosample as ts
+        >>> result = ts.test([0.1, 0.4, 0.7, 0.9], [2.1, 2.4, 2.6, 2.9])
+        >>> ts.TwoSampleResult.from_json(result.to_json()).log_bf10 == result.log_bf10
+        True
+        """
+        text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source
+        try:
+            content = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise InputError(f"source: not JSON ({error}); pass the text of to_json or a pathlib.Path") from None
+        try:
+            restored: Self = _restore(cls, content)
+        except (TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"source: not a result of twosample ({error})") from None
+        return restored
+
+
+@dataclass(frozen=True, eq=False)
+class BayesFactor(Record):
+    """A log Bayes factor and what follows from it.
+
+    Attributes
+    ----------
+    log_bf10
+        Natural logarithm of the Bayes factor: positive for different, negative for the same. All else follows.
+    prior_odds
+        Prior odds of "different" against "the same".
+    """
+
+    _derived: ClassVar[tuple[str, ...]] = ("prob_h1", "prob_h0", "verdict")
+
+    log_bf10: float
+    prior_odds: float
+
+    @property
+    def bf10(self) -> float:
+        """Bayes factor of "different" over "the same"; infinite where it exceeds the floating-point range."""
+        try:
+            return math.exp(self.log_bf10)
+        except OverflowError:
+            return math.inf
+
+    @property
+    def prob_h1(self) -> float:
+        """Posterior probability that the samples come from different distributions."""
+        return _expit(self.log_bf10 + math.log(self.prior_odds))
+
+    @property
+    def prob_h0(self) -> float:
+        """Posterior probability that the samples come from the same distribution."""
+        return _expit(-self.log_bf10 - math.log(self.prior_odds))
+
+    @property
+    def verdict(self) -> str:
+        """The Bayes factor in words; see `verdict`."""
+        return verdict(self.log_bf10)
+
+
+@dataclass(frozen=True, eq=False)
+class TwoSampleResult(BayesFactor):
     """The answer to "are these two samples from the same distribution?".
 
     Attributes
@@ -186,8 +287,6 @@ class TwoSampleResult:
         The mixture behind `witness`.
     """
 
-    log_bf10: float
-    prior_odds: float
     lengthscale: Lengthscale
     amplitude: Amplitude
     points: Array
@@ -203,37 +302,6 @@ class TwoSampleResult:
     shown_x: Array
     shown_y: Array
     witness_posterior: WitnessPosterior
-
-    def __post_init__(self) -> None:
-        """Make the arrays as unchangeable as the record."""
-        for part in (self, self.lengthscale, self.amplitude, self.witness_posterior):
-            for field in fields(part):
-                value = getattr(part, field.name)
-                if isinstance(value, np.ndarray):
-                    value.setflags(write=False)
-
-    @property
-    def bf10(self) -> float:
-        """Bayes factor of "different" over "the same"; infinite where it exceeds the floating-point range."""
-        try:
-            return math.exp(self.log_bf10)
-        except OverflowError:
-            return math.inf
-
-    @property
-    def prob_h1(self) -> float:
-        """Posterior probability that the samples come from different distributions."""
-        return _expit(self.log_bf10 + math.log(self.prior_odds))
-
-    @property
-    def prob_h0(self) -> float:
-        """Posterior probability that the samples come from the same distribution."""
-        return _expit(-self.log_bf10 - math.log(self.prior_odds))
-
-    @property
-    def verdict(self) -> str:
-        """The Bayes factor in words; see `verdict`."""
-        return verdict(self.log_bf10)
 
     def witness(self, at: object) -> Witness:
         """Where the samples differ: posterior of the witness function at given locations.
@@ -267,7 +335,7 @@ class TwoSampleResult:
         )
         lines = [
             f"{self.verdict[0].upper()}{self.verdict[1:]}.",
-            f"  P(different | data)  {_probability(self.prob_h1)}",
+            f"  P(different | data)  {probability_text(self.prob_h1)}",
             f"  log BF10             {round(self.log_bf10, 2) + 0.0:+.2f}",
             f"  lengthscale          {lengthscale}",
             f"  data                 {sizes}, {columns}",
@@ -294,42 +362,6 @@ class TwoSampleResult:
 
         return plot_result(self, names=names)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, strings, lists and dictionaries: the derived quantities first, then every field."""
-        derived = {"prob_h1": self.prob_h1, "prob_h0": self.prob_h0, "verdict": self.verdict}
-        return {**derived, **_plain(self)}
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """The result as JSON text, also written to `path` if one is given."""
-        text = json.dumps(self.to_dict(), allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
-        return text
-
-    @classmethod
-    def from_json(cls, source: str | Path) -> TwoSampleResult:
-        """Read a result back, from JSON text or from a file (a `Path`).
-
-        Examples
-        --------
-        >>> import twosample as ts
-        >>> result = ts.test([0.1, 0.4, 0.7, 0.9], [2.1, 2.4, 2.6, 2.9])
-        >>> ts.TwoSampleResult.from_json(result.to_json()).log_bf10 == result.log_bf10
-        True
-        """
-        text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source
-        try:
-            content = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise InputError(f"source: not JSON ({error}); pass the text of to_json or a pathlib.Path") from None
-        try:
-            restored: TwoSampleResult = _restore(cls, content)
-        except (TypeError, ValueError, AttributeError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(f"source: not a result of twosample ({error})") from None
-        return restored
-
 
 def _expit(log_odds: float) -> float:
     if log_odds >= 0:
@@ -338,7 +370,7 @@ def _expit(log_odds: float) -> float:
     return odds / (1.0 + odds)
 
 
-def _probability(value: float) -> str:
+def probability_text(value: float) -> str:
     """A probability with enough digits to tell it from 0 and 1, but never more than a reader can use."""
     if value < 0.0001:
         return "< 0.0001"
@@ -383,6 +415,7 @@ def _restore(kind: Any, content: dict[str, Any]) -> Any:
         if nested is not None and value is not None:
             value = _restore(nested, value)
         elif isinstance(value, list):
-            value = np.asarray(value, dtype=np.float64) if "Array" in str(field.type) else tuple(value)
+            kind_of = np.int64 if "IntArray" in str(field.type) else np.float64
+            value = np.asarray(value, dtype=kind_of) if "Array" in str(field.type) else tuple(value)
         values[field.name] = value
     return kind(**values)
