@@ -6,11 +6,30 @@
 'positive evidence that the samples differ'
 """
 
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 from twosample import errors
 from twosample.api import log_bf10, test
 from twosample.models import Model
 from twosample.result import TwoSampleResult
 from twosample.statistics import FeatureStatistics
 
+if _TYPE_CHECKING:
+    from twosample import baselines
+
 __version__ = "0.1.0"
-__all__ = ["FeatureStatistics", "Model", "TwoSampleResult", "errors", "log_bf10", "test"]
+__all__ = ["FeatureStatistics", "Model", "TwoSampleResult", "baselines", "errors", "log_bf10", "test"]
+
+
+def __getattr__(name: str) -> _Any:
+    """Import the baselines, and with them SciPy, when they are first used."""
+    if name == "baselines":
+        return _import_module("twosample.baselines")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names, also those not yet imported."""
+    return sorted({*globals(), *__all__})

@@ -34,6 +34,8 @@ _PLOT_KINDS = (".png", ".pdf", ".svg")
 _MISSING = ["", "NA", "N/A", "na", "n/a", "NaN", "nan", "NAN", "null", "NULL", "None"]
 _SHOWN_VALUES = 8
 _SNIFFED_BYTES = 1 << 20
+# Permutation tests of more rows take longer than a command should.
+_MOST_PERMUTED_ROWS = 5_000
 
 
 def main(args: list[str] | None = None) -> NoReturn:
@@ -88,6 +90,7 @@ Examples:
   twosample test before.csv after.csv
   twosample test trial.csv --by arm --columns dose,weight --plot trial.png
   twosample test trial.parquet --by arm --groups placebo,high --json trial.json
+  twosample compare before.csv after.csv
 
 Files are CSV, TSV or text with ',', tab or ';' between values, or Parquet. Rows are observations and columns are
 variables; a first line of numbers is data, not names.
@@ -167,6 +170,60 @@ def _names(context: click.Context, parameter: click.Parameter, value: str | None
     return names
 
 
+def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """One decorator that adds several options, shown in this order."""
+
+    def add(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+_data_options = _options(
+    click.argument("files", nargs=-1, metavar="A [B]", type=click.Path(path_type=Path)),
+    click.option("--by", metavar="COLUMN", help="Split the one file A by the two values of this column."),
+    click.option("--groups", metavar="U,V", callback=_names, help="The two values of the --by column to compare."),
+    click.option(
+        "--columns", metavar="NAMES", callback=_names, help="Columns to compare, with commas [all that hold numbers]."
+    ),
+    click.option("--paired", is_flag=True, help="Row i of the first sample belongs with row i of the second."),
+)
+
+_shared_options = _options(
+    click.option(
+        "--prior-odds",
+        type=float,
+        default=1.0,
+        show_default=True,
+        metavar="ODDS",
+        help='Prior odds of "different" against "the same".',
+    ),
+    click.option(
+        "--scale",
+        type=click.Choice(["auto", "robust", "raw"]),
+        default="auto",
+        show_default=True,
+        help="Whether columns are divided by their spread; auto does what the model says.",
+    ),
+    click.option(
+        "--nan-policy",
+        type=click.Choice(["raise", "omit"]),
+        default="raise",
+        show_default=True,
+        help="Refuse missing values, or leave out their rows.",
+    ),
+    click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help="Seed of random pairs and permutations, where they are needed.",
+    ),
+)
+
+
 _TEST_EPILOG = """\b
 Examples:
   twosample test before.csv after.csv                two files, one sample each
@@ -178,13 +235,7 @@ Examples:
 
 
 @cli.command(epilog=_TEST_EPILOG)
-@click.argument("files", nargs=-1, metavar="A [B]", type=click.Path(path_type=Path))
-@click.option("--by", metavar="COLUMN", help="Split the one file A by the two values of this column.")
-@click.option("--groups", metavar="U,V", callback=_names, help="The two values of the --by column to compare.")
-@click.option(
-    "--columns", metavar="NAMES", callback=_names, help="Columns to compare, with commas [all that hold numbers]."
-)
-@click.option("--paired", is_flag=True, help="Row i of the first sample belongs with row i of the second.")
+@_data_options
 @click.option(
     "--model",
     type=click.Choice(["adaptive", "paper", "published"]),
@@ -194,35 +245,7 @@ Examples:
 )
 @click.option("--lengthscale", metavar="NUMBER|median", callback=_lengthscale, help="Fix the lengthscale [inferred].")
 @click.option("--points", type=int, default=40, show_default=True, help="Number of evaluation points.")
-@click.option(
-    "--prior-odds",
-    type=float,
-    default=1.0,
-    show_default=True,
-    metavar="ODDS",
-    help='Prior odds of "different" against "the same".',
-)
-@click.option(
-    "--scale",
-    type=click.Choice(["auto", "robust", "raw"]),
-    default="auto",
-    show_default=True,
-    help="Whether columns are divided by their spread; auto does what the model says.",
-)
-@click.option(
-    "--nan-policy",
-    type=click.Choice(["raise", "omit"]),
-    default="raise",
-    show_default=True,
-    help="Refuse missing values, or leave out their rows.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Seed of random pairs, where the model needs them.",
-)
+@_shared_options
 @click.option(
     "--json", "json_path", metavar="OUT", type=click.Path(path_type=Path), help="Write the whole result to this file."
 )
@@ -250,24 +273,110 @@ def test(
     if plot_path is not None:
         _require_matplotlib()
 
-    pair = _split(files, by, groups) if by is not None else _two_files(files, groups)
+    pair = _read_pair(files, by, groups)
     x, y = _numeric(pair, columns)
-    try:
+    with _naming(pair):
         result = _run(x, y, rng=seed, **options)
-    except (InputError, InputTypeError) as error:
-        if not re.search(r"\b[xy]\b", str(error)):
-            raise
-        raise type(error)(f"{error} (x is {_quoted(pair.names[0])}, y is {_quoted(pair.names[1])})") from None
 
     if quiet:
         click.echo(f"{result.prob_h1:.6g} {result.log_bf10:.6g}")
     else:
-        click.echo(f"x is {_quoted(pair.names[0])}, y is {_quoted(pair.names[1])}.")
+        click.echo(f"{_who_is_who(pair)}.")
         click.echo("\n".join(_printable(line) for line in result.summary().splitlines()))
     if json_path is not None:
         result.to_json(json_path)
     if plot_path is not None:
         _save_plot(result, plot_path, pair.names)
+
+
+_COMPARE_EPILOG = """\b
+Examples:
+  twosample compare before.csv after.csv
+  twosample compare trial.csv --by arm --columns dose
+
+What each test is, and what it cannot do: docs/baselines.md.
+"""
+
+
+@cli.command(epilog=_COMPARE_EPILOG)
+@_data_options
+@_shared_options
+@click.option(
+    "--permutations",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    help="Number of permutations behind p-values.",
+)
+def compare(
+    files: tuple[Path, ...],
+    by: str | None,
+    groups: tuple[str, ...] | None,
+    columns: tuple[str, ...] | None,
+    paired: bool,
+    prior_odds: float,
+    scale: str,
+    nan_policy: str,
+    seed: int,
+    permutations: int,
+) -> None:
+    """Put two samples to this test and to the tests it is compared with, side by side."""
+    pair = _read_pair(files, by, groups)
+    x, y = _numeric(pair, columns)
+    data: dict[str, Any] = {"nan_policy": nan_policy}
+    bayes: dict[str, Any] = {"prior_odds": prior_odds, **data}
+    with _naming(pair):
+        ours = _run(x, y, paired=paired, scale=scale, rng=seed, **bayes)
+
+    from twosample import baselines
+
+    few = ours.n_x + ours.n_y <= _MOST_PERMUTED_ROWS
+    kernel: dict[str, Any] = {"paired": paired, "scale": scale, "permutations": permutations, "rng": seed, **data}
+    tree: dict[str, Any] = {"permutations": permutations if few else 0, "rng": seed, **bayes}
+    estimator: Any = "quadratic" if few else "linear"
+    no_pairs = "does not apply: it takes independent samples, not pairs"
+    too_many = f"left out: slow for more than {_MOST_PERMUTED_ROWS:,} rows"
+    tests: list[tuple[str, Callable[[], Any] | str]] = [
+        ("Holmes et al.", no_pairs if paired else lambda: baselines.holmes(x, y, **bayes)),
+        ("Chen & Hanson", no_pairs if paired else lambda: baselines.chen_hanson(x, y, **tree)),
+        ("JZS t-test", lambda: baselines.jzs(x, y, paired=paired, **bayes)),
+        (f"MMD{'' if few else ', linear time'}", lambda: baselines.mmd(x, y, estimator=estimator, **kernel)),
+        ("MMD, aggregated", (lambda: baselines.mmd(x, y, aggregate=True, **kernel)) if few else too_many),
+    ]
+    rows = [("test", "log BF10", "P(H1)", "p-value", "verdict"), _row("twosample", ours)]
+    rows += [_row(name, run if isinstance(run, str) else _attempt(run)) for name, run in tests]
+    click.echo(f"{_who_is_who(pair)}.")
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    for *cells, words in rows:
+        padded = [f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)]
+        click.echo(_printable("  ".join([*padded, words])))
+
+
+def _attempt(run: Callable[[], Any]) -> Any:
+    """The result of a test, or why it refuses; what it warns about, ours has warned about already."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return run()
+    except InputError as error:
+        return f"does not apply: {error}"
+
+
+def _row(name: str, result: Any) -> tuple[str, str, str, str, str]:
+    """One line of the comparison: a Bayes factor, a p-value, both, or why there is neither."""
+    if isinstance(result, str):
+        return name, "-", "-", "-", result
+    from twosample.baselines.results import pvalue_text
+    from twosample.result import probability_text
+
+    log_bf10, pvalue = getattr(result, "log_bf10", None), getattr(result, "pvalue", None)
+    return (
+        name,
+        "-" if log_bf10 is None else f"{round(log_bf10, 2) + 0.0:+.2f}",
+        "-" if log_bf10 is None else probability_text(result.prob_h1),
+        "-" if pvalue is None else pvalue_text(pvalue),
+        result.verdict,
+    )
 
 
 # Running.
@@ -337,6 +446,25 @@ def _save_plot(result: TwoSampleResult, path: Path, names: tuple[str, str]) -> N
 
 
 # Reading.
+
+
+def _read_pair(files: tuple[Path, ...], by: str | None, groups: tuple[str, ...] | None) -> _Pair:
+    return _split(files, by, groups) if by is not None else _two_files(files, groups)
+
+
+def _who_is_who(pair: _Pair) -> str:
+    return f"x is {_quoted(pair.names[0])}, y is {_quoted(pair.names[1])}"
+
+
+@contextmanager
+def _naming(pair: _Pair) -> Iterator[None]:
+    """Say in errors about x or y which file or group that is."""
+    try:
+        yield
+    except (InputError, InputTypeError) as error:
+        if not re.search(r"\b[xy]\b", str(error)):
+            raise
+        raise type(error)(f"{error} ({_who_is_who(pair)})") from None
 
 
 class _Pair(NamedTuple):

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
+    from twosample.baselines import HolmesResult
     from twosample.result import TwoSampleResult
 
-__all__ = ["plot_result", "printable"]
+__all__ = ["plot_result", "plot_tree", "printable"]
 
 Array = NDArray[np.float64]
 
@@ -74,21 +75,13 @@ def plot_result(result: TwoSampleResult, *, names: tuple[str, str] = ("x", "y"))
     >>> [axes.get_title(loc="left") for axes in figure.axes[:3]]
     ['The samples', 'Where they differ, if they do', 'At what scale they differ, if they do']
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-        from matplotlib.layout_engine import ConstrainedLayoutEngine
-    except ImportError:
-        raise MissingExtraError("plot", "matplotlib", "plot") from None
+    _require_matplotlib()
     if len(names) != 2:
         raise InputError(f"names: need one name for each of the two samples, not {len(names)}")
     labels = (_short(names[0]), _short(names[1]))
 
     one_column = len(result.columns) == 1
-    figure = Figure(
-        figsize=(11.0, 6.2) if one_column else (15.0, 5.2), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08)
-    )
-    FigureCanvasAgg(figure)
+    figure = _empty_figure((11.0, 6.2) if one_column else (15.0, 5.2))
     if one_column:
         grid = figure.add_gridspec(2, 2, width_ratios=(1.45, 1.0))
         samples = figure.add_subplot(grid[0, 0])
@@ -100,8 +93,7 @@ def plot_result(result: TwoSampleResult, *, names: tuple[str, str] = ("x", "y"))
         _draw_columns(samples, witness, result, labels)
     _draw_lengthscale(scale, result)
 
-    title = f"{result.verdict[0].upper()}{result.verdict[1:]}\n{_answer(result)}"
-    _as_text(figure.suptitle(title, fontsize="x-large", color=_INK))
+    _title(figure, result)
     for axes, text in (
         (samples, "The samples"),
         (witness, "Where they differ, if they do"),
@@ -111,7 +103,29 @@ def plot_result(result: TwoSampleResult, *, names: tuple[str, str] = ("x", "y"))
     return figure
 
 
-def _answer(result: TwoSampleResult) -> str:
+def _require_matplotlib() -> None:
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("plot", "matplotlib", "plot") from None
+
+
+def _empty_figure(size: tuple[float, float]) -> Figure:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08))
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _title(figure: Figure, result: TwoSampleResult | HolmesResult) -> None:
+    title = f"{result.verdict[0].upper()}{result.verdict[1:]}\n{_answer(result)}"
+    _as_text(figure.suptitle(title, fontsize="x-large", color=_INK))
+
+
+def _answer(result: TwoSampleResult | HolmesResult) -> str:
     """The numbers below the verdict."""
     probability = result.prob_h1
     if probability > 0.9999:
@@ -168,7 +182,7 @@ def _legend(axes: Axes, handles: list[Any], labels: list[str], *, ncols: int = 1
         _as_text(text).set_text(label)
 
 
-def _column_labels(result: TwoSampleResult) -> list[str]:
+def _column_labels(result: TwoSampleResult | HolmesResult) -> list[str]:
     """What to call the columns; those without a name go by their position."""
     if len(result.columns) == 1 and result.columns[0].isdigit():
         return ["value"]
@@ -465,3 +479,52 @@ def _unit(result: TwoSampleResult) -> str:
     if (result.scale == 1.0).all():
         return "(in the units of the columns)"
     return "(1 = the typical spread of a column)"
+
+
+# The tree of Holmes et al.
+
+
+def plot_tree(result: HolmesResult) -> Figure:
+    """Draw what each node of a Pólya tree adds to log BF10: at which quantile and depth the samples differ.
+
+    A node is a box as wide as its share of the distribution that the tree is centred at.
+
+    Parameters
+    ----------
+    result
+        What `twosample.baselines.holmes` returned.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Save it with ``figure.savefig("tree.png")``.
+    """
+    _require_matplotlib()
+    from matplotlib.collections import PolyCollection
+    from matplotlib.colors import Normalize
+
+    figure = _empty_figure((9.5, 5.6))
+    axes = figure.subplots()
+    left, width, top = result.cells / 2.0**result.levels, 1.0 / 2.0**result.levels, result.levels + 0.5
+    corners = [(left, top), (left + width, top), (left + width, top + 1.0), (left, top + 1.0)]
+    boxes = np.stack([np.stack(corner, axis=1) for corner in corners], axis=1)
+    reach = max(1.0, float(np.abs(result.contributions).max(initial=0.0)))
+    drawn = PolyCollection(list(boxes), cmap=_evidence_colors(), norm=Normalize(-reach, reach), edgecolors=_FAINT)
+    drawn.set_array(result.contributions)
+    drawn.set_linewidth(0.3)
+    axes.add_collection(drawn)
+    axes.set(xlim=(0.0, 1.0), ylim=(result.depth + 0.5, 0.5), ylabel="level of the split")
+    axes.set(xlabel="quantile", xticks=[0.0, 0.25, 0.5, 0.75, 1.0], yticks=range(1, result.depth + 1))
+    values = axes.secondary_xaxis("top")
+    values.set_xticks(np.arange(1, 8) / 8, [f"{value:.3g}" for value in result.octiles])
+    _as_text(values.set_xlabel(_column_labels(result)[0]))
+    bar = figure.colorbar(drawn, ax=axes, shrink=0.8, pad=0.02)
+    bar.set_label("contribution to log BF10 (positive: different)")
+    _title(figure, result)
+    return figure
+
+
+def _evidence_colors() -> Colormap:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("the same, different", ["#777777", _NEUTRAL, "#009E73"])

@@ -1,0 +1,165 @@
+"""What the baselines return: small frozen records, of a Bayes factor or of a p-value, that print well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from twosample.data import Samples
+from twosample.errors import InputError
+from twosample.result import BayesFactor, Record, probability_text
+
+__all__ = ["BayesResult", "PValueResult", "as_pvalue", "check_one_column", "pvalue_text"]
+
+_LEVELS = ((0.001, "0.1 %"), (0.01, "1 %"), (0.05, "5 %"))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BayesResult(BayesFactor):
+    """The answer of a Bayesian test.
+
+    Attributes
+    ----------
+    log_bf10
+        Natural logarithm of the Bayes factor: positive for different, negative for the same. All else follows.
+    prior_odds
+        Prior odds of "different" against "the same".
+    n_x, n_y
+        Sample sizes used.
+    columns
+        Names of the columns used.
+    paired
+        Whether the rows are pairs.
+    notes
+        One sentence for everything that was dropped or warned about.
+    """
+
+    test: ClassVar[str]
+
+    n_x: int
+    n_y: int
+    columns: tuple[str, ...]
+    paired: bool
+    notes: tuple[str, ...]
+
+    def _details(self) -> list[tuple[str, str]]:
+        """What is particular to this test, as names and values."""
+        return []
+
+    def summary(self) -> str:
+        """The answer in a few lines of text."""
+        answer = [
+            ("P(different | data)", probability_text(self.prob_h1)),
+            ("log BF10", f"{round(self.log_bf10, 2) + 0.0:+.2f}"),
+        ]
+        if self.prior_odds != 1.0:
+            answer.insert(1, ("prior odds", f"{self.prior_odds:g}"))
+        return _summary(self, answer + self._details())
+
+    def __str__(self) -> str:
+        """Return the summary."""
+        return self.summary()
+
+    def __repr__(self) -> str:
+        """Return the answer in one line."""
+        return (
+            f"{type(self).__name__}(log_bf10={self.log_bf10:.4g}, prob_h1={self.prob_h1:.4g}, verdict={self.verdict!r})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PValueResult(Record):
+    """The answer of a test with a p-value.
+
+    Attributes
+    ----------
+    statistic
+        The test statistic: larger for samples that differ more.
+    pvalue
+        How probable a statistic at least as large is if the samples come from the same distribution.
+    n_x, n_y
+        Sample sizes used.
+    columns
+        Names of the columns used.
+    paired
+        Whether the rows are pairs.
+    notes
+        One sentence for everything that was dropped or warned about.
+    """
+
+    _derived: ClassVar[tuple[str, ...]] = ("verdict",)
+    test: ClassVar[str]
+
+    statistic: float
+    pvalue: float
+    n_x: int
+    n_y: int
+    columns: tuple[str, ...]
+    paired: bool
+    notes: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str:
+        """The p-value in words. A large one is no evidence that the distributions are the same."""
+        level = next((words for level, words in _LEVELS if self.pvalue <= level), None)
+        if level is None:
+            return "no significant difference at the 5 % level"
+        return f"the samples differ significantly at the {level} level"
+
+    def _details(self) -> list[tuple[str, str]]:
+        """What is particular to this test, as names and values."""
+        return []
+
+    def summary(self) -> str:
+        """The answer in a few lines of text."""
+        answer = [("p-value", pvalue_text(self.pvalue)), ("statistic", f"{self.statistic:.4g}")]
+        return _summary(self, answer + self._details())
+
+    def __str__(self) -> str:
+        """Return the summary."""
+        return self.summary()
+
+    def __repr__(self) -> str:
+        """Return the answer in one line."""
+        return (
+            f"{type(self).__name__}(statistic={self.statistic:.4g}, pvalue={self.pvalue:.4g}, verdict={self.verdict!r})"
+        )
+
+
+def _summary(result: BayesResult | PValueResult, lines: Sequence[tuple[str, str]]) -> str:
+    sizes = f"{result.n_x} pairs" if result.paired else f"{result.n_x} and {result.n_y} rows"
+    columns = "1 column" if len(result.columns) == 1 else f"{len(result.columns)} columns"
+    rows = [*lines, ("data", f"{sizes}, {columns}"), ("test", result.test), *(("note", note) for note in result.notes)]
+    verdict = f"{result.verdict[0].upper()}{result.verdict[1:]}."
+    return "\n".join([verdict, *(f"  {name:<19}  {value}" for name, value in rows)])
+
+
+def pvalue_text(pvalue: float) -> str:
+    """A p-value with the digits that a reader can use.
+
+    Examples
+    --------
+    >>> pvalue_text(0.04321), pvalue_text(1e-9)
+    ('0.0432', '< 0.0001')
+    """
+    return "< 0.0001" if pvalue < 0.0001 else f"{pvalue:.3g}" if pvalue < 0.1 else f"{pvalue:.3f}"
+
+
+def as_pvalue(as_extreme: int, permutations: int) -> float:
+    """The p-value of a permutation test, the data themselves counted as one of the permutations.
+
+    Examples
+    --------
+    >>> as_pvalue(4, 99)
+    0.05
+    """
+    return (1 + as_extreme) / (1 + permutations)
+
+
+def check_one_column(samples: Samples, test: str) -> None:
+    """Refuse samples of several columns."""
+    if samples.n_columns > 1:
+        raise InputError(
+            f"x and y have {samples.n_columns} columns; {test} compares a single one: choose it, or use another test"
+        )
