@@ -77,7 +77,7 @@ def jzs(
     >>> import twosample as ts
     >>> result = ts.baselines.jzs([4.1, 5.2, 4.7, 5.9, 5.0], [6.3, 7.1, 6.9, 7.8, 6.6])
     >>> round(result.t, 3), result.verdict
-    (-5.043, 'strong evidence that the samples differ')
+    (-5.027, 'strong evidence that the samples differ')
     """
     samples = Samples.from_data(x, y, paired=paired, nan_policy=nan_policy)
     check_one_column(samples, "jzs")

@@ -26,8 +26,11 @@ Flags = NDArray[np.bool_]
 _MULTIPLES = 2.0 ** np.arange(-5, 3)
 _MOST_PERMUTATIONS = 1_000_000
 _BLOCK_ROWS = 1024
-# Each row is compared with this many others where time is to be linear.
-_NEIGHBOURS = 32
+# Where time is to be linear, each row is compared with at least this many others, and with more while all comparisons
+# together are fewer than these; but not with more than this share of the rows, lest the statistic be far from normal.
+_LEAST_NEIGHBOURS = 32
+_COMPARISONS = 1 << 25
+_LARGEST_SHARE = 0.01
 # Statistics that differ by less than this share of the largest are tied.
 _TIED = 1e-10
 
@@ -100,8 +103,9 @@ def mmd(
         permutations, which is exact if the members of a pair are exchangeable when the distributions are the same.
     estimator
         "quadratic" compares all rows. "linear" matches the rows of x and y at random, drops the rest of the longer
-        sample, compares each pair with 32 others and takes the p-value from a normal distribution, whose variance is
-        that under random swaps: less power, but time linear in the number of rows. It needs no permutations.
+        sample, compares each pair with at most 1 % of the others (32 where there are many) and takes the p-value from a
+        normal distribution, whose variance is that under random swaps of matched rows: less power, but for large
+        samples time linear in the number of rows. It makes no permutations.
     scale
         "auto" and "robust" divide each column by its pooled interquartile range, "raw" leaves the columns alone, and D
         positive numbers divide the columns by those.
@@ -294,7 +298,8 @@ def _linear(
     x, y = x[order][:n_rows], y[order if paired else generator.permutation(len(y))][:n_rows]
     total = squares = 0.0
     count = 0
-    for shift in range(1, min(_NEIGHBOURS, n_rows - 1) + 1):
+    neighbours = min(max(_LEAST_NEIGHBOURS, _COMPARISONS // n_rows), max(1, int(_LARGEST_SHARE * n_rows)))
+    for shift in range(1, neighbours + 1):
         contrast = np.zeros(n_rows - shift)
         for a, b, sign in ((x, x, 1.0), (y, y, 1.0), (x, y, -1.0), (y, x, -1.0)):
             distances = np.square(a[shift:] - b[:-shift]).sum(axis=1)
