@@ -8,10 +8,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, ndtr
+from scipy.special import ndtr
 
 from twosample.arguments import Seed, as_generator, check_count, check_positive
 from twosample.baselines.results import BayesResult, as_pvalue, pvalue_text
+from twosample.baselines.special import log_rising
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.result import IntArray
@@ -25,7 +26,9 @@ _DEEPEST = 50
 _MOST_PERMUTATIONS = 1_000_000
 # A column that the others explain but for this share of its variance is a linear combination of them.
 _SMALLEST_SHARE = 1e-10
-# Rows that differ less than this in log BF10 are tied, in whatever order they were added up.
+# A column that varies less than this share of its largest value is constant but for rounding.
+_ROUNDING = 1e-14
+# Splits that differ less than this in log BF10 are tied, in whatever order they were added up.
 _TIED = 1e-9
 _BITS_AT_ONCE = 40
 # Beyond this many columns the children of a cell are as good as infinitely many.
@@ -193,7 +196,7 @@ class _Fit:
         center = rows.mean(axis=0)
         deviations = rows - center
         sds = np.sqrt(np.square(deviations).mean(axis=0))
-        units = np.where(sds > 0.0, sds, 1.0)
+        units = np.where(sds > _ROUNDING * np.abs(rows).max(axis=0), sds, np.inf)
         deviations /= units
         # R of the QR factorisation is the Cholesky factor, with half the digits lost that the covariance would lose.
         triangle = np.zeros((rows.shape[1], rows.shape[1]))
@@ -201,7 +204,7 @@ class _Fit:
         triangle[: len(upper)] = upper * np.where(np.diagonal(upper) < 0.0, -1.0, 1.0)[:, np.newaxis]
         pivots = np.diagonal(triangle)
         triangle[np.diag_indices(len(pivots))] = np.where(np.square(pivots) < _SMALLEST_SHARE, 0.0, pivots)
-        return cls(center, triangle.T * units[:, np.newaxis], len(rows))
+        return cls(center, triangle.T * sds[:, np.newaxis], len(rows))
 
     @property
     def singular(self) -> bool:
@@ -260,24 +263,9 @@ def _log_dirichlet(counts: list[IntArray], n_columns: int, grid: Array) -> Array
     halvings = min(n_columns, _MOST_HALVINGS)
     n_rows = int(counts[0][0])
     for level in range(1, len(counts)):
-        weight = grid * level**2
+        weight = grid[:, np.newaxis] * level**2
         parents, n_parents = np.unique(counts[level - 1], return_counts=True)
         children, n_children = np.unique(counts[level], return_counts=True)
-        total += _log_rising(weight, children) @ n_children + n_rows * halvings * math.log(2.0)
-        total -= _log_rising(np.ldexp(weight, halvings), parents) @ n_parents
+        total += log_rising(weight, children) @ n_children + n_rows * halvings * math.log(2.0)
+        total -= log_rising(np.ldexp(weight, halvings), parents) @ n_parents
     return total
-
-
-def _log_rising(start: Array, count: IntArray) -> Array:
-    """Log of a (a + 1) … (a + n - 1) for all a in `start` and n in `count`, to full precision also where a is large."""
-    a, n = start[:, np.newaxis], count.astype(np.float64)
-    large = np.maximum(a, 16.0)
-    stirling = (large - 0.5) * np.log1p(n / large) + n * (np.log(large + n) - 1.0)
-    stirling += _stirling_rest(large + n) - _stirling_rest(large)
-    return np.where(a < 16.0, gammaln(a + n) - gammaln(a), stirling)
-
-
-def _stirling_rest(a: Array) -> Array:
-    """What Stirling's formula lacks of log Γ(a), to 1e-14 for a ≥ 16."""
-    square = 1.0 / np.square(a)
-    return np.asarray((1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square / 1680.0))) / a)

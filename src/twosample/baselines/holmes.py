@@ -13,6 +13,7 @@ from scipy.special import betaln, gammaln, ndtri, polygamma
 
 from twosample.arguments import check_positive
 from twosample.baselines.results import BayesResult, check_one_column
+from twosample.baselines.special import log_rising
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.result import IntArray
@@ -236,16 +237,19 @@ def _nodes(finest: IntArray, n_x: int, depth: int) -> _Nodes:
 
 def _log_likelihood_h0(nodes: _Nodes, c: float) -> Array:
     weight = nodes.weight(c)
-    return np.asarray(_beta_binomial(weight, nodes.left_x + nodes.left_y, nodes.right_x + nodes.right_y))
+    return _beta_binomial(weight, nodes.left_x + nodes.left_y, nodes.right_x + nodes.right_y)
 
 
 def _log_likelihood_h1(nodes: _Nodes, c: float) -> Array:
     weight = nodes.weight(c)
-    return _beta_binomial(weight, nodes.left_x, nodes.right_x) + _beta_binomial(weight, nodes.left_y, nodes.right_y)
+    return np.asarray(
+        _beta_binomial(weight, nodes.left_x, nodes.right_x) + _beta_binomial(weight, nodes.left_y, nodes.right_y)
+    )
 
 
 def _beta_binomial(weight: Array, left: IntArray, right: IntArray) -> Array:
-    return np.asarray(betaln(weight + left, weight + right) - betaln(weight, weight))
+    """Log of B(a + left, a + right) / B(a, a), a the weight."""
+    return np.asarray(log_rising(weight, left) + log_rising(weight, right) - log_rising(2.0 * weight, left + right))
 
 
 def _most_likely(log_likelihood: Callable[[float], Array]) -> float:

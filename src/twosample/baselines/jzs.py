@@ -108,11 +108,15 @@ def _t_statistic(samples: Samples) -> tuple[float, float, int]:
         size, freedom = len(x) * len(y) / (len(x) + len(y)), len(x) + len(y) - 2
         mean = float(x.mean() - y.mean())
         scatter = float(np.square(x - x.mean()).sum() + np.square(y - y.mean()).sum())
-    if mean == 0.0:
-        return 0.0, size, freedom
-    if scatter == 0.0:  # the validator refuses samples that are constant and differ, so these are pairs
-        raise InputError("x and y: all pairs have the same difference, so t is infinite; jzs needs some variation")
-    return mean * math.sqrt(size * freedom / scatter), size, freedom
+    spread = math.sqrt(scatter / freedom)
+    largest = max(float(np.abs(part).max()) for part in (samples.x, samples.y))
+    rounding = 4.0 * float(np.finfo(np.float64).eps) * largest / float(samples.scale[0])
+    if spread <= rounding:
+        if abs(mean) <= rounding:
+            return 0.0, size, freedom
+        what = "the differences of the pairs" if samples.paired else "the values of each sample"
+        raise InputError(f"x and y: {what} do not vary, so that t is infinite; jzs needs some variation")
+    return mean / spread * math.sqrt(size), size, freedom
 
 
 def _log_bf10(t: float, size: float, freedom: int, cauchy_scale: float) -> float:

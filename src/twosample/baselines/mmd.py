@@ -148,13 +148,12 @@ def mmd(
     rows = samples.standardize(samples.x), samples.standardize(samples.y)
     if estimator == "linear":
         permutations = 0
-        statistics, pvalues = _linear(*rows, lengthscales, generator, paired=samples.paired)
+        best, (statistics, pvalues) = 0, _linear(*rows, lengthscales, generator, paired=samples.paired)
         pvalue = float(pvalues[0])
     else:
         simulated = (_swapped if samples.paired else _permuted)(*rows, lengthscales, permutations, generator)
-        statistics = simulated[:, 0]
-        pvalue, pvalues = _aggregate(simulated)
-    best = int(np.lexsort((-statistics, pvalues))[0])
+        statistics = simulated[:, 0].copy()
+        pvalue, pvalues, best = _aggregate(simulated)
     return MmdResult(
         statistic=float(statistics[best]),
         pvalue=pvalue,
@@ -165,7 +164,7 @@ def mmd(
         notes=samples.notes,
         lengthscale=float(lengthscales[best] * unit),
         lengthscales=lengthscales * unit,
-        statistics=statistics.copy(),
+        statistics=statistics,
         pvalues=pvalues,
         permutations=permutations,
         estimator=estimator,
@@ -183,21 +182,20 @@ def _lengthscales(lengthscale: ArrayLike, aggregate: bool, samples: Samples, uni
     return values * _MULTIPLES if aggregate and len(values) == 1 else values
 
 
-def _aggregate(simulated: Array) -> tuple[float, Array]:
-    """P-value of the data, column 0, among the columns of (L, 1 + B) statistics, and that of each row alone.
+def _aggregate(simulated: Array) -> tuple[float, Array, int]:
+    """P-value of the data, column 0, among the columns of (L, 1 + B) statistics, that of each row, and the best row.
 
     The smallest p-values of many columns are equal; the larger statistic, in standard deviations, goes first.
     """
     tie = _TIED * np.abs(simulated).max(axis=1, keepdims=True)
     pvalues = np.stack([_tail_shares(row, float(slack[0])) for row, slack in zip(simulated, tie, strict=True)])
-    if len(simulated) == 1:
-        return float(pvalues[0, 0]), pvalues[:, 0]
     centered = simulated - simulated.mean(axis=1, keepdims=True)
     spreads = centered.std(axis=1, keepdims=True)
-    heights = (centered / np.where(spreads > tie, spreads, np.inf)).max(axis=0)
-    smallest = pvalues.min(axis=0)
-    ahead = (smallest < smallest[0]) | ((smallest == smallest[0]) & (heights >= heights[0] - _TIED))
-    return as_pvalue(int(ahead[1:].sum()), simulated.shape[1] - 1), pvalues[:, 0]
+    heights = centered / np.where(spreads > tie, spreads, np.inf)
+    smallest, highest = pvalues.min(axis=0), heights.max(axis=0)
+    ahead = (smallest < smallest[0]) | ((smallest == smallest[0]) & (highest >= highest[0] - _TIED))
+    best = int(np.lexsort((-heights[:, 0], pvalues[:, 0]))[0])
+    return as_pvalue(int(ahead[1:].sum()), simulated.shape[1] - 1), pvalues[:, 0].copy(), best
 
 
 def _tail_shares(values: Array, slack: float) -> Array:
