@@ -488,6 +488,76 @@ def test_hostile_groups(run, files):
     assert all(line.isprintable() for line in (out + err).splitlines())
 
 
+# Comparing.
+
+
+def compared(out):
+    """The lines of the table by test, and the widths of its columns."""
+    _, header, *lines = out.splitlines()
+    starts = [header.index(name) for name in ("test", "log BF10", "P(H1)", "p-value", "verdict")]
+    ends = [*starts[1:], None]
+    cells = [[line[a:b].rstrip() for a, b in zip(starts, ends, strict=True)] for line in lines]
+    return {name: rest for name, *rest in cells}
+
+
+def test_compare_shows_all_tests_side_by_side(run, files):
+    status, out, err = run("compare", "a.csv", "b.csv", "--columns", "u", "--permutations", "99")
+    assert (status, err) == (0, "")
+    assert out.startswith("x is 'a.csv', y is 'b.csv'.\n")
+    x, y = X.select("u"), Y.select("u")
+    table = compared(out)
+    for name, result in (
+        ("twosample", ts.test(x, y)),
+        ("Holmes et al.", ts.baselines.holmes(x, y)),
+        ("Chen & Hanson", ts.baselines.chen_hanson(x, y, permutations=99)),
+        ("JZS t-test", ts.baselines.jzs(x, y)),
+    ):
+        log_bf10, probability, pvalue, verdict = table.pop(name)
+        assert float(log_bf10) == pytest.approx(result.log_bf10, abs=0.005)
+        assert float(probability.lstrip("<> ")) == pytest.approx(result.prob_h1, abs=1e-4)
+        assert (pvalue != "-") == (name == "Chen & Hanson")
+        assert verdict == result.verdict
+    for name, options in (("MMD", {}), ("MMD, aggregated", {"aggregate": True})):
+        result = ts.baselines.mmd(x, y, permutations=99, **options)
+        log_bf10, probability, pvalue, verdict = table.pop(name)
+        assert (log_bf10, probability, verdict) == ("-", "-", result.verdict)
+        assert float(pvalue) == pytest.approx(result.pvalue, rel=0.01)
+    assert not table
+
+
+def test_compare_says_what_does_not_apply(run, files):
+    table = compared(run("compare", "a.csv", "b.csv", "--permutations", "19")[1])
+    for name in ("Holmes et al.", "JZS t-test"):
+        assert table[name][:3] == ["-", "-", "-"]
+        assert table[name][3].startswith("does not apply: x and y have 2 columns")
+    X.head(30).write_csv("first.csv")
+    table = compared(run("compare", "first.csv", "b.csv", "--paired", "--columns", "u", "--permutations", "19")[1])
+    for name in ("Holmes et al.", "Chen & Hanson"):
+        assert table[name][3] == "does not apply: it takes independent samples, not pairs"
+    assert table["JZS t-test"][0] == f"{ts.baselines.jzs(X['u'].head(30), Y['u'], paired=True).log_bf10:+.2f}"
+
+
+def test_compare_many_rows_without_permutations(run, files, monkeypatch):
+    monkeypatch.setattr(cli, "_MOST_PERMUTED_ROWS", 60)
+    table = compared(run("compare", "a.csv", "b.csv", "--columns", "u")[1])
+    assert table["Chen & Hanson"][2] == "-"
+    assert table["MMD, aggregated"][3] == "left out: slow for more than 60 rows"
+    expected = ts.baselines.mmd(X["u"], Y["u"], estimator="linear").pvalue
+    assert float(table["MMD, linear time"][2].lstrip("< ")) == pytest.approx(expected, rel=0.01, abs=1e-4)
+
+
+def test_compare_takes_the_options_of_test(run, refused, files):
+    options = ["--by", "label", "--groups", "q,p", "--columns", "u", "--prior-odds", "3", "--seed", "2"]
+    table = compared(run("compare", "all.csv", *options, "--permutations", "19")[1])
+    expected = ts.test(Y["u"], X["u"], prior_odds=3.0)
+    assert float(table["twosample"][1].lstrip("<> ")) == pytest.approx(expected.prob_h1, abs=1e-4)
+    pl.DataFrame({"u": [1.0, None, 3.0, 2.5], "v": [2.0, 1.0, 4.0, 3.0]}).write_csv("gaps.csv")
+    assert "(x is 'gaps.csv', y is 'b.csv')" in refused("compare", "gaps.csv", "b.csv", "--columns", "u,v")
+    status, _, err = run("compare", "gaps.csv", "b.csv", "--columns", "u", "--nan-policy", "omit")
+    assert status == 0
+    assert err.count("Dropped") == 1
+
+
 # Progress.
 
 

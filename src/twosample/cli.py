@@ -293,8 +293,6 @@ _COMPARE_EPILOG = """\b
 Examples:
   twosample compare before.csv after.csv
   twosample compare trial.csv --by arm --columns dose
-
-What each test is, and what it cannot do: docs/baselines.md.
 """
 
 
