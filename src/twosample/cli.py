@@ -301,7 +301,7 @@ Examples:
 @_shared_options
 @click.option(
     "--permutations",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 1_000_000),
     default=1000,
     show_default=True,
     help="Number of permutations behind p-values.",

@@ -209,6 +209,11 @@ def test_extreme_magnitudes(variant):
         assert holmes(x * magnitude, y * magnitude, variant=variant).log_bf10 == pytest.approx(expected, abs=1e-9)
 
 
+def test_outliers_beyond_the_range_of_floats_in_standard_units():
+    result = holmes([0.0, 1e-300, 2e-300, 3e-300, 1e300], [1e-300, 2e-300, 3e-300, -1e300])
+    assert math.isfinite(result.log_bf10)
+
+
 def test_plot_shows_every_node():
     rng = np.random.default_rng(6)
     result = holmes(rng.normal(size=60), rng.normal(0, 3, 60))

@@ -257,6 +257,14 @@ def test_constant_samples_do_not_differ(options):
     assert mmd([1.0, 1.0, 1.0], [1.0, 1.0, 1.0], permutations=19, **options).pvalue == 1.0
 
 
+@pytest.mark.parametrize("options", [{}, {"paired": True}, {"estimator": "linear"}])
+def test_rounding_errors_are_no_differences(options):
+    """Where all kernel values vanish there is nothing to compare, and permutations must not be told apart."""
+    x, y = draw(21, 40, 40, 10)
+    result = mmd(x, y, lengthscale=1e-3, permutations=99, **options)
+    assert (result.statistic, result.pvalue) == (0.0, 1.0)
+
+
 @pytest.mark.parametrize("magnitude", [1e-300, 1e300])
 def test_extreme_magnitudes(magnitude):
     x, y = draw(19, 12, 14, 1)

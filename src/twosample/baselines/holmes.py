@@ -186,8 +186,10 @@ def _normal_cells(samples: Samples, depth: int) -> tuple[IntArray, Array]:
     width = third - first
     if width == 0.0:  # most values are equal; the validator then scales by the standard deviation
         width = samples.scale[0] * _IQR_OF_STANDARD_NORMAL
-    edges = median + width * ndtri(np.arange(1, 2**depth) / 2**depth)
-    return np.searchsorted(edges, pooled, side="left").astype(np.int64), median + width * ndtri(_OCTILES)
+    with np.errstate(over="ignore"):  # infinity is in the outermost cell
+        standardized = (pooled - median) / width
+    cells = np.searchsorted(ndtri(np.arange(1, 2**depth) / 2**depth), standardized, side="left")
+    return cells.astype(np.int64), median + width * ndtri(_OCTILES)
 
 
 def _rank_cells(samples: Samples, depth: int) -> tuple[IntArray, Array]:

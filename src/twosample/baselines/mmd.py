@@ -31,8 +31,10 @@ _BLOCK_ROWS = 1024
 _LEAST_NEIGHBOURS = 32
 _COMPARISONS = 1 << 25
 _LARGEST_SHARE = 0.01
-# Statistics that differ by less than this share of the largest are tied.
+# Statistics that differ by less than this share of the largest are tied, and those below this share of a typical kernel
+# value are rounding errors.
 _TIED = 1e-10
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -252,9 +254,15 @@ def _permuted(x: Array, y: Array, lengthscales: Array, permutations: int, genera
     of_members = np.stack([_masked_sums(row, member) for row in of_row])
     across = of_members - within
     within_other = of_row.sum(axis=1, keepdims=True) - of_members - across
-    return np.asarray(
+    statistics = (
         within / (smaller * (smaller - 1)) + within_other / (larger * (larger - 1)) - 2.0 * across / (smaller * larger)
     )
+    return _without_rounding(statistics, of_row.mean(axis=1) / len(pooled))
+
+
+def _without_rounding(statistics: Array, typical: Array) -> Array:
+    """Statistics (L, B) with those that are only rounding errors of kernel values of a typical size (L,) set to 0."""
+    return np.where(np.abs(statistics) > _ROUNDING * np.abs(typical)[:, np.newaxis], statistics, 0.0)
 
 
 def _masked_sums(values: Array, member: Flags) -> Array:
@@ -275,16 +283,18 @@ def _swapped(x: Array, y: Array, lengthscales: Array, permutations: int, generat
         swapped[:, column] = generator.random(len(x)) < 0.5
 
     total = np.zeros((len(lengthscales), 1 + permutations))
+    typical = np.zeros(len(lengthscales))
     for i, j in _block_pairs(len(x)):
         distances = [squared_distances(a[i], b[j]) for a, b in ((x, x), (y, y), (x, y), (y, x))]
         first, second = (1.0 - 2.0 * swapped[block] for block in (i, j))
         for index, lengthscale in enumerate(lengthscales):
             xx, yy, xy, yx = (_kernel_less_one(part, lengthscale) for part in distances)
+            typical[index] += float(xx.sum() + yy.sum()) / len(x) ** 2
             contrast = xx + yy - xy - yx
             if i == j:
                 np.fill_diagonal(contrast, 0.0)
             total[index] += (1.0 if i == j else 2.0) * np.einsum("ib,ib->b", first, contrast @ second)
-    return total / (len(x) * (len(x) - 1))
+    return _without_rounding(total / (len(x) * (len(x) - 1)), typical)
 
 
 def _linear(
