@@ -160,13 +160,14 @@ def test_level_is_five_percent(options, n_x, n_y):
     assert low <= rejected <= high
 
 
-def test_wild_bootstrap_uses_the_pairing():
+def test_the_pairing_is_used():
     """A small shift within closely correlated pairs is seen when the pairs are known, and only then."""
     rng = np.random.default_rng(10)
-    x = rng.normal(size=60)
-    y = x + 0.15 + 0.1 * rng.normal(size=60)
-    assert mmd(x, y, paired=True, permutations=199).pvalue <= 0.01
-    assert mmd(x, y, permutations=199).pvalue > 0.1
+    for n, shift, options in ((60, 0.15, {"permutations": 199}), (2000, 0.05, {"estimator": "linear"})):
+        x = rng.normal(size=n)
+        y = x + shift + 0.1 * rng.normal(size=n)
+        assert mmd(x, y, paired=True, **options).pvalue <= 0.01
+        assert mmd(x, y, **options).pvalue > 0.05
 
 
 # Aggregation.

@@ -87,8 +87,9 @@ def mmd(
 
     With several lengthscales it is the aggregated test of Schrab et al. (2023). Each permutation is given the smallest
     of its p-values over the lengthscales, each found among the same permutations, and the p-value is the rank of the
-    data's own smallest among these. The data and their permutations are treated alike throughout, so that the level is
-    exact for any number of permutations, and the p-value is the smallest level at which the aggregated test rejects.
+    data's own smallest among these. The data and their permutations are treated alike throughout, so that a level α is
+    kept with any number B of permutations, exactly where α (B + 1) is whole and there are no ties, and the p-value is
+    the smallest level at which the aggregated test rejects.
 
     Parameters
     ----------
