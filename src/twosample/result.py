@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +13,13 @@ from numpy.typing import NDArray
 from twosample import models
 from twosample.data import as_rows, check_finite
 from twosample.errors import InputError
+from twosample.records import freeze, from_json, to_json, to_plain
 from twosample.witness import Witness, WitnessPosterior
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Amplitude", "Diagnostics", "Lengthscale", "TwoSampleResult", "verdict"]
+__all__ = ["Amplitude", "Diagnostics", "Lengthscale", "TwoSampleResult", "probability_in_words", "verdict"]
 
 Array = NDArray[np.float64]
 
@@ -206,11 +206,7 @@ class TwoSampleResult:
 
     def __post_init__(self) -> None:
         """Make the arrays as unchangeable as the record."""
-        for part in (self, self.lengthscale, self.amplitude, self.witness_posterior):
-            for field in fields(part):
-                value = getattr(part, field.name)
-                if isinstance(value, np.ndarray):
-                    value.setflags(write=False)
+        freeze(self)
 
     @property
     def bf10(self) -> float:
@@ -267,7 +263,7 @@ class TwoSampleResult:
         )
         lines = [
             f"{self.verdict[0].upper()}{self.verdict[1:]}.",
-            f"  P(different | data)  {_probability(self.prob_h1)}",
+            f"  P(different | data)  {probability_in_words(self.prob_h1)}",
             f"  log BF10             {round(self.log_bf10, 2) + 0.0:+.2f}",
             f"  lengthscale          {lengthscale}",
             f"  data                 {sizes}, {columns}",
@@ -297,14 +293,11 @@ class TwoSampleResult:
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dictionaries: the derived quantities first, then every field."""
         derived = {"prob_h1": self.prob_h1, "prob_h0": self.prob_h0, "verdict": self.verdict}
-        return {**derived, **_plain(self)}
+        return {**derived, **to_plain(self)}
 
     def to_json(self, path: str | Path | None = None) -> str:
         """The result as JSON text, also written to `path` if one is given."""
-        text = json.dumps(self.to_dict(), allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
-        return text
+        return to_json(self.to_dict(), path)
 
     @classmethod
     def from_json(cls, source: str | Path) -> TwoSampleResult:
@@ -317,18 +310,7 @@ class TwoSampleResult:
         >>> ts.TwoSampleResult.from_json(result.to_json()).log_bf10 == result.log_bf10
         True
         """
-        text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source
-        try:
-            content = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise InputError(f"source: not JSON ({error}); pass the text of to_json or a pathlib.Path") from None
-        try:
-            restored: TwoSampleResult = _restore(cls, content)
-        except (TypeError, ValueError, AttributeError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(f"source: not a result of twosample ({error})") from None
-        return restored
+        return from_json(cls, source)
 
 
 def _expit(log_odds: float) -> float:
@@ -338,51 +320,8 @@ def _expit(log_odds: float) -> float:
     return odds / (1.0 + odds)
 
 
-def _probability(value: float) -> str:
+def probability_in_words(value: float) -> str:
     """A probability with enough digits to tell it from 0 and 1, but never more than a reader can use."""
     if value < 0.0001:
         return "< 0.0001"
     return "> 0.9999" if value > 0.9999 else f"{value:.4f}"
-
-
-def _plain(value: Any) -> Any:
-    if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return value
-
-
-_NESTED: dict[str, Any] = {
-    "TwoSampleResult.lengthscale": Lengthscale,
-    "TwoSampleResult.amplitude": Amplitude,
-    "TwoSampleResult.diagnostics": Diagnostics,
-    "TwoSampleResult.witness_posterior": WitnessPosterior,
-    "TwoSampleResult.model": models.Model,
-    "Model.floor": models.NoiseFloor,
-    "Model.amplitude": models.HalfCauchy,
-}
-
-
-def _restore(kind: Any, content: dict[str, Any]) -> Any:
-    """Build the dataclass `kind` from what `_plain` made of it."""
-    values = {}
-    if not isinstance(content, dict):
-        raise InputError(f"source: not a result of twosample ({kind.__name__} is {type(content).__name__})")
-    for field in fields(kind):
-        if field.name not in content:
-            raise InputError(
-                f"source: not a result of this version of twosample ({kind.__name__} lacks {field.name!r})"
-            )
-        value = content[field.name]
-        nested = _NESTED.get(f"{kind.__name__}.{field.name}")
-        if field.name == "lengthscale" and kind is models.Model:
-            nested = models.LogUniform if "low" in value else models.Gamma
-        if nested is not None and value is not None:
-            value = _restore(nested, value)
-        elif isinstance(value, list):
-            value = np.asarray(value, dtype=np.float64) if "Array" in str(field.type) else tuple(value)
-        values[field.name] = value
-    return kind(**values)

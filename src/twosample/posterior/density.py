@@ -177,6 +177,7 @@ def _curves(model: Model, paired: bool, scale: Array, log_variance: Array, data:
         feature_x, feature_y = (jnp.exp(-0.5 * d) for d in distances)
     count = x.shape[1]
     difference = feature_x - feature_y
+    second_moment = difference @ difference.T
     volume = log_volume(jnp.log(scale), x, y, points, distances, data.usable)
     constant = count * s * math.log(2.0 * math.pi)
     if model.weighing == "published":
@@ -184,14 +185,14 @@ def _curves(model: Model, paired: bool, scale: Array, log_variance: Array, data:
         sigma = jnp.linalg.cholesky(scatter / count + 0.1 * identity)
         joint = jnp.linalg.cholesky(scatter / count + 0.1 * identity + count * R)
         log_determinant = 2.0 * jnp.log(jnp.diagonal(sigma)).sum()
-        quadratic = jnp.sum(solve_triangular(sigma, difference, lower=True) ** 2)
+        quadratic = jnp.trace(cho_solve((sigma, True), second_moment))
         log_h0 = -0.5 * (constant + count * log_determinant + quadratic) + volume
         simplified = jnp.linalg.cholesky(scatter / count**2 + R)
         trace = count * s + jnp.sum(solve_triangular(simplified, mean, lower=True) ** 2)
         log_determinants = 2.0 * jnp.log(jnp.diagonal(joint)).sum() + (count - 1) * log_determinant
         return Curves(log_h0, -0.5 * (constant + log_determinants + trace) + volume, log_bf10)
     log_determinant = s * math.log(n) + 2.0 * jnp.log(jnp.diagonal(lower)).sum()
-    quadratic = jnp.sum(solve_triangular(lower, difference, lower=True) ** 2) / n
+    quadratic = jnp.trace(cho_solve((lower, True), second_moment)) / n
     log_h0 = -0.5 * (constant + count * log_determinant + quadratic) + volume
     return Curves(log_h0, log_h0 + log_bf10, log_bf10)
 
@@ -266,14 +267,20 @@ def _log_volume(
         for j in range(k + 1, 2 * n_columns):
             columns[j] = columns[j] - lower[k] * upper[k][j - k]
 
-    L = jnp.stack(lower)
-    gram = jnp.linalg.cholesky(jnp.einsum("asn,bsn->nab", L, L))
-    total += jnp.log(jnp.diagonal(gram, axis1=1, axis2=2)).sum(axis=1)
-    inverse = cho_solve((gram, True), jnp.moveaxis(L, 2, 0))  # (n, 2D, s): the transposed pseudo-inverse of L
-    inverse = jnp.moveaxis(inverse, 0, 2)
-    first = inverse[:n_columns] - _cross(upper, n_columns, inverse[n_columns:])
-    share_x = jnp.sum(first * L[:n_columns], axis=0)
-    share_y = jnp.sum(inverse * L, axis=0) - share_x
+    # Gram–Schmidt on L, then its transposed pseudo-inverse by back substitution.
+    orthogonal, mixing, inverse = list(lower), {}, list(lower)
+    for k in range(2 * n_columns):
+        square = jnp.sum(orthogonal[k] ** 2, axis=0)
+        total += 0.5 * jnp.log(square)
+        inverse[k] = orthogonal[k] / square
+        for j in range(k + 1, 2 * n_columns):
+            mixing[k, j] = jnp.sum(inverse[k] * orthogonal[j], axis=0)
+            orthogonal[j] = orthogonal[j] - mixing[k, j] * orthogonal[k]
+    for k in reversed(range(2 * n_columns)):
+        for j in range(k + 1, 2 * n_columns):
+            inverse[k] = inverse[k] - mixing[k, j] * inverse[j]
+    share_x, share_y = _row_shares(lower, upper, inverse)
+
     # Where kernel values underflow the volume is less than e⁻⁷⁰⁰ and no position to stay at.
     lost = jnp.isnan(total)
     total, counted = jnp.where(lost, -jnp.inf, total), usable & ~lost
@@ -285,19 +292,24 @@ def _log_volume(
     return jnp.sum(jnp.where(usable, total, 0.0)), gradient - 4.0 * jnp.sum(usable)
 
 
-def _cross(upper: list[list[Array]], n_columns: int, inverse_y: Array) -> Array:
-    """(U_yy⁻ᵀ U_xyᵀ)ᵀ times the y rows of the pseudo-inverse, (D, s, n), by back substitution of U_yy W = those rows."""
-    solved: list[Array] = [inverse_y[0]] * n_columns
+def _row_shares(lower: list[Array], upper: list[list[Array]], inverse: list[Array]) -> tuple[Array, Array]:
+    """Row sums (s, n) of P ∘ J over the columns of x and over those of y, from J = L U and the pseudo-inverse of L.
+
+    The sum over all columns is that of pinv(L)ᵀ ∘ L; of it the columns of x have (A_x - A_y (U_yy⁻ᵀ U_xyᵀ)) ∘ L_x with
+    A = pinv(L)ᵀ.
+    """
+    n_columns = len(lower) // 2
+    solved = inverse[n_columns:]
     for k in reversed(range(n_columns)):
-        row = upper[n_columns + k]
-        rest = inverse_y[k]
         for j in range(k + 1, n_columns):
-            rest = rest - row[j - k] * solved[j]
-        solved[k] = rest / row[0]
-    return jnp.stack([
-        jnp.sum(jnp.stack([upper[k][n_columns + j - k] * solved[j] for j in range(n_columns)]), axis=0)
-        for k in range(n_columns)
-    ])
+            solved[k] = solved[k] - upper[n_columns + k][j - k] * solved[j]
+        solved[k] = solved[k] / upper[n_columns + k][0]
+    share_x = jnp.zeros_like(lower[0])
+    for k in range(n_columns):
+        crossed = sum(upper[k][n_columns + j - k] * solved[j] for j in range(n_columns))
+        share_x += (inverse[k] - crossed) * lower[k]
+    everything = sum(a * column for a, column in zip(inverse, lower, strict=True))
+    return share_x, jnp.asarray(everything) - share_x
 
 
 def _volume_forward(log_scale: Array, *arguments: Any) -> tuple[Array, Array]:

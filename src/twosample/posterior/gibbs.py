@@ -7,8 +7,10 @@ chain is one compiled loop, over several chains at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
@@ -17,20 +19,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from blackjax.adaptation.mass_matrix import mass_matrix_adaptation
-from blackjax.adaptation.step_size import dual_averaging_adaptation, find_reasonable_step_size
+from blackjax.adaptation.step_size import dual_averaging_adaptation
 from blackjax.diagnostics import effective_sample_size, potential_scale_reduction
 from jax import Array
 from numpy.typing import NDArray
 
+from twosample.posterior.chains import Chains, Settings
 from twosample.posterior.density import Curves
 
-__all__ = ["Chains", "Posterior", "Settings", "effective_size", "r_hat", "sample"]
+__all__ = ["Posterior", "effective_size", "r_hat", "sample"]
 
 _TARGET_ACCEPTANCE = 0.8
 # The metric is learned anew at these shares of the burn-in; what came before is forgotten.
 _WINDOWS = (0.1, 0.25, 0.5, 0.9)
 # Gibbs steps in one call of the compiled loop, between which progress is shown.
 _CHUNK = 20
+_FIRST_STEP_SIZE = 0.1
 _nuts = blackjax.nuts.build_kernel()
 _tune_start, _tune, _tuned = dual_averaging_adaptation(_TARGET_ACCEPTANCE)
 _metric_start, _metric_update, _metric_final = mass_matrix_adaptation(is_diagonal_matrix=True)
@@ -47,71 +51,6 @@ class Posterior(Protocol):
 
     def curves(self, position: Array, data: Any) -> Curves:
         """What the data say at a position."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to sample; the defaults are the paper's.
-
-    Attributes
-    ----------
-    steps
-        Gibbs steps, the burn-in included.
-    burn_in
-        Gibbs steps that are dropped, in which step size and metric are tuned.
-    thin
-        One of how many later Gibbs steps is kept.
-    hmc_steps
-        No-U-Turn transitions in a Gibbs step.
-    adapt_steps
-        How many of them, in the burn-in, tune the step size.
-    chains
-        Number of chains, sampled at the same time.
-    """
-
-    steps: int = 2000
-    burn_in: int = 500
-    thin: int = 2
-    hmc_steps: int = 9
-    adapt_steps: int = 3
-    chains: int = 4
-
-
-@dataclass(frozen=True, eq=False)
-class Chains:
-    """What was kept of the chains.
-
-    Attributes
-    ----------
-    positions
-        (chains, draws, P).
-    given
-        The hypothesis that each position was drawn under, (chains, draws).
-    labels
-        The hypothesis that was then drawn given the position, (chains, draws).
-    log_bf10
-        Log BF10 given the position, (chains, draws).
-    switches
-        Changes of the hypothesis after the burn-in, whether kept or not, (chains,).
-    divergences
-        No-U-Turn transitions after the burn-in that diverged, (chains,).
-    acceptance
-        Their mean acceptance probability, (chains,).
-    leapfrogs
-        Their mean number of evaluations of the gradient, (chains,).
-    step_sizes
-        (chains,).
-    """
-
-    positions: NDArray[np.float64]
-    given: NDArray[np.int64]
-    labels: NDArray[np.int64]
-    log_bf10: NDArray[np.float64]
-    switches: NDArray[np.int64]
-    divergences: NDArray[np.int64]
-    acceptance: NDArray[np.float64]
-    leapfrogs: NDArray[np.float64]
-    step_sizes: NDArray[np.float64]
 
 
 class _State(NamedTuple):
@@ -141,7 +80,7 @@ def sample(
     *,
     log_prior_odds: float = 0.0,
     hypotheses: NDArray[np.int64] | None = None,
-    report: Callable[[float, float], object] | None = None,
+    report: Callable[[float, list[float]], object] | None = None,
 ) -> Chains:
     """Run the chains.
 
@@ -160,33 +99,31 @@ def sample(
     hypotheses
         None samples the hypothesis too; else each chain keeps to the one given here, (chains,).
     report
-        Called with the share of work done and the mean of P(H1 | position) so far.
+        Called with the share of work done and the means of P(H1 | position) in the parts of it after the burn-in.
     """
-    with jax.enable_x64(True):
+    labels = np.arange(settings.chains) % 2 if hypotheses is None else hypotheses
+    windows = [round(share * settings.burn_in) for share in _WINDOWS]
+    recorded: list[_Step] = []
+    probabilities: list[float] = []
+    with jax.enable_x64(True), _chains_at_once() as advance:
         keys = jax.random.split(jax.random.key(seed), settings.chains)
-        fixed = hypotheses is not None
-        labels = np.arange(settings.chains) % 2 if hypotheses is None else hypotheses
-        state = _start(posterior, keys, jnp.asarray(labels), data)
-        windows = {round(share * settings.burn_in) for share in _WINDOWS}
-        recorded: list[_Step] = []
-        probability = []
+        states = [_start(posterior, key, i, label, data) for i, (key, label) in enumerate(zip(keys, labels, strict=True))]
         for first in range(0, settings.steps, _CHUNK):
             indices = np.arange(first, first + _CHUNK)
-            ends = np.isin(indices + 1, list(windows))
-            state, steps = _advance(
-                posterior, settings.hmc_steps, settings.adapt_steps, fixed,
-                state, keys, (indices, indices < settings.burn_in, ends), data, log_prior_odds,
+            plan = indices, indices < settings.burn_in, np.isin(indices + 1, windows)
+            states, steps = advance(
+                posterior, settings.hmc_steps, settings.adapt_steps, hypotheses is not None,
+                states, keys, plan, data, log_prior_odds,
             )  # fmt: skip
-            recorded.append(jax.tree.map(np.asarray, steps))
+            recorded.append(steps)
+            if first >= settings.burn_in:
+                probabilities.append(float(np.mean(_expit(steps.log_bf10 + log_prior_odds))))
             if report is not None:
-                if first >= settings.burn_in:
-                    probability.append(np.mean(_expit(recorded[-1].log_bf10 + log_prior_odds)))
-                done = min(1.0, (first + _CHUNK) / settings.steps)
-                report(done, float(np.mean(probability)) if probability else np.nan)
-        step_sizes = np.asarray(jax.vmap(_tuned)(state.step_size))
+                report(min(1.0, (first + _CHUNK) / settings.steps), probabilities)
+        step_sizes = np.array([float(_tuned(state.step_size)) for state in states])
     after = slice(settings.burn_in, settings.steps)
     everything = _Step(*(np.concatenate(parts, axis=1)[:, after] for parts in zip(*recorded, strict=True)))
-    kept = _Step(*(part[:, settings.thin - 1 :: settings.thin] for part in everything))
+    kept = _Step(*(part[:, settings.thinning - 1 :: settings.thinning] for part in everything))
     return Chains(
         positions=np.asarray(kept.position),
         given=np.asarray(kept.given),
@@ -206,63 +143,77 @@ def _density(posterior: Posterior, label: Array, data: Any, position: Array) -> 
     return jnp.where(label == 1, curves.log_h1, curves.log_h0) + posterior.log_prior(position)
 
 
-@partial(jax.jit, static_argnums=0)
-def _start(posterior: Posterior, keys: Array, labels: Array, data: Any) -> _State:
-    """The chains before their first step: near the median heuristic, the first one at it."""
-
-    def start(index: Array, key: Array, label: Array) -> _State:
-        jitter, search = jax.random.split(jax.random.fold_in(key, -1))
-        center = posterior.start(data)
-        position = center + jnp.where(index == 0, 0.0, jax.random.uniform(jitter, center.shape, minval=-0.5, maxval=0.5))
-        metric = _metric_start(position.shape[0])
-        density = partial(_density, posterior, label, data)
-
-        def transition(step_size: Array) -> Callable[..., Any]:
-            return lambda key, state: _nuts(key, state, density, step_size, metric.inverse_mass_matrix)
-
-        step_size = find_reasonable_step_size(
-            search, transition, blackjax.nuts.init(position, density), 0.1, _TARGET_ACCEPTANCE
-        )
-        return _State(position, label, _tune_start(step_size), metric)
-
-    return jax.vmap(start)(jnp.arange(len(keys)), keys, labels)
+def _start(posterior: Posterior, key: Array, index: int, label: int, data: Any) -> _State:
+    """A chain before its first step: near the median heuristic, the first one at it."""
+    position = posterior.start(data)
+    if index > 0:
+        position += jax.random.uniform(jax.random.fold_in(key, 2**32 - 1), position.shape, minval=-0.5, maxval=0.5)
+    return _State(position, jnp.asarray(label), _tune_start(_FIRST_STEP_SIZE), _metric_start(len(position)))
 
 
-@partial(jax.jit, static_argnums=(0, 1, 2, 3))
-def _advance(
+@contextmanager
+def _chains_at_once() -> Iterator[Callable[..., tuple[list[_State], _Step]]]:
+    """How to advance all chains: in threads on a processor, where batches of small matrices are slow, else vectorised."""
+    if jax.default_backend() != "cpu":
+
+        def vectorised(*arguments: Any) -> tuple[list[_State], _Step]:
+            *static, states, keys, plan, data, log_prior_odds = arguments
+            stacked = jax.tree.map(lambda *parts: jnp.stack(parts), *states)
+            stacked, steps = _advance_all(*static, stacked, keys, plan, data, log_prior_odds)
+            return [jax.tree.map(lambda part: part[i], stacked) for i in range(len(states))], jax.tree.map(np.asarray, steps)
+
+        yield vectorised
+        return
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()) as pool:
+
+        def threaded(*arguments: Any) -> tuple[list[_State], _Step]:
+            *static, states, keys, plan, data, log_prior_odds = arguments
+
+            def one(state: _State, key: Array) -> tuple[_State, _Step]:
+                with jax.enable_x64(True):
+                    return jax.block_until_ready(_advance(*static, state, key, plan, data, log_prior_odds))
+
+            done = list(pool.map(one, states, keys))
+            return [state for state, _ in done], jax.tree.map(lambda *parts: np.stack(parts), *(step for _, step in done))
+
+        yield threaded
+
+
+def _chain(
     posterior: Posterior,
     hmc_steps: int,
     adapt_steps: int,
     fixed: bool,
-    states: _State,
-    keys: Array,
+    state: _State,
+    key: Array,
     plan: tuple[Array, Array, Array],
     data: Any,
     log_prior_odds: Array,
 ) -> tuple[_State, _Step]:
-    """Some Gibbs steps of every chain. The plan says of each its number, whether it tunes, and whether a window ends."""
+    """Some Gibbs steps of a chain. The plan says of each its number, whether it tunes, and whether a window ends."""
 
-    def gibbs_step(key: Array, state: _State, planned: tuple[Array, Array, Array]) -> tuple[_State, _Step]:
+    def gibbs_step(state: _State, planned: tuple[Array, Array, Array]) -> tuple[_State, _Step]:
         index, tuning, window_ends = planned
         density = partial(_density, posterior, state.label, data)
         coin, *keys = jax.random.split(jax.random.fold_in(key, index), hmc_steps + 1)
 
         def transition(carry: tuple[Any, Any], turn: tuple[Array, Array]) -> tuple[tuple[Any, Any], Any]:
             nuts, step_size = carry
-            key, adapts = turn
+            turn_key, adapts = turn
             current = jnp.where(tuning, jnp.exp(step_size.log_step_size), _tuned(step_size))
-            nuts, info = _nuts(key, nuts, density, current, state.metric.inverse_mass_matrix)
+            nuts, info = _nuts(turn_key, nuts, density, current, state.metric.inverse_mass_matrix)
             updated = _tune(step_size, info.acceptance_rate)
-            step_size = jax.tree.map(partial(jnp.where, adapts & tuning), updated, step_size)
+            step_size = _where(adapts & tuning, updated, step_size)
             return (nuts, step_size), (info.is_divergent, info.acceptance_rate, info.num_integration_steps)
 
         turns = jnp.stack(keys), jnp.arange(hmc_steps) < adapt_steps
         start = blackjax.nuts.init(state.position, density), state.step_size
         (nuts, step_size), info = jax.lax.scan(transition, start, turns)
 
-        metric = jax.tree.map(partial(jnp.where, tuning), _metric_update(state.metric, nuts.position), state.metric)
-        metric = jax.tree.map(partial(jnp.where, window_ends), _metric_final(metric), metric)
-        step_size = jax.tree.map(partial(jnp.where, window_ends), _tune_start(_tuned(step_size)), step_size)
+        metric = _where(tuning, _metric_update(state.metric, nuts.position), state.metric)
+        metric = _where(window_ends, _metric_final(metric), metric)
+        step_size = _where(window_ends, _tune_start(_tuned(step_size)), step_size)
 
         log_bf10 = posterior.curves(nuts.position, data).log_bf10
         drawn = jax.random.bernoulli(coin, jax.nn.sigmoid(log_bf10 + log_prior_odds)).astype(state.label.dtype)
@@ -270,11 +221,35 @@ def _advance(
         step = _Step(nuts.position, state.label, label, log_bf10, info[0].sum(), info[1].mean(), info[2].mean())
         return _State(nuts.position, label, step_size, metric), step
 
-    def chain(key: Array, state: _State) -> tuple[_State, _Step]:
-        return jax.lax.scan(partial(gibbs_step, key), state, plan)
+    return jax.lax.scan(gibbs_step, state, plan)
 
-    return jax.vmap(chain)(keys, states)
+
+_advance = jax.jit(_chain, static_argnums=(0, 1, 2, 3))
+_advance_all = jax.jit(jax.vmap(_chain, (None,)*4+(0, 0, None, None, None)), static_argnums=(0, 1, 2, 3))
+
+
+def _where(condition: Array, first: Any, second: Any) -> Any:
+    return jax.tree.map(partial(jnp.where, condition), first, second)
 
 
 def _expit(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(log_odds, -700.0, 700.0))))
+
+
+def effective_size(series: NDArray[np.float64]) -> float:
+    """How many independent draws the chains (chains, draws) are worth; all of them where nothing varies."""
+    if np.ptp(series) == 0.0:
+        return float(series.size)
+    with jax.enable_x64(True):
+        return float(effective_sample_size(series))
+
+
+def r_hat(series: NDArray[np.float64]) -> float:
+    """Potential scale reduction of chains (chains, draws), each split in half; 1 where nothing varies."""
+    half = series.shape[1] // 2
+    halves = np.concatenate([series[:, :half], series[:, half : 2 * half]])
+    within = halves.var(axis=1)
+    if np.ptp(series) == 0.0 or (within == 0.0).all():
+        return 1.0 if np.ptp(series) == 0.0 else np.inf
+    with jax.enable_x64(True):
+        return float(potential_scale_reduction(halves))
