@@ -7,10 +7,11 @@
 """
 
 from twosample import errors
-from twosample.api import log_bf10, test
+from twosample.api import gibbs, log_bf10, test
+from twosample.gibbs_result import GibbsResult
 from twosample.models import Model
 from twosample.result import TwoSampleResult
 from twosample.statistics import FeatureStatistics
 
 __version__ = "0.1.0"
-__all__ = ["FeatureStatistics", "Model", "TwoSampleResult", "errors", "log_bf10", "test"]
+__all__ = ["FeatureStatistics", "GibbsResult", "Model", "TwoSampleResult", "errors", "gibbs", "log_bf10", "test"]

@@ -8,9 +8,8 @@ import os
 import re
 import shlex
 import sys
-import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -29,7 +28,6 @@ __all__ = ["main"]
 
 _BAD_INPUT = 2
 _INTERRUPTED = 130
-_BAR_AFTER_SECONDS = 1.5
 _PLOT_KINDS = (".png", ".pdf", ".svg")
 _MISSING = ["", "NA", "N/A", "na", "n/a", "NaN", "nan", "NAN", "null", "NULL", "None"]
 _SHOWN_VALUES = 8
@@ -276,8 +274,8 @@ def test(
 def _run(x: object, y: object, **options: Any) -> TwoSampleResult:
     from twosample.api import test as run_test
 
-    with _notes(), _progress() as progress:
-        return run_test(x, y, progress=progress, **options)
+    with _notes():
+        return run_test(x, y, progress=True, **options)
 
 
 @contextmanager
@@ -290,32 +288,6 @@ def _notes() -> Iterator[None]:
         yield
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         click.echo(f"note: {_printable(_in_options(message))}", err=True)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[float], object] | bool]:
-    """A function that shows the share of work done, on a terminal, once the work has lasted a while."""
-    if not sys.stderr.isatty():
-        yield False
-        return
-    started = time.monotonic()
-    steps = 1000
-    bar = click.progressbar(length=steps, label="twosample", file=sys.stderr)
-    shown = False
-
-    def show(share: float) -> None:
-        nonlocal shown
-        if not shown and time.monotonic() - started > _BAR_AFTER_SECONDS:
-            shown = True
-            bar.__enter__()
-        if shown:
-            bar.update(max(0, int(steps * min(share, 1.0)) - bar.pos))
-
-    try:
-        yield show
-    finally:
-        if shown:
-            bar.__exit__(None, None, None)
 
 
 def _require_matplotlib() -> None:

@@ -55,9 +55,7 @@ class Relevance:
         """Return a table."""
         width = max(6, *(len(name) for name in self.columns))
         lines = [f"{'column':{width}}  shortening  +/-     P(shorter if they differ)"]
-        for name, value, error, share in zip(
-            self.columns, self.shortening, self.error, self.probability, strict=True
-        ):
+        for name, value, error, share in zip(self.columns, self.shortening, self.error, self.probability, strict=True):
             lines.append(f"{name:{width}}  {value:+10.3f}  {error:.3f}   {share:.2f}")
         return "\n".join(lines)
 
@@ -201,7 +199,7 @@ class GibbsResult:
 
     @cached_property
     def prob_h1(self) -> float:
-        """Posterior probability that the samples differ, by the chain: the mean of P(H1 | parameters) over the draws."""
+        """Posterior probability that the samples differ: the mean over the draws of P(H1 | parameters)."""
         return math.exp(self._log_probabilities()[1])
 
     @property
@@ -280,7 +278,7 @@ class GibbsResult:
         return "\n".join(lines + [f"  note                 {note}" for note in found.notes])
 
     def _largest_r_hat(self) -> float:
-        return max(self.diagnostics.r_hat_prob_h1, *self.diagnostics.r_hat_lengthscales)
+        return float(max(self.diagnostics.r_hat_prob_h1, *self.diagnostics.r_hat_lengthscales))
 
     def _lengthscale_names(self) -> tuple[str, ...]:
         if self.lengthscales.shape[-1] == 1:
@@ -335,7 +333,7 @@ class GibbsResult:
             "sample_stats": xarray.Dataset(statistics),
         }
         if hasattr(arviz, "InferenceData"):
-            return arviz.InferenceData(**groups)
+            return arviz.InferenceData(**groups)  # type: ignore[arg-type]
         return xarray.DataTree.from_dict(groups)
 
     def to_dict(self) -> dict[str, Any]:

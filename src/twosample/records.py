@@ -81,7 +81,9 @@ def _restore(hint: Any, value: Any) -> Any:
     records = [choice for choice in choices if is_dataclass(choice)]
     if records:
         # Of several records the one with these fields.
-        kind = next((k for k in records if isinstance(value, dict) and {f.name for f in fields(k)} == set(value)), records[0])
+        kind = next(
+            (k for k in records if isinstance(value, dict) and {f.name for f in fields(k)} == set(value)), records[0]
+        )
         return kind(**_arguments(kind, value))  # type: ignore[operator]
     for choice in choices:
         if get_origin(choice) is np.ndarray:

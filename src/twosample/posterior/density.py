@@ -11,12 +11,16 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 from jax.scipy.linalg import cho_solve, solve_triangular
+from numpy.typing import NDArray
 
 from twosample.models import Gamma, HalfCauchy, LogUniform, Model
 
 __all__ = ["Curves", "Data", "Target", "log_volume"]
+
+Rows = NDArray[np.float64]
 
 
 class Data(NamedTuple):
@@ -41,7 +45,23 @@ class Data(NamedTuple):
     points: Array
     pairs: tuple[Array, Array] | None
     usable: Array
-    median: float | Array
+    median: float
+
+    @classmethod
+    def from_rows(
+        cls,
+        x: Rows,
+        y: Rows,
+        points: Rows,
+        pairs: tuple[Rows, Rows] | None,
+        usable: NDArray[np.bool_] | None,
+        median: float,
+    ) -> Data:
+        """From rows as everywhere else, (n, D)."""
+        with jax.enable_x64(True):
+            columns = [jnp.asarray(rows.T) for rows in (x, y, points)]
+            halves = None if pairs is None else (jnp.asarray(pairs[0].T), jnp.asarray(pairs[1].T))
+            return cls(*columns, halves, jnp.asarray(True if usable is None else usable), median)
 
 
 class Curves(NamedTuple):
@@ -84,6 +104,11 @@ class Target:
         if self.model.amplitude is None:
             return position
         return jnp.append(position, math.log(self.model.amplitude.scale))
+
+    def lengthscales_of(self, positions: Rows, data: Data) -> Rows:
+        """`lengthscales` of draws, as a NumPy array."""
+        with jax.enable_x64(True):
+            return np.asarray(self.lengthscales(jnp.asarray(positions), data))
 
     def lengthscales(self, position: Array, data: Data) -> Array:
         """The lengthscales of positions (..., P), as (..., n_lengthscales)."""
@@ -284,10 +309,12 @@ def _log_volume(
     # Where kernel values underflow the volume is less than e⁻⁷⁰⁰ and no position to stay at.
     lost = jnp.isnan(total)
     total, counted = jnp.where(lost, -jnp.inf, total), usable & ~lost
-    gradient = jnp.stack([
-        jnp.sum(jnp.where(counted, squares[d] * share_x + squares[n_columns + d] * share_y, 0.0))
-        for d in range(n_columns)
-    ])
+    gradient = jnp.stack(
+        [
+            jnp.sum(jnp.where(counted, squares[d] * share_x + squares[n_columns + d] * share_y, 0.0))
+            for d in range(n_columns)
+        ]
+    )
     # -2 from the two columns of J that each ℓ_d divides once more, -2 from u_d in them.
     return jnp.sum(jnp.where(usable, total, 0.0)), gradient - 4.0 * jnp.sum(usable)
 

@@ -7,7 +7,6 @@ chain is one compiled loop, over several chains at once.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -26,8 +25,9 @@ from numpy.typing import NDArray
 
 from twosample.posterior.chains import Chains, Settings
 from twosample.posterior.density import Curves
+from twosample.statistics import cores
 
-__all__ = ["Posterior", "effective_size", "r_hat", "sample"]
+__all__ = ["Posterior", "effective_size", "evaluate", "r_hat", "sample"]
 
 _TARGET_ACCEPTANCE = 0.8
 # The metric is learned anew at these shares of the burn-in; what came before is forgotten.
@@ -63,13 +63,13 @@ class _State(NamedTuple):
 class _Step(NamedTuple):
     """What is recorded of a Gibbs step."""
 
-    position: Array
-    given: Array
-    label: Array
-    log_bf10: Array
-    divergences: Array
-    acceptance: Array
-    leapfrogs: Array
+    position: Any
+    given: Any
+    label: Any
+    log_bf10: Any
+    divergences: Any
+    acceptance: Any
+    leapfrogs: Any
 
 
 def sample(
@@ -107,7 +107,9 @@ def sample(
     probabilities: list[float] = []
     with jax.enable_x64(True), _chains_at_once() as advance:
         keys = jax.random.split(jax.random.key(seed), settings.chains)
-        states = [_start(posterior, key, i, label, data) for i, (key, label) in enumerate(zip(keys, labels, strict=True))]
+        states = [
+            _start(posterior, key, i, label, data) for i, (key, label) in enumerate(zip(keys, labels, strict=True))
+        ]
         for first in range(0, settings.steps, _CHUNK):
             indices = np.arange(first, first + _CHUNK)
             plan = indices, indices < settings.burn_in, np.isin(indices + 1, windows)
@@ -153,31 +155,38 @@ def _start(posterior: Posterior, key: Array, index: int, label: int, data: Any) 
 
 @contextmanager
 def _chains_at_once() -> Iterator[Callable[..., tuple[list[_State], _Step]]]:
-    """How to advance all chains: in threads on a processor, where batches of small matrices are slow, else vectorised."""
+    """How to advance all chains: vectorised on an accelerator; in threads on a processor, which is slow at batches."""
     if jax.default_backend() != "cpu":
 
         def vectorised(*arguments: Any) -> tuple[list[_State], _Step]:
             *static, states, keys, plan, data, log_prior_odds = arguments
             stacked = jax.tree.map(lambda *parts: jnp.stack(parts), *states)
             stacked, steps = _advance_all(*static, stacked, keys, plan, data, log_prior_odds)
-            return [jax.tree.map(lambda part: part[i], stacked) for i in range(len(states))], jax.tree.map(np.asarray, steps)
+            return [_at(i, stacked) for i in range(len(states))], jax.tree.map(np.asarray, steps)
 
         yield vectorised
         return
 
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()) as pool:
+    with ThreadPoolExecutor(cores()) as pool:
 
         def threaded(*arguments: Any) -> tuple[list[_State], _Step]:
             *static, states, keys, plan, data, log_prior_odds = arguments
 
             def one(state: _State, key: Array) -> tuple[_State, _Step]:
                 with jax.enable_x64(True):
-                    return jax.block_until_ready(_advance(*static, state, key, plan, data, log_prior_odds))
+                    state, steps = _advance(*static, state, key, plan, data, log_prior_odds)
+                    return state, jax.tree.map(np.asarray, steps)
 
             done = list(pool.map(one, states, keys))
-            return [state for state, _ in done], jax.tree.map(lambda *parts: np.stack(parts), *(step for _, step in done))
+            return [state for state, _ in done], jax.tree.map(
+                lambda *parts: np.stack(parts), *(step for _, step in done)
+            )
 
         yield threaded
+
+
+def _at(index: int, states: _State) -> Any:
+    return jax.tree.map(lambda part: part[index], states)
 
 
 def _chain(
@@ -225,7 +234,7 @@ def _chain(
 
 
 _advance = jax.jit(_chain, static_argnums=(0, 1, 2, 3))
-_advance_all = jax.jit(jax.vmap(_chain, (None,)*4+(0, 0, None, None, None)), static_argnums=(0, 1, 2, 3))
+_advance_all = jax.jit(jax.vmap(_chain, (None,) * 4 + (0, 0, None, None, None)), static_argnums=(0, 1, 2, 3))
 
 
 def _where(condition: Array, first: Any, second: Any) -> Any:
@@ -234,6 +243,13 @@ def _where(condition: Array, first: Any, second: Any) -> Any:
 
 def _expit(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(log_odds, -700.0, 700.0))))
+
+
+def evaluate(posterior: Posterior, positions: NDArray[np.float64], data: Any) -> NDArray[np.float64]:
+    """Log p(D | position, H0) and log p(D | position, H1) at positions (m, P), as (m, 2)."""
+    with jax.enable_x64(True):
+        curves = jax.jit(lambda ps, d: jax.lax.map(lambda p: posterior.curves(p, d), ps))(positions, data)
+        return np.stack([np.asarray(curves.log_h0), np.asarray(curves.log_h1)], axis=1)
 
 
 def effective_size(series: NDArray[np.float64]) -> float:
