@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from twosample import errors
-from twosample.api import log_bf10, test
+from twosample.api import gibbs, log_bf10, test
+from twosample.gibbs_result import GibbsResult
 from twosample.models import Model
 from twosample.result import TwoSampleResult
 from twosample.statistics import FeatureStatistics
@@ -20,7 +21,17 @@ if _TYPE_CHECKING:
     from twosample import baselines
 
 __version__ = "0.1.0"
-__all__ = ["FeatureStatistics", "Model", "TwoSampleResult", "baselines", "errors", "log_bf10", "test"]
+__all__ = [
+    "FeatureStatistics",
+    "GibbsResult",
+    "Model",
+    "TwoSampleResult",
+    "baselines",
+    "errors",
+    "gibbs",
+    "log_bf10",
+    "test",
+]
 
 
 def __getattr__(name: str) -> _Any:

@@ -8,7 +8,6 @@ import os
 import re
 import shlex
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,7 +28,6 @@ __all__ = ["main"]
 
 _BAD_INPUT = 2
 _INTERRUPTED = 130
-_BAR_AFTER_SECONDS = 1.5
 _PLOT_KINDS = (".png", ".pdf", ".svg")
 _MISSING = ["", "NA", "N/A", "na", "n/a", "NaN", "nan", "NAN", "null", "NULL", "None"]
 _SHOWN_VALUES = 8
@@ -365,13 +363,13 @@ def _row(name: str, result: Any) -> tuple[str, str, str, str, str]:
     if isinstance(result, str):
         return name, "-", "-", "-", result
     from twosample.baselines.results import pvalue_text
-    from twosample.result import probability_text
+    from twosample.result import probability_in_words
 
     log_bf10, pvalue = getattr(result, "log_bf10", None), getattr(result, "pvalue", None)
     return (
         name,
         "-" if log_bf10 is None else f"{round(log_bf10, 2) + 0.0:+.2f}",
-        "-" if log_bf10 is None else probability_text(result.prob_h1),
+        "-" if log_bf10 is None else probability_in_words(result.prob_h1),
         "-" if pvalue is None else pvalue_text(pvalue),
         result.verdict,
     )
@@ -383,8 +381,8 @@ def _row(name: str, result: Any) -> tuple[str, str, str, str, str]:
 def _run(x: object, y: object, **options: Any) -> TwoSampleResult:
     from twosample.api import test as run_test
 
-    with _notes(), _progress() as progress:
-        return run_test(x, y, progress=progress, **options)
+    with _notes():
+        return run_test(x, y, progress=True, **options)
 
 
 @contextmanager
@@ -397,32 +395,6 @@ def _notes() -> Iterator[None]:
         yield
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         click.echo(f"note: {_printable(_in_options(message))}", err=True)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[float], object] | bool]:
-    """A function that shows the share of work done, on a terminal, once the work has lasted a while."""
-    if not sys.stderr.isatty():
-        yield False
-        return
-    started = time.monotonic()
-    steps = 1000
-    bar = click.progressbar(length=steps, label="twosample", file=sys.stderr)
-    shown = False
-
-    def show(share: float) -> None:
-        nonlocal shown
-        if not shown and time.monotonic() - started > _BAR_AFTER_SECONDS:
-            shown = True
-            bar.__enter__()
-        if shown:
-            bar.update(max(0, int(steps * min(share, 1.0)) - bar.pos))
-
-    try:
-        yield show
-    finally:
-        if shown:
-            bar.__exit__(None, None, None)
 
 
 def _require_matplotlib() -> None:

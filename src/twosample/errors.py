@@ -2,6 +2,7 @@
 
 __all__ = [
     "AccuracyWarning",
+    "ConvergenceWarning",
     "DroppedDataWarning",
     "DuplicateRowsWarning",
     "InputError",
@@ -40,3 +41,7 @@ class DuplicateRowsWarning(TwoSampleWarning):
 
 class AccuracyWarning(TwoSampleWarning):
     """A numerical result did not reach the accuracy asked for."""
+
+
+class ConvergenceWarning(TwoSampleWarning):
+    """The chains of a sampler disagree, hardly move, or are too short for what was asked of them."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import dataclass, fields, is_dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 from twosample import models
 from twosample.data import as_rows, check_finite
 from twosample.errors import InputError
+from twosample.records import Record
 from twosample.witness import Witness, WitnessPosterior
 
 if TYPE_CHECKING:
@@ -23,16 +22,13 @@ __all__ = [
     "Amplitude",
     "BayesFactor",
     "Diagnostics",
-    "IntArray",
     "Lengthscale",
-    "Record",
     "TwoSampleResult",
-    "probability_text",
+    "probability_in_words",
     "verdict",
 ]
 
 Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 # Kass and Raftery (1995): 2 log BF of 2, 6 and 10.
 _STRENGTHS = ((1.0, ""), (3.0, "positive"), (5.0, "strong"), (math.inf, "very strong"))
@@ -162,55 +158,6 @@ class Diagnostics:
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
-    """What every result is: frozen, arrays included, with a JSON form that can be read back."""
-
-    _derived: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self) -> None:
-        """Make the arrays as unchangeable as the record."""
-        for part in (self, *(value for value in vars(self).values() if is_dataclass(value))):
-            for value in vars(part).values():
-                if isinstance(value, np.ndarray):
-                    value.setflags(write=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, strings, lists and dictionaries: the derived quantities first, then every field."""
-        return {**{name: getattr(self, name) for name in self._derived}, **_plain(self)}
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """The result as JSON text, also written to `path` if one is given."""
-        text = json.dumps(self.to_dict(), allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
-        return text
-
-    @classmethod
-    def from_json(cls, source: str | Path) -> Self:
-        """Read a result back, from JSON text or from a file (a `Path`).
-
-        Examples
-        --------
-        >>> import twosample as ts
-        >>> result = ts.test([0.1, 0.4, 0.7, 0.9], [2.1, 2.4, 2.6, 2.9])
-        >>> ts.TwoSampleResult.from_json(result.to_json()).log_bf10 == result.log_bf10
-        True
-        """
-        text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source
-        try:
-            content = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise InputError(f"source: not JSON ({error}); pass the text of to_json or a pathlib.Path") from None
-        try:
-            restored: Self = _restore(cls, content)
-        except (TypeError, ValueError, AttributeError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(f"source: not a result of twosample ({error})") from None
-        return restored
-
-
-@dataclass(frozen=True, eq=False)
 class BayesFactor(Record):
     """A log Bayes factor and what follows from it.
 
@@ -335,7 +282,7 @@ class TwoSampleResult(BayesFactor):
         )
         lines = [
             f"{self.verdict[0].upper()}{self.verdict[1:]}.",
-            f"  P(different | data)  {probability_text(self.prob_h1)}",
+            f"  P(different | data)  {probability_in_words(self.prob_h1)}",
             f"  log BF10             {round(self.log_bf10, 2) + 0.0:+.2f}",
             f"  lengthscale          {lengthscale}",
             f"  data                 {sizes}, {columns}",
@@ -370,52 +317,8 @@ def _expit(log_odds: float) -> float:
     return odds / (1.0 + odds)
 
 
-def probability_text(value: float) -> str:
+def probability_in_words(value: float) -> str:
     """A probability with enough digits to tell it from 0 and 1, but never more than a reader can use."""
     if value < 0.0001:
         return "< 0.0001"
     return "> 0.9999" if value > 0.9999 else f"{value:.4f}"
-
-
-def _plain(value: Any) -> Any:
-    if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return value
-
-
-_NESTED: dict[str, Any] = {
-    "TwoSampleResult.lengthscale": Lengthscale,
-    "TwoSampleResult.amplitude": Amplitude,
-    "TwoSampleResult.diagnostics": Diagnostics,
-    "TwoSampleResult.witness_posterior": WitnessPosterior,
-    "TwoSampleResult.model": models.Model,
-    "Model.floor": models.NoiseFloor,
-    "Model.amplitude": models.HalfCauchy,
-}
-
-
-def _restore(kind: Any, content: dict[str, Any]) -> Any:
-    """Build the dataclass `kind` from what `_plain` made of it."""
-    values = {}
-    if not isinstance(content, dict):
-        raise InputError(f"source: not a result of twosample ({kind.__name__} is {type(content).__name__})")
-    for field in fields(kind):
-        if field.name not in content:
-            raise InputError(
-                f"source: not a result of this version of twosample ({kind.__name__} lacks {field.name!r})"
-            )
-        value = content[field.name]
-        nested = _NESTED.get(f"{kind.__name__}.{field.name}")
-        if field.name == "lengthscale" and kind is models.Model:
-            nested = models.LogUniform if "low" in value else models.Gamma
-        if nested is not None and value is not None:
-            value = _restore(nested, value)
-        elif isinstance(value, list):
-            kind_of = np.int64 if "IntArray" in str(field.type) else np.float64
-            value = np.asarray(value, dtype=kind_of) if "Array" in str(field.type) else tuple(value)
-        values[field.name] = value
-    return kind(**values)

@@ -22,7 +22,7 @@ from twosample.errors import InputError
 from twosample.jacobian import log_volumes
 from twosample.kernels import features, squared_distances
 
-__all__ = ["FeatureStatistics", "Moments"]
+__all__ = ["FeatureStatistics", "Moments", "cores"]
 
 Array = NDArray[np.float64]
 
@@ -257,11 +257,11 @@ def _in_threads(
     if len(parts) == 1:
         yield parts[0], work(*parts[0])
         return
-    with ThreadPoolExecutor(min(len(parts), _cores())) as pool:
+    with ThreadPoolExecutor(min(len(parts), cores())) as pool:
         yield from zip(parts, pool.map(lambda part: work(*part), parts), strict=True)
 
 
-def _cores() -> int:
+def cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

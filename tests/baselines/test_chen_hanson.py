@@ -183,8 +183,9 @@ def test_refusals():
         ({"c": "best"}, "c: 'best' is unknown"),
         ({"c": -1.0}, "c: must be a positive"),
         ({"centering": "both"}, "centering: 'both' is unknown"),
-        ({"depth": 0}, "depth: must be between 1 and 50"),
-        ({"permutations": -1}, "permutations: must be between 0"),
+        ({"depth": 0}, "depth: must be at least 1"),
+        ({"depth": 51}, "depth: must be at most 50"),
+        ({"permutations": -1}, "permutations: must be at least 0"),
     ]:
         with pytest.raises(InputError, match=message):
             chen_hanson(x, y, **options)

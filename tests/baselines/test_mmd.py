@@ -282,7 +282,7 @@ def test_refusals():
         ({"estimator": "linear", "aggregate": True}, "estimator: 'linear' takes one lengthscale"),
         ({"lengthscale": "mean"}, "lengthscale: 'mean' is unknown"),
         ({"lengthscale": [1.0, 0.0]}, "lengthscale: must be positive"),
-        ({"permutations": 0}, "permutations: must be between 1"),
+        ({"permutations": 0}, "permutations: must be at least 1"),
         ({"paired": True}, "x has 5 rows and y has 6"),
         ({"scale": "unit"}, "scale must be"),
     ]:

@@ -10,20 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from twosample.arguments import Seed, as_generator, check_count, check_positive
 from twosample.baselines.results import BayesResult, as_pvalue, pvalue_text
 from twosample.baselines.special import log_rising
 from twosample.data import Samples
 from twosample.errors import InputError
-from twosample.result import IntArray
+from twosample.problem import Seed, count_of, generator_of, positive
 
 __all__ = ["ChenHansonResult", "chen_hanson"]
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 _C_GRID = np.exp(14.0 * np.arange(20) / 19.0 - 7.0)
 _DEEPEST = 50
-_MOST_PERMUTATIONS = 1_000_000
 # A column that the others explain but for this share of its variance is a linear combination of them.
 _SMALLEST_SHARE = 1e-10
 # A column that varies less than this share of its largest value is constant but for rounding.
@@ -126,13 +125,15 @@ def chen_hanson(
         raise InputError(f"centering: {centering!r} is unknown; use 'own' or 'pooled'")
     if isinstance(c, str) and c not in ("max", "mean"):
         raise InputError(f"c: {c!r} is unknown; use 'max', 'mean' or a positive number")
-    prior_odds = check_positive(prior_odds, "prior_odds")
-    permutations = check_count(permutations, "permutations", 0, _MOST_PERMUTATIONS)
-    generator = as_generator(rng)
+    prior_odds = positive(prior_odds, "prior_odds")
+    permutations = count_of(permutations, "permutations", 0)
+    generator = generator_of(rng)
     samples = Samples.from_data(x, y, nan_policy=nan_policy)
     n_rows = samples.n_x + samples.n_y
-    depth = math.ceil(math.log2(n_rows)) if depth is None else check_count(depth, "depth", 1, _DEEPEST)
-    grid = _C_GRID if isinstance(c, str) else np.array([check_positive(c, "c")])
+    depth = math.ceil(math.log2(n_rows)) if depth is None else count_of(depth, "depth", 1)
+    if depth > _DEEPEST:
+        raise InputError(f"depth: must be at most {_DEEPEST}, not {depth}")
+    grid = _C_GRID if isinstance(c, str) else np.array([positive(c, "c")])
 
     # Scaled, so that squares do not overflow; sorted, so that the permutations depend on the pooled rows as a set.
     rows = [samples.standardize(part) for part in (samples.x, samples.y)]

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, gammaln, ndtri, polygamma
 
-from twosample.arguments import check_positive
 from twosample.baselines.results import BayesResult, check_one_column
 from twosample.baselines.special import log_rising
 from twosample.data import Samples
 from twosample.errors import InputError
-from twosample.result import IntArray
+from twosample.problem import positive
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["HolmesResult", "holmes"]
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 Variant = Literal["subjective", "empirical", "conditional"]
 
 _VARIANTS = ("subjective", "empirical", "conditional")
@@ -137,7 +137,7 @@ def holmes(
     """
     if variant not in _VARIANTS:
         raise InputError(f"variant: {variant!r} is unknown; use 'subjective', 'empirical' or 'conditional'")
-    c, prior_odds = check_positive(c, "c"), check_positive(prior_odds, "prior_odds")
+    c, prior_odds = positive(c, "c"), positive(prior_odds, "prior_odds")
     if variant == "conditional" and c < _SMALLEST_CONDITIONAL_C:
         raise InputError(f"c: must be at least {_SMALLEST_CONDITIONAL_C} for variant='conditional', not {c}")
     samples = Samples.from_data(x, y, nan_policy=nan_policy)

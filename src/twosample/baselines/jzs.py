@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from twosample.arguments import check_positive
 from twosample.baselines.results import BayesResult, check_one_column
 from twosample.data import Samples
 from twosample.errors import InputError
+from twosample.problem import positive
 
 __all__ = ["JzsResult", "jzs"]
 
@@ -81,8 +81,8 @@ def jzs(
     """
     samples = Samples.from_data(x, y, paired=paired, nan_policy=nan_policy)
     check_one_column(samples, "jzs")
-    prior_odds = check_positive(prior_odds, "prior_odds")
-    cauchy_scale = check_positive(cauchy_scale, "cauchy_scale")
+    prior_odds = positive(prior_odds, "prior_odds")
+    cauchy_scale = positive(cauchy_scale, "cauchy_scale")
     t, size, freedom = _t_statistic(samples)
     return JzsResult(
         log_bf10=_log_bf10(t, size, freedom, cauchy_scale),

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from twosample.arguments import LARGEST_LENGTHSCALE, Seed, as_generator, check_count, check_lengthscales
 from twosample.baselines.results import PValueResult, as_pvalue
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.kernels import squared_distances
 from twosample.points import median_heuristic, thin
+from twosample.problem import LARGEST_LENGTHSCALE, Seed, count_of, generator_of, lengthscales_of
 
 __all__ = ["MmdResult", "mmd"]
 
@@ -24,7 +24,6 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 _MULTIPLES = 2.0 ** np.arange(-5, 3)
-_MOST_PERMUTATIONS = 1_000_000
 _BLOCK_ROWS = 1024
 # Where time is to be linear, each row is compared with at least this many others, and with more while all comparisons
 # together are fewer than these; but not with more than this share of the rows, lest the statistic be far from normal.
@@ -134,8 +133,8 @@ def mmd(
     """
     if estimator not in ("quadratic", "linear"):
         raise InputError(f"estimator: {estimator!r} is unknown; use 'quadratic' or 'linear'")
-    permutations = check_count(permutations, "permutations", 1, _MOST_PERMUTATIONS)
-    generator = as_generator(rng)
+    permutations = count_of(permutations, "permutations", 1)
+    generator = generator_of(rng)
     samples = Samples.from_data(
         x,
         y,
@@ -181,7 +180,7 @@ def _lengthscales(lengthscale: ArrayLike, aggregate: bool, samples: Samples, uni
         if not 1.0 / LARGEST_LENGTHSCALE < values[0] < LARGEST_LENGTHSCALE:
             raise InputError("scale: squares of these values overflow or vanish; use scale='robust' or other units")
     else:
-        values = check_lengthscales(lengthscale, unit)
+        values = lengthscales_of(lengthscale, unit)
     return values * _MULTIPLES if aggregate and len(values) == 1 else values
 
 

@@ -8,7 +8,8 @@ from typing import ClassVar
 
 from twosample.data import Samples
 from twosample.errors import InputError
-from twosample.result import BayesFactor, Record, probability_text
+from twosample.records import Record
+from twosample.result import BayesFactor, probability_in_words
 
 __all__ = ["BayesResult", "PValueResult", "as_pvalue", "check_one_column", "pvalue_text"]
 
@@ -50,7 +51,7 @@ class BayesResult(BayesFactor):
     def summary(self) -> str:
         """The answer in a few lines of text."""
         answer = [
-            ("P(different | data)", probability_text(self.prob_h1)),
+            ("P(different | data)", probability_in_words(self.prob_h1)),
             ("log BF10", f"{round(self.log_bf10, 2) + 0.0:+.2f}"),
         ]
         if self.prior_odds != 1.0:

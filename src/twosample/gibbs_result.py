@@ -1,0 +1,351 @@
+"""What the sampler returns: the chains, what follows from them, and how far they can be trusted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twosample import models
+from twosample.errors import InputError, MissingExtraError
+from twosample.posterior.chains import Settings
+from twosample.records import freeze, from_json, to_json, to_plain
+from twosample.result import probability_in_words, verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["BridgeEstimate", "GibbsDiagnostics", "GibbsResult", "Relevance"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Relevance:
+    """Which columns drive the difference, the strongest first.
+
+    If the samples differ in a column, the evidence for it is larger at shorter lengthscales of that column, so that the
+    lengthscale is shorter given H1 than given H0. A column in which they do not differ has about the same lengthscale
+    under both, or a longer one given H1, which leaves the column out.
+
+    Attributes
+    ----------
+    columns
+        Names of the columns.
+    shortening
+        Posterior mean of log lengthscale given H0 minus that given H1, (D,), decreasing.
+    error
+        Monte Carlo standard error of the shortening, (D,).
+    probability
+        Posterior probability that the lengthscale is shorter given H1 than given H0, (D,).
+    """
+
+    columns: tuple[str, ...]
+    shortening: Array
+    error: Array
+    probability: Array
+
+    def __str__(self) -> str:
+        """Return a table."""
+        width = max(6, *(len(name) for name in self.columns))
+        lines = [f"{'column':{width}}  shortening  +/-     P(shorter if they differ)"]
+        for name, value, error, share in zip(self.columns, self.shortening, self.error, self.probability, strict=True):
+            lines.append(f"{name:{width}}  {value:+10.3f}  {error:.3f}   {share:.2f}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class BridgeEstimate:
+    """Log BF10 from chains that keep to one hypothesis each, whether or not the Gibbs chain moves between them.
+
+    Attributes
+    ----------
+    log_bf10
+        The estimate.
+    error
+        Its Monte Carlo standard error.
+    overlap
+        How far the posteriors of the parameters under the two hypotheses overlap, between 0 and 1.
+    lengthscales_h0, lengthscales_h1
+        Draws under each hypothesis, (chains, draws, L).
+    """
+
+    log_bf10: float
+    error: float
+    overlap: float
+    lengthscales_h0: Array
+    lengthscales_h1: Array
+
+
+@dataclass(frozen=True, eq=False)
+class GibbsDiagnostics:
+    """How far the chains can be trusted.
+
+    Attributes
+    ----------
+    ess_prob_h1, ess_lengthscales
+        Effective number of draws for P(H1) and for each log lengthscale, (L,).
+    r_hat_prob_h1, r_hat_lengthscales
+        Potential scale reduction of the split chains: near 1 where they agree.
+    switches
+        How often each chain changed the hypothesis after the burn-in, (C,).
+    divergences
+        Divergent transitions after the burn-in, (C,).
+    acceptance
+        Mean acceptance probability, (C,); tuned towards 0.8.
+    leapfrogs
+        Mean number of gradients in a transition, (C,).
+    step_sizes
+        Step size after tuning, (C,).
+    density_error
+        Largest difference found between the sampled log density and an independent evaluation at some of the draws.
+    pairs
+        Number of pairs in the pseudo-likelihood.
+    notes
+        One sentence for everything that was dropped or warned about.
+    """
+
+    ess_prob_h1: float
+    ess_lengthscales: Array
+    r_hat_prob_h1: float
+    r_hat_lengthscales: Array
+    switches: Labels
+    divergences: Labels
+    acceptance: Array
+    leapfrogs: Array
+    step_sizes: Array
+    density_error: float
+    pairs: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class GibbsResult:
+    """Chains of the hypothesis and the lengthscales, and the answer they give.
+
+    Attributes
+    ----------
+    labels
+        Hypothesis of each kept draw, 0 or 1, (C, N).
+    given
+        The hypothesis under which the lengthscales of the draw were sampled: the one of the Gibbs step before, (C, N).
+    lengthscales
+        (C, N, L), L = 1 or one for each column. In the units of the column where there is one of each column or only
+        one column, else relative to the scale of the columns.
+    amplitudes
+        Amplitude of the witness, (C, N); None where the model fixes it.
+    log_bf10_given
+        Log BF10 given the parameters of the draw, (C, N).
+    prob_h1_error
+        Monte Carlo standard error of `prob_h1`.
+    prior_odds
+        Prior odds of "different" against "the same".
+    evidence
+        The estimate of log BF10 that does not need the chain to change the hypothesis, or None.
+    relevance
+        Which columns drive the difference, for kernel "ard"; None for others, and where a hypothesis was not visited.
+    median_heuristic
+        The lengthscale of the median heuristic, where the first chain starts.
+    points
+        Evaluation points (s, D), in the units of the data.
+    n_x, n_y
+        Sample sizes used.
+    columns
+        Names of the columns used.
+    scale
+        What each column was divided by, (D,).
+    paired
+        Whether the rows are pairs.
+    kernel
+        "rbf" or "ard".
+    model
+        The model with all its constants.
+    settings
+        How the chains were run.
+    diagnostics
+        How far they can be trusted.
+    """
+
+    labels: Labels
+    given: Labels
+    lengthscales: Array
+    amplitudes: Array | None
+    log_bf10_given: Array
+    prob_h1_error: float
+    prior_odds: float
+    evidence: BridgeEstimate | None
+    relevance: Relevance | None
+    median_heuristic: float
+    points: Array
+    n_x: int
+    n_y: int
+    columns: tuple[str, ...]
+    scale: Array
+    paired: bool
+    kernel: str
+    model: models.Model
+    settings: Settings
+    diagnostics: GibbsDiagnostics
+
+    def __post_init__(self) -> None:
+        """Make the arrays as unchangeable as the record."""
+        freeze(self)
+
+    @cached_property
+    def prob_h1(self) -> float:
+        """Posterior probability that the samples differ: the mean over the draws of P(H1 | parameters)."""
+        return math.exp(self._log_probabilities()[1])
+
+    @property
+    def prob_h0(self) -> float:
+        """Posterior probability that the samples come from the same distribution, by the chain."""
+        return math.exp(self._log_probabilities()[0])
+
+    @property
+    def log_bf10(self) -> float:
+        """Log BF10: the bridge estimate where there is one, else from the chain's odds."""
+        if self.evidence is not None:
+            return self.evidence.log_bf10
+        log_h0, log_h1 = self._log_probabilities()
+        return log_h1 - log_h0 - math.log(self.prior_odds)
+
+    @property
+    def log_bf10_error(self) -> float:
+        """Monte Carlo standard error of `log_bf10`."""
+        if self.evidence is not None:
+            return self.evidence.error
+        # Of the logarithm of the odds; where one hypothesis has all the probability the other's share limits it.
+        return self.prob_h1_error / max(self.prob_h1 * self.prob_h0, 1e-300)
+
+    @property
+    def verdict(self) -> str:
+        """The Bayes factor in words; see `twosample.result.verdict`."""
+        return verdict(self.log_bf10)
+
+    def _log_probabilities(self) -> tuple[float, float]:
+        """Log of the mean of P(H0 | parameters) and of P(H1 | parameters)."""
+        log_odds = self.log_bf10_given + math.log(self.prior_odds)
+        count = math.log(log_odds.size)
+        log_h0, log_h1 = (float(np.logaddexp.reduce(-np.logaddexp(0.0, t), axis=None)) for t in (log_odds, -log_odds))
+        return log_h0 - count, log_h1 - count
+
+    def lengthscale_draws(self, hypothesis: int) -> Array:
+        """Draws of the lengthscales given a hypothesis, (draws, L): those of the bridge estimate if there is one."""
+        if hypothesis not in (0, 1):
+            raise InputError(f"hypothesis: must be 0 or 1, not {hypothesis!r}")
+        if self.evidence is not None:
+            draws = self.evidence.lengthscales_h1 if hypothesis else self.evidence.lengthscales_h0
+            return draws.reshape(-1, draws.shape[-1])
+        return np.asarray(self.lengthscales[self.given == hypothesis])
+
+    def summary(self) -> str:
+        """The answer and how far to trust it, in a few lines of text."""
+        found, settings = self.diagnostics, self.settings
+        sizes = f"{self.n_x} pairs" if self.paired else f"{self.n_x} and {self.n_y} rows"
+        columns = "1 column" if len(self.columns) == 1 else f"{len(self.columns)} columns"
+        chains = "1 chain" if settings.chains == 1 else f"{settings.chains} chains"
+        lines = [
+            f"{self.verdict[0].upper()}{self.verdict[1:]}.",
+            f"  P(different | data)  {probability_in_words(self.prob_h1)} +/- {self.prob_h1_error:.1g} (chain)",
+            f"  log BF10             {self.log_bf10:+.2f} +/- {self.log_bf10_error:.2g}"
+            + (" (bridge)" if self.evidence is not None else ""),
+        ]
+        for index, name in enumerate(self._lengthscale_names()):
+            both = []
+            for hypothesis, words in ((1, "if they differ"), (0, "if not")):
+                draws = self.lengthscale_draws(hypothesis)[:, index]
+                if len(draws):
+                    low, middle, high = np.quantile(draws, (0.05, 0.5, 0.95))
+                    both.append(f"{middle:.3g} ({low:.3g} to {high:.3g}) {words}")
+            lines.append(f"  {name:<20} {'; '.join(both)}")
+        if self.relevance is not None:
+            lines.append(f"  columns that matter  {', '.join(self.relevance.columns)} (the strongest first)")
+        lines += [
+            f"  data                 {sizes}, {columns}",
+            f"  model                {self.model.name}, kernel {self.kernel}, {len(self.points)} evaluation points",
+            f"  chains               {chains} of {settings.steps} steps ({settings.burn_in} burn-in), "
+            f"{found.ess_prob_h1:.0f} effective draws of P(different), R-hat {self._largest_r_hat():.3f}, "
+            f"{int(found.switches.sum())} changes of hypothesis, {int(found.divergences.sum())} divergences",
+        ]
+        if self.prior_odds != 1.0:
+            lines.insert(2, f"  prior odds           {self.prior_odds:g}")
+        return "\n".join(lines + [f"  note                 {note}" for note in found.notes])
+
+    def _largest_r_hat(self) -> float:
+        return float(max(self.diagnostics.r_hat_prob_h1, *self.diagnostics.r_hat_lengthscales))
+
+    def _lengthscale_names(self) -> tuple[str, ...]:
+        if self.lengthscales.shape[-1] == 1:
+            return ("lengthscale",)
+        return tuple(f"lengthscale {name}" for name in self.columns)
+
+    def __str__(self) -> str:
+        """Return the summary."""
+        return self.summary()
+
+    def __repr__(self) -> str:
+        """Return the answer in one line."""
+        return (
+            f"GibbsResult(prob_h1={self.prob_h1:.4g}, prob_h1_error={self.prob_h1_error:.1g}, "
+            f"log_bf10={self.log_bf10:.4g}, verdict={self.verdict!r})"
+        )
+
+    def plot(self) -> Figure:
+        """Draw the posterior of every lengthscale under each hypothesis (needs the `plot` extra)."""
+        from twosample.plots import plot_lengthscales
+
+        return plot_lengthscales(self)
+
+    def plot_trace(self) -> Figure:
+        """Draw the chains step by step: P(different) and the lengthscales (needs the `plot` extra)."""
+        from twosample.plots import plot_trace
+
+        return plot_trace(self)
+
+    def to_arviz(self) -> Any:
+        """The chains as ArviZ's container, with groups "posterior" and "sample_stats" (needs the `arviz` extra)."""
+        try:
+            import arviz
+            import xarray
+        except ImportError:
+            raise MissingExtraError("to_arviz", "arviz", "arviz") from None
+        chain_draw = ("chain", "draw")
+        names = self.columns if self.lengthscales.shape[-1] > 1 else ("all",)
+        posterior = {
+            "different": (chain_draw, self.labels),
+            "lengthscale": ((*chain_draw, "column"), self.lengthscales),
+        }
+        if self.amplitudes is not None:
+            posterior["amplitude"] = (chain_draw, self.amplitudes)
+        statistics = {
+            "log_bf10": (chain_draw, self.log_bf10_given),
+            "lengthscale_given_different": (chain_draw, self.given),
+        }
+        coordinates = {"column": list(names)}
+        groups = {
+            "posterior": xarray.Dataset(posterior, coords=coordinates),
+            "sample_stats": xarray.Dataset(statistics),
+        }
+        if hasattr(arviz, "InferenceData"):
+            return arviz.InferenceData(**groups)  # type: ignore[arg-type]
+        return xarray.DataTree.from_dict(groups)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, strings, lists and dictionaries: the derived quantities first, then every field."""
+        derived = {"prob_h1": self.prob_h1, "log_bf10": self.log_bf10, "verdict": self.verdict}
+        return {**derived, **to_plain(self)}
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """The result as JSON text, also written to `path` if one is given."""
+        return to_json(self.to_dict(), path)
+
+    @classmethod
+    def from_json(cls, source: str | Path) -> GibbsResult:
+        """Read a result back, from JSON text or from a file (a `Path`)."""
+        return from_json(cls, source)

@@ -1,0 +1,350 @@
+"""The evidence of `twosample.evidence` again, in JAX: differentiable, compiled, with one lengthscale or one a column.
+
+Rows are the last axis of every array here, so that the compiled loops over them are contiguous.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.scipy.linalg import cho_solve, solve_triangular
+from numpy.typing import NDArray
+
+from twosample.models import Gamma, HalfCauchy, LogUniform, Model
+
+__all__ = ["Curves", "Data", "Target", "log_volume"]
+
+Rows = NDArray[np.float64]
+
+
+class Data(NamedTuple):
+    """What the densities are functions of, standardised; every array is (D, rows).
+
+    Attributes
+    ----------
+    x, y
+        The samples; for pairs whose differences alone count, the two halves of the pairs.
+    points
+        Evaluation points.
+    pairs
+        The two halves of the pairs of the pseudo-likelihood, or None where they are `x` and `y`.
+    usable
+        Which pairs have a Jacobian of full rank, (n,).
+    median
+        The median heuristic.
+    """
+
+    x: Array
+    y: Array
+    points: Array
+    pairs: tuple[Array, Array] | None
+    usable: Array
+    median: float
+
+    @classmethod
+    def from_rows(
+        cls,
+        x: Rows,
+        y: Rows,
+        points: Rows,
+        pairs: tuple[Rows, Rows] | None,
+        usable: NDArray[np.bool_] | None,
+        median: float,
+    ) -> Data:
+        """From rows as everywhere else, (n, D)."""
+        with jax.enable_x64(True):
+            columns = [jnp.asarray(rows.T) for rows in (x, y, points)]
+            halves = None if pairs is None else (jnp.asarray(pairs[0].T), jnp.asarray(pairs[1].T))
+            return cls(*columns, halves, jnp.asarray(True if usable is None else usable), median)
+
+
+class Curves(NamedTuple):
+    """Log p(D | θ, H0) and log p(D | θ, H1), which weigh θ, and log BF10 given θ, which weighs the hypotheses."""
+
+    log_h0: Array
+    log_h1: Array
+    log_bf10: Array
+
+
+@dataclass(frozen=True)
+class Target:
+    """The posterior of hypothesis and parameters, as functions of an unconstrained position.
+
+    A position holds one number a lengthscale, and one for the amplitude where the model has a prior of it: for a
+    Gamma prior log ℓ, for a log-uniform one the logit of where log ℓ lies in its range; for the amplitude log a.
+
+    Attributes
+    ----------
+    model
+        The model.
+    n_lengthscales
+        1, or the number of columns.
+    paired
+        Whether only the differences within pairs count.
+    """
+
+    model: Model
+    n_lengthscales: int
+    paired: bool
+
+    def start(self, data: Data) -> Array:
+        """The position of the median heuristic, and of the prior median of the amplitude."""
+        prior = self.model.lengthscale
+        if isinstance(prior, Gamma):
+            position = jnp.full(self.n_lengthscales, jnp.log(data.median))
+        else:
+            share = -math.log(prior.low) / math.log(prior.high / prior.low)
+            position = jnp.full(self.n_lengthscales, math.log(share / (1.0 - share)))
+        if self.model.amplitude is None:
+            return position
+        return jnp.append(position, math.log(self.model.amplitude.scale))
+
+    def lengthscales_of(self, positions: Rows, data: Data) -> Rows:
+        """`lengthscales` of draws, as a NumPy array."""
+        with jax.enable_x64(True):
+            return np.asarray(self.lengthscales(jnp.asarray(positions), data))
+
+    def lengthscales(self, position: Array, data: Data) -> Array:
+        """The lengthscales of positions (..., P), as (..., n_lengthscales)."""
+        position = position[..., : self.n_lengthscales]
+        prior = self.model.lengthscale
+        if isinstance(prior, Gamma):
+            return jnp.exp(position)
+        low, high = math.log(prior.low), math.log(prior.high)
+        return data.median * jnp.exp(low + (high - low) * jax.nn.sigmoid(position))
+
+    def log_prior(self, position: Array) -> Array:
+        """Log density of a position, with the Jacobian of its transformation."""
+        total = _log_lengthscale_prior(self.model.lengthscale, position[: self.n_lengthscales])
+        if self.model.amplitude is None:
+            return total
+        return total + _log_amplitude_prior(self.model.amplitude, position[-1])
+
+    def curves(self, position: Array, data: Data) -> Curves:
+        """What the data say at a position."""
+        model = self.model
+        scale = jnp.broadcast_to(self.lengthscales(position, data), (data.points.shape[0],))
+        log_variance = jnp.zeros(()) if model.amplitude is None else 2.0 * position[-1]
+        return _curves(model, self.paired, scale, log_variance, data)
+
+
+def _log_lengthscale_prior(prior: Gamma | LogUniform, position: Array) -> Array:
+    if isinstance(prior, Gamma):
+        constant = prior.shape * math.log(prior.rate) - math.lgamma(prior.shape)
+        return jnp.sum(constant + prior.shape * position - prior.rate * jnp.exp(position))
+    return jnp.sum(jax.nn.log_sigmoid(position) + jax.nn.log_sigmoid(-position))
+
+
+def _log_amplitude_prior(prior: HalfCauchy, log_amplitude: Array) -> Array:
+    offset = log_amplitude - math.log(prior.scale)
+    return math.log(2.0 / math.pi) - jnp.logaddexp(offset, -offset)
+
+
+def _curves(model: Model, paired: bool, scale: Array, log_variance: Array, data: Data) -> Curves:
+    """As `twosample.evidence.evaluate`, at the lengthscales `scale` (D,) and the prior variance a²."""
+    x, y, points = (rows / scale[:, None] for rows in (data.x, data.y, data.points))
+    distances = _squared_distances(points, x), _squared_distances(points, y)
+    feature_x, feature_y = (jnp.exp(-0.5 * d) for d in distances)
+    n_columns, s = points.shape
+    n_x, n_y = x.shape[1], y.shape[1]
+    identity = jnp.eye(s)
+
+    if paired:
+        n = float(n_x)
+        freedom = 0.5 * (n - 1.0)
+        delta, second = _moments(feature_x - feature_y)
+        noise = second / n**2
+    else:
+        n = 2.0 / (1.0 / n_x + 1.0 / n_y)
+        freedom = n - 1.0
+        (mean_x, scatter_x), (mean_y, scatter_y) = _moments(feature_x), _moments(feature_y)
+        delta = mean_x - mean_y
+        within = (scatter_x + scatter_y) * (model.shrinkage / (n_x + n_y))
+        noise = (scatter_x + within) / ((n_x + model.shrinkage) * n_x)
+        noise += (scatter_y + within) / ((n_y + model.shrinkage) * n_y)
+    floor = model.floor.at(n)
+    V = noise + floor * identity
+
+    between = _squared_distances(points, points)
+    if model.measure == "points":
+        kernel = jnp.exp(-0.5 * between)
+        centered = kernel - kernel.mean(axis=0)
+        R = centered.T @ centered / s
+    else:
+        R = jnp.exp(-0.25 * between)
+    R = R + model.prior_nugget * identity
+    if not model.unit_variance:
+        log_variance = log_variance + 0.5 * n_columns * math.log(math.pi) + jnp.log(scale).sum()
+
+    lower = jnp.linalg.cholesky(V)
+    half = solve_triangular(lower, jnp.exp(log_variance) * R, lower=True)
+    signal = solve_triangular(lower, half.T, lower=True)
+    score = solve_triangular(lower, delta, lower=True)
+    total = jnp.linalg.cholesky(identity + 0.5 * (signal + signal.T))
+    whole = score @ score
+    explained = whole - jnp.sum(solve_triangular(total, score, lower=True) ** 2)
+    if model.student:
+        estimated = s - floor * jnp.sum(solve_triangular(lower, identity, lower=True) ** 2)
+        explained = -(freedom + estimated) * jnp.log1p(-explained / (freedom + whole))
+    log_bf10 = 0.5 * explained - jnp.log(jnp.diagonal(total)).sum()
+    if not model.needs_pairs:
+        return Curves(jnp.zeros(()), log_bf10, log_bf10)
+
+    if data.pairs is not None:
+        x, y = (rows / scale[:, None] for rows in data.pairs)
+        distances = _squared_distances(points, x), _squared_distances(points, y)
+        feature_x, feature_y = (jnp.exp(-0.5 * d) for d in distances)
+    count = x.shape[1]
+    difference = feature_x - feature_y
+    second_moment = difference @ difference.T
+    volume = log_volume(jnp.log(scale), x, y, points, distances, data.usable)
+    constant = count * s * math.log(2.0 * math.pi)
+    if model.weighing == "published":
+        mean, scatter = _moments(difference)
+        sigma = jnp.linalg.cholesky(scatter / count + 0.1 * identity)
+        joint = jnp.linalg.cholesky(scatter / count + 0.1 * identity + count * R)
+        log_determinant = 2.0 * jnp.log(jnp.diagonal(sigma)).sum()
+        quadratic = jnp.trace(cho_solve((sigma, True), second_moment))
+        log_h0 = -0.5 * (constant + count * log_determinant + quadratic) + volume
+        simplified = jnp.linalg.cholesky(scatter / count**2 + R)
+        trace = count * s + jnp.sum(solve_triangular(simplified, mean, lower=True) ** 2)
+        log_determinants = 2.0 * jnp.log(jnp.diagonal(joint)).sum() + (count - 1) * log_determinant
+        return Curves(log_h0, -0.5 * (constant + log_determinants + trace) + volume, log_bf10)
+    log_determinant = s * math.log(n) + 2.0 * jnp.log(jnp.diagonal(lower)).sum()
+    quadratic = jnp.trace(cho_solve((lower, True), second_moment)) / n
+    log_h0 = -0.5 * (constant + count * log_determinant + quadratic) + volume
+    return Curves(log_h0, log_h0 + log_bf10, log_bf10)
+
+
+def _squared_distances(points: Array, rows: Array) -> Array:
+    """Squared distances (s, n) between columns of (D, s) and of (D, n)."""
+    total = jnp.zeros((points.shape[1], rows.shape[1]))
+    for point, row in zip(points, rows, strict=True):
+        total += (row - point[:, None]) ** 2
+    return total
+
+
+def _moments(features: Array) -> tuple[Array, Array]:
+    """Mean (s,) and scatter (s, s) of features (s, n)."""
+    mean = features.mean(axis=1)
+    centered = features - mean[:, None]
+    return mean, centered @ centered.T
+
+
+@jax.custom_vjp
+def log_volume(
+    log_scale: Array, x: Array, y: Array, points: Array, distances: tuple[Array, Array], usable: Array
+) -> Array:
+    """Σ_i log vol J_i over the usable pairs, as a function of the log lengthscales alone.
+
+    Parameters
+    ----------
+    log_scale
+        Log lengthscale of each column (D,).
+    x, y, points
+        Pairs (D, n) and evaluation points (D, s), already divided by the lengthscales.
+    distances
+        Squared distances (s, n) of the points to `x` and to `y`.
+    usable
+        Which pairs count, (n,).
+    """
+    return _log_volume(log_scale, x, y, points, distances, usable)[0]
+
+
+def _log_volume(
+    log_scale: Array, x: Array, y: Array, points: Array, distances: tuple[Array, Array], usable: Array
+) -> tuple[Array, Array]:
+    """The log volume and its gradient in the log lengthscales.
+
+    Gaussian elimination with row pivoting gives J = L U with entries of L at most 1, so that
+    log vol J = Σ log|u_kk| + log vol L keeps its digits however unequal the kernel values of the rows are. With
+    P = J (JᵀJ)⁻¹ the derivative is Σ P ∘ dJ; an entry of J_x is w u_d with log w = -½ Σ u², u = (x - z)/ℓ, so that only
+    the row sums of P ∘ J over the columns of x and over those of y are needed.
+    """
+    n_columns = len(x)
+    columns, squares = [], []
+    total = -2.0 * log_scale.sum() * jnp.ones(x.shape[1])
+    for rows, distance, sign in ((x, distances[0], 1.0), (y, distances[1], -1.0)):
+        log_weight = jnp.where(distance == 0.0, -jnp.inf, -0.5 * distance)
+        largest = log_weight.max(axis=0)
+        largest = jnp.where(jnp.isfinite(largest), largest, 0.0)
+        total += n_columns * largest
+        weight = sign * jnp.exp(log_weight - largest)
+        for row, point in zip(rows, points, strict=True):
+            difference = row - point[:, None]
+            columns.append(weight * difference)
+            squares.append(difference**2)
+
+    lower, upper = [], []
+    for k in range(2 * n_columns):
+        size = jnp.abs(columns[k])
+        pivot_row = jnp.where(size == size.max(axis=0), jnp.sign(columns[k]), 0.0)  # of the ties, if any, their sum
+        upper.append([jnp.sum(pivot_row * column, axis=0) for column in columns[k:]])
+        pivot = jnp.where(upper[k][0] == 0.0, jnp.nan, upper[k][0])
+        lower.append(columns[k] / pivot)
+        total += jnp.log(pivot)
+        for j in range(k + 1, 2 * n_columns):
+            columns[j] = columns[j] - lower[k] * upper[k][j - k]
+
+    # Gram–Schmidt on L, then its transposed pseudo-inverse by back substitution.
+    orthogonal, mixing, inverse = list(lower), {}, list(lower)
+    for k in range(2 * n_columns):
+        square = jnp.sum(orthogonal[k] ** 2, axis=0)
+        total += 0.5 * jnp.log(square)
+        inverse[k] = orthogonal[k] / square
+        for j in range(k + 1, 2 * n_columns):
+            mixing[k, j] = jnp.sum(inverse[k] * orthogonal[j], axis=0)
+            orthogonal[j] = orthogonal[j] - mixing[k, j] * orthogonal[k]
+    for k in reversed(range(2 * n_columns)):
+        for j in range(k + 1, 2 * n_columns):
+            inverse[k] = inverse[k] - mixing[k, j] * inverse[j]
+    share_x, share_y = _row_shares(lower, upper, inverse)
+
+    # Where kernel values underflow the volume is less than e⁻⁷⁰⁰ and no position to stay at.
+    lost = jnp.isnan(total)
+    total, counted = jnp.where(lost, -jnp.inf, total), usable & ~lost
+    gradient = jnp.stack(
+        [
+            jnp.sum(jnp.where(counted, squares[d] * share_x + squares[n_columns + d] * share_y, 0.0))
+            for d in range(n_columns)
+        ]
+    )
+    # -2 from the two columns of J that each ℓ_d divides once more, -2 from u_d in them.
+    return jnp.sum(jnp.where(usable, total, 0.0)), gradient - 4.0 * jnp.sum(usable)
+
+
+def _row_shares(lower: list[Array], upper: list[list[Array]], inverse: list[Array]) -> tuple[Array, Array]:
+    """Row sums (s, n) of P ∘ J over the columns of x and over those of y, from J = L U and the pseudo-inverse of L.
+
+    The sum over all columns is that of pinv(L)ᵀ ∘ L; of it the columns of x have (A_x - A_y (U_yy⁻ᵀ U_xyᵀ)) ∘ L_x with
+    A = pinv(L)ᵀ.
+    """
+    n_columns = len(lower) // 2
+    solved = inverse[n_columns:]
+    for k in reversed(range(n_columns)):
+        for j in range(k + 1, n_columns):
+            solved[k] = solved[k] - upper[n_columns + k][j - k] * solved[j]
+        solved[k] = solved[k] / upper[n_columns + k][0]
+    share_x = jnp.zeros_like(lower[0])
+    for k in range(n_columns):
+        crossed = sum(upper[k][n_columns + j - k] * solved[j] for j in range(n_columns))
+        share_x += (inverse[k] - crossed) * lower[k]
+    everything = sum(a * column for a, column in zip(inverse, lower, strict=True))
+    return share_x, jnp.asarray(everything) - share_x
+
+
+def _volume_forward(log_scale: Array, *arguments: Any) -> tuple[Array, Array]:
+    return _log_volume(log_scale, *arguments)
+
+
+def _volume_backward(gradient: Array, cotangent: Array) -> tuple[Array | None, ...]:
+    return cotangent * gradient, None, None, None, None, None
+
+
+log_volume.defvjp(_volume_forward, _volume_backward)

@@ -1,0 +1,271 @@
+"""The paper's Algorithm 1: NUTS for the parameters given the hypothesis, a coin for the hypothesis given them.
+
+The No-U-Turn transitions and the tuning of their step size and metric are BlackJAX's. Its kernels are functions of a
+density that may change from one call to the next, so that they compose with the draw of the hypothesis and the whole
+chain is one compiled loop, over several chains at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import blackjax
+import jax
+import jax.numpy as jnp
+import numpy as np
+from blackjax.adaptation.mass_matrix import mass_matrix_adaptation
+from blackjax.adaptation.step_size import dual_averaging_adaptation
+from blackjax.diagnostics import effective_sample_size, potential_scale_reduction
+from jax import Array
+from numpy.typing import NDArray
+
+from twosample.posterior.chains import Chains, Settings
+from twosample.posterior.density import Curves
+from twosample.statistics import cores
+
+__all__ = ["Posterior", "effective_size", "evaluate", "r_hat", "sample"]
+
+_TARGET_ACCEPTANCE = 0.8
+# The metric is learned anew at these shares of the burn-in; what came before is forgotten.
+_WINDOWS = (0.1, 0.25, 0.5, 0.9)
+# Gibbs steps in one call of the compiled loop, between which progress is shown.
+_CHUNK = 20
+_FIRST_STEP_SIZE = 0.1
+_nuts = blackjax.nuts.build_kernel()
+_tune_start, _tune, _tuned = dual_averaging_adaptation(_TARGET_ACCEPTANCE)
+_metric_start, _metric_update, _metric_final = mass_matrix_adaptation(is_diagonal_matrix=True)
+
+
+class Posterior(Protocol):
+    """What can be sampled from: a joint law of a hypothesis and of a position, given data. Must be hashable."""
+
+    def start(self, data: Any) -> Array:
+        """Where chains start."""
+
+    def log_prior(self, position: Array) -> Array:
+        """Log prior density of a position."""
+
+    def curves(self, position: Array, data: Any) -> Curves:
+        """What the data say at a position."""
+
+
+class _State(NamedTuple):
+    position: Array
+    label: Array
+    step_size: Any
+    metric: Any
+
+
+class _Step(NamedTuple):
+    """What is recorded of a Gibbs step."""
+
+    position: Any
+    given: Any
+    label: Any
+    log_bf10: Any
+    divergences: Any
+    acceptance: Any
+    leapfrogs: Any
+
+
+def sample(
+    posterior: Posterior,
+    data: Any,
+    settings: Settings,
+    seed: int,
+    *,
+    log_prior_odds: float = 0.0,
+    hypotheses: NDArray[np.int64] | None = None,
+    report: Callable[[float, list[float]], object] | None = None,
+) -> Chains:
+    """Run the chains.
+
+    Parameters
+    ----------
+    posterior
+        What to sample from.
+    data
+        Passed on to it.
+    settings
+        How to sample.
+    seed
+        Seed of all that is random.
+    log_prior_odds
+        Log prior odds of H1 against H0.
+    hypotheses
+        None samples the hypothesis too; else each chain keeps to the one given here, (chains,).
+    report
+        Called with the share of work done and the means of P(H1 | position) in the parts of it after the burn-in.
+    """
+    labels = np.arange(settings.chains) % 2 if hypotheses is None else hypotheses
+    windows = [round(share * settings.burn_in) for share in _WINDOWS]
+    recorded: list[_Step] = []
+    probabilities: list[float] = []
+    with jax.enable_x64(True), _chains_at_once() as advance:
+        keys = jax.random.split(jax.random.key(seed), settings.chains)
+        states = [
+            _start(posterior, key, i, label, data) for i, (key, label) in enumerate(zip(keys, labels, strict=True))
+        ]
+        for first in range(0, settings.steps, _CHUNK):
+            indices = np.arange(first, first + _CHUNK)
+            plan = indices, indices < settings.burn_in, np.isin(indices + 1, windows)
+            states, steps = advance(
+                posterior, settings.hmc_steps, settings.adapt_steps, hypotheses is not None,
+                states, keys, plan, data, log_prior_odds,
+            )  # fmt: skip
+            recorded.append(steps)
+            if first >= settings.burn_in:
+                probabilities.append(float(np.mean(_expit(steps.log_bf10 + log_prior_odds))))
+            if report is not None:
+                report(min(1.0, (first + _CHUNK) / settings.steps), probabilities)
+        step_sizes = np.array([float(_tuned(state.step_size)) for state in states])
+    after = slice(settings.burn_in, settings.steps)
+    everything = _Step(*(np.concatenate(parts, axis=1)[:, after] for parts in zip(*recorded, strict=True)))
+    kept = _Step(*(part[:, settings.thinning - 1 :: settings.thinning] for part in everything))
+    return Chains(
+        positions=np.asarray(kept.position),
+        given=np.asarray(kept.given),
+        labels=np.asarray(kept.label),
+        log_bf10=np.asarray(kept.log_bf10),
+        switches=np.asarray((everything.given != everything.label).sum(axis=1)),
+        divergences=np.asarray(everything.divergences.sum(axis=1)),
+        acceptance=np.asarray(everything.acceptance.mean(axis=1)),
+        leapfrogs=np.asarray(everything.leapfrogs.mean(axis=1)),
+        step_sizes=step_sizes,
+    )
+
+
+def _density(posterior: Posterior, label: Array, data: Any, position: Array) -> Array:
+    """Log density of the position given the hypothesis, up to a constant."""
+    curves = posterior.curves(position, data)
+    return jnp.where(label == 1, curves.log_h1, curves.log_h0) + posterior.log_prior(position)
+
+
+def _start(posterior: Posterior, key: Array, index: int, label: int, data: Any) -> _State:
+    """A chain before its first step: near the median heuristic, the first one at it."""
+    position = posterior.start(data)
+    if index > 0:
+        position += jax.random.uniform(jax.random.fold_in(key, 2**32 - 1), position.shape, minval=-0.5, maxval=0.5)
+    return _State(position, jnp.asarray(label), _tune_start(_FIRST_STEP_SIZE), _metric_start(len(position)))
+
+
+@contextmanager
+def _chains_at_once() -> Iterator[Callable[..., tuple[list[_State], _Step]]]:
+    """How to advance all chains: vectorised on an accelerator; in threads on a processor, which is slow at batches."""
+    if jax.default_backend() != "cpu":
+
+        def vectorised(*arguments: Any) -> tuple[list[_State], _Step]:
+            *static, states, keys, plan, data, log_prior_odds = arguments
+            stacked = jax.tree.map(lambda *parts: jnp.stack(parts), *states)
+            stacked, steps = _advance_all(*static, stacked, keys, plan, data, log_prior_odds)
+            return [_at(i, stacked) for i in range(len(states))], jax.tree.map(np.asarray, steps)
+
+        yield vectorised
+        return
+
+    with ThreadPoolExecutor(cores()) as pool:
+
+        def threaded(*arguments: Any) -> tuple[list[_State], _Step]:
+            *static, states, keys, plan, data, log_prior_odds = arguments
+
+            def one(state: _State, key: Array) -> tuple[_State, _Step]:
+                with jax.enable_x64(True):
+                    state, steps = _advance(*static, state, key, plan, data, log_prior_odds)
+                    return state, jax.tree.map(np.asarray, steps)
+
+            done = list(pool.map(one, states, keys))
+            return [state for state, _ in done], jax.tree.map(
+                lambda *parts: np.stack(parts), *(step for _, step in done)
+            )
+
+        yield threaded
+
+
+def _at(index: int, states: _State) -> Any:
+    return jax.tree.map(lambda part: part[index], states)
+
+
+def _chain(
+    posterior: Posterior,
+    hmc_steps: int,
+    adapt_steps: int,
+    fixed: bool,
+    state: _State,
+    key: Array,
+    plan: tuple[Array, Array, Array],
+    data: Any,
+    log_prior_odds: Array,
+) -> tuple[_State, _Step]:
+    """Some Gibbs steps of a chain. The plan says of each its number, whether it tunes, and whether a window ends."""
+
+    def gibbs_step(state: _State, planned: tuple[Array, Array, Array]) -> tuple[_State, _Step]:
+        index, tuning, window_ends = planned
+        density = partial(_density, posterior, state.label, data)
+        coin, *keys = jax.random.split(jax.random.fold_in(key, index), hmc_steps + 1)
+
+        def transition(carry: tuple[Any, Any], turn: tuple[Array, Array]) -> tuple[tuple[Any, Any], Any]:
+            nuts, step_size = carry
+            turn_key, adapts = turn
+            current = jnp.where(tuning, jnp.exp(step_size.log_step_size), _tuned(step_size))
+            nuts, info = _nuts(turn_key, nuts, density, current, state.metric.inverse_mass_matrix)
+            updated = _tune(step_size, info.acceptance_rate)
+            step_size = _where(adapts & tuning, updated, step_size)
+            return (nuts, step_size), (info.is_divergent, info.acceptance_rate, info.num_integration_steps)
+
+        turns = jnp.stack(keys), jnp.arange(hmc_steps) < adapt_steps
+        start = blackjax.nuts.init(state.position, density), state.step_size
+        (nuts, step_size), info = jax.lax.scan(transition, start, turns)
+
+        metric = _where(tuning, _metric_update(state.metric, nuts.position), state.metric)
+        metric = _where(window_ends, _metric_final(metric), metric)
+        step_size = _where(window_ends, _tune_start(_tuned(step_size)), step_size)
+
+        log_bf10 = posterior.curves(nuts.position, data).log_bf10
+        drawn = jax.random.bernoulli(coin, jax.nn.sigmoid(log_bf10 + log_prior_odds)).astype(state.label.dtype)
+        label = state.label if fixed else drawn
+        step = _Step(nuts.position, state.label, label, log_bf10, info[0].sum(), info[1].mean(), info[2].mean())
+        return _State(nuts.position, label, step_size, metric), step
+
+    return jax.lax.scan(gibbs_step, state, plan)
+
+
+_advance = jax.jit(_chain, static_argnums=(0, 1, 2, 3))
+_advance_all = jax.jit(jax.vmap(_chain, (None,) * 4 + (0, 0, None, None, None)), static_argnums=(0, 1, 2, 3))
+
+
+def _where(condition: Array, first: Any, second: Any) -> Any:
+    return jax.tree.map(partial(jnp.where, condition), first, second)
+
+
+def _expit(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(log_odds, -700.0, 700.0))))
+
+
+def evaluate(posterior: Posterior, positions: NDArray[np.float64], data: Any) -> NDArray[np.float64]:
+    """Log p(D | position, H0) and log p(D | position, H1) at positions (m, P), as (m, 2)."""
+    with jax.enable_x64(True):
+        curves = jax.jit(lambda ps, d: jax.lax.map(lambda p: posterior.curves(p, d), ps))(positions, data)
+        return np.stack([np.asarray(curves.log_h0), np.asarray(curves.log_h1)], axis=1)
+
+
+def effective_size(series: NDArray[np.float64]) -> float:
+    """How many independent draws the chains (chains, draws) are worth; all of them where nothing varies."""
+    if np.ptp(series) == 0.0:
+        return float(series.size)
+    with jax.enable_x64(True):
+        return float(effective_sample_size(series))
+
+
+def r_hat(series: NDArray[np.float64]) -> float:
+    """Potential scale reduction of chains (chains, draws), each split in half; 1 where nothing varies."""
+    half = series.shape[1] // 2
+    halves = np.concatenate([series[:, :half], series[:, half : 2 * half]])
+    within = halves.var(axis=1)
+    if np.ptp(series) == 0.0 or (within == 0.0).all():
+        return 1.0 if np.ptp(series) == 0.0 else np.inf
+    with jax.enable_x64(True):
+        return float(potential_scale_reduction(halves))

@@ -1,0 +1,357 @@
+"""A question in the form that every answer starts from: validated samples, a model, evaluation points, pairs."""
+
+from __future__ import annotations
+
+import numbers
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache, reduce
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from twosample import evidence, models
+from twosample.data import Samples, as_rows, check_finite
+from twosample.errors import InputError, InputTypeError
+from twosample.evidence import Evidence
+from twosample.jacobian import log_volume_bounds, log_volumes
+from twosample.models import Model
+from twosample.points import choose, median_heuristic, thin
+from twosample.posterior.quadrature import Quadrature, integrate
+from twosample.statistics import FeatureStatistics
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
+    from twosample.posterior.density import Data, Target
+
+__all__ = [
+    "LARGEST_LENGTHSCALE",
+    "TOLERANCE",
+    "Pairs",
+    "Problem",
+    "Progress",
+    "Seed",
+    "Show",
+    "count_of",
+    "generator_of",
+    "lengthscales_of",
+    "one_thread",
+    "positive",
+    "progress_bar",
+]
+
+Array = NDArray[np.float64]
+Seed = int | np.random.SeedSequence | np.random.Generator
+Progress = bool | Callable[[float], object]
+
+# Of log BF10 in the integration over the lengthscale.
+TOLERANCE = 1e-6
+LARGEST_LENGTHSCALE = 1e150
+# How many lengthscales an integration usually takes, for progress bars.
+_EXPECTED_LENGTHSCALES = 97
+_BAR_AFTER_SECONDS = 1.5
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Validated input: everything that the evidence at a lengthscale depends on."""
+
+    samples: Samples
+    model: Model
+    points: Array  # (s, D), standardised
+    median: float  # median heuristic, standardised
+    kernel: str
+
+    @classmethod
+    def prepare(
+        cls,
+        x: object,
+        y: object,
+        model: str | Model,
+        paired: bool,
+        kernel: str,
+        points: int | ArrayLike,
+        scale: ArrayLike,
+        nan_policy: Literal["raise", "omit"],
+        kernels: tuple[str, ...] = ("rbf",),
+    ) -> Problem:
+        """Check the arguments and choose the evaluation points."""
+        model = models.resolve(model)
+        if kernel not in kernels:
+            several = "; gibbs has 'ard'" if kernel == "ard" else ""
+            raise InputError(f"kernel: {kernel!r} is unknown; use {' or '.join(map(repr, kernels))}{several}")
+        if isinstance(scale, str) and scale == "auto":
+            scale = model.scale
+        samples = Samples.from_data(x, y, paired=paired, scale=scale, nan_policy=nan_policy)
+        rows = samples.standardize(thin(samples.x, samples.y))
+        median = median_heuristic(rows)
+        if not 1.0 / LARGEST_LENGTHSCALE < median < LARGEST_LENGTHSCALE:
+            raise InputError("scale: squares of these values overflow or vanish; use scale='robust' or other units")
+        return cls(samples, model, _points(points, samples, rows), median, kernel)
+
+    @property
+    def unit(self) -> float:
+        """What a standardised lengthscale is multiplied by when it is shown."""
+        return float(self.samples.scale[0]) if self.samples.n_columns == 1 else 1.0
+
+    def internal(self, lengthscale: ArrayLike) -> Array:
+        """Lengthscales as the user gives them, as a 1-D array in standardised units."""
+        if isinstance(lengthscale, str) and lengthscale == "median":
+            return np.array([self.median])
+        return lengthscales_of(lengthscale, self.unit)
+
+    def evidence(self, lengthscales: Array, show: Show, pairs: Pairs | None = None, *, bound: bool = False) -> Evidence:
+        """Go once over the data and evaluate the model at these lengthscales, volumes only bounded if so wanted."""
+        x, y = self.samples.x, self.samples.y
+        likelihood = None if pairs is None else (pairs.x, pairs.y)
+        if self.samples.paired and self.model.weighing != "published":
+            x, y, likelihood = x[:0], y[:0], (x, y)  # Δ and V come from the differences alone
+        statistics = FeatureStatistics.from_samples(
+            x,
+            y,
+            self.points,
+            lengthscales,
+            pairs=likelihood,
+            volumes=None if pairs is None else pairs.usable,
+            log_volumes=log_volume_bounds if bound else log_volumes,
+            prepare=self.samples.standardize,
+            tick=lambda rows: show(rows * len(lengthscales)),
+        )
+        return evidence.evaluate(statistics, self.model)
+
+    def target(self, pairs: Pairs | None) -> tuple[Target, Data]:
+        """What the sampler samples from."""
+        from twosample.posterior.density import Data, Target
+
+        samples, standardize = self.samples, self.samples.standardize
+        same = pairs is None or (pairs.x is samples.x and pairs.y is samples.y)
+        data = Data.from_rows(
+            standardize(samples.x),
+            standardize(samples.y),
+            self.points,
+            None if pairs is None or same else (standardize(pairs.x), standardize(pairs.y)),
+            None if pairs is None else pairs.usable,
+            self.median,
+        )
+        only_pairs = samples.paired and self.model.weighing != "published"
+        return Target(self.model, samples.n_columns if self.kernel == "ard" else 1, only_pairs), data
+
+    def evidence_at(self, lengthscales: Array, pairs: Pairs | None) -> Evidence:
+        """The evidence at one lengthscale for each column, (D,).
+
+        Columns divided by their share of the geometric mean ℓ of these lengthscales have the same kernel, volume and
+        prior variance at the one lengthscale ℓ.
+        """
+        overall = float(np.exp(np.log(lengthscales).mean()))
+        share = lengthscales / overall
+        samples = replace(self.samples, scale=self.samples.scale * share)
+        return replace(self, samples=samples, points=self.points / share).evidence(
+            np.array([overall]), Show(None, 1), pairs
+        )
+
+    def integrate(self, show: Show, pairs: Pairs | None) -> tuple[Evidence, Quadrature]:
+        """Infer the lengthscale: the integration rule, and the evidence at the lengthscales it was built from."""
+        prior = self.model.lengthscale
+        found: list[Evidence] = []
+
+        def target(log_lengthscales: Array, bound: bool = False) -> Array:
+            new = self.evidence(np.exp(log_lengthscales), show, pairs, bound=bound)
+            if not bound:
+                found.append(new)
+            log_prior = prior.log_density(log_lengthscales)
+            curves = [new.log_h0 + log_prior, new.log_h1 + log_prior]
+            if self.model.weighing == "published":
+                curves.append(new.log_bf10)
+            return np.stack(curves, axis=1)
+
+        low, high = np.log(prior.bounds(self.median))
+        rule = integrate(
+            target,
+            low,
+            high,
+            densities=2,
+            tolerance=TOLERANCE,
+            bound=(lambda t: target(t, bound=True)) if self.model.needs_pairs else None,
+        )
+        everything = reduce(Evidence.concatenate, found)
+        return everything.select(np.unique(everything.lengthscales, return_index=True)[1]), rule
+
+
+def _points(points: int | ArrayLike, samples: Samples, rows: Array) -> Array:
+    """Evaluation points in standardised units: chosen among the rows, or as given."""
+    if isinstance(points, numbers.Integral) and not isinstance(points, bool):
+        if points < 1:
+            raise InputError(f"points: need at least 1 evaluation point, not {points}")
+        return choose(rows, int(points))
+    if np.ndim(points) == 0 and not hasattr(points, "columns"):
+        raise InputTypeError(f"points: expected a count or an array of points, not {points!r}")
+    given, names = as_rows(points, "points")
+    if names is not None and set(samples.columns) <= set(names):
+        given = given[:, [names.index(column) for column in samples.columns]]
+    elif given.shape[1] == len(samples.kept):
+        given = given[:, samples.kept]
+    if given.shape[1] != samples.n_columns:
+        raise InputError(f"points: must have {samples.n_columns} columns like the samples, not {given.shape[1]}")
+    check_finite(given, "points")
+    return samples.standardize(given)
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The pairs of the pseudo-likelihood, and which of them have a Jacobian of full rank."""
+
+    x: Array
+    y: Array
+    usable: NDArray[np.bool_]
+
+    @classmethod
+    def choose(cls, problem: Problem, generator: np.random.Generator) -> Pairs | None:
+        """The rows as given where there are as many of x as of y, else random pairs; None if all rows are equal."""
+        samples, s = problem.samples, len(problem.points)
+        if all((rows == samples.x[0]).all() for rows in (samples.x, samples.y)):
+            return None
+        if s < 2 * samples.n_columns:
+            raise InputError(
+                f"points: model {problem.model.name!r} needs at least twice as many distinct evaluation points as "
+                f"columns, and has {s} for {samples.n_columns}; pass more points or use model='adaptive'"
+            )
+        x, y = samples.x, samples.y
+        if len(x) != len(y):
+            count = min(len(x), len(y))
+            x, y = (rows[generator.permutation(len(rows))[:count]] for rows in (x, y))
+        usable = np.isfinite(
+            log_volumes(samples.standardize(x), samples.standardize(y), problem.points, problem.median)
+        )
+        if usable.sum() < 2:
+            raise InputError(
+                f"x and y: fewer than 2 pairs of rows can be used by the pseudo-likelihood of model "
+                f"{problem.model.name!r} (equal rows, or too few distinct points); use model='adaptive'"
+            )
+        return cls(x, y, usable)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out."""
+        left_out = len(self.usable) - int(self.usable.sum())
+        if not left_out:
+            return ()
+        return (
+            f"{left_out} of {len(self.usable)} pairs have equal rows or a Jacobian without full rank; "
+            "the pseudo-likelihood leaves out their volume factor.",
+        )
+
+
+def count_of(value: int, name: str, lowest: int) -> int:
+    """The value, if it is a whole number and large enough."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise InputTypeError(f"{name}: expected a whole number, got {type(value).__name__}")
+    if value < lowest:
+        raise InputError(f"{name}: must be at least {lowest}, not {value}")
+    return int(value)
+
+
+def lengthscales_of(lengthscale: ArrayLike, unit: float) -> Array:
+    """Positive lengthscales in units of `unit`, as a 1-D array."""
+    if isinstance(lengthscale, str):
+        raise InputError(f"lengthscale: {lengthscale!r} is unknown; use a positive number or 'median'")
+    try:
+        values = np.atleast_1d(np.asarray(lengthscale))
+    except ValueError:
+        raise InputError("lengthscale: has rows of different lengths; pass a number or a plain array") from None
+    if values.dtype.kind not in "fiu":
+        raise InputTypeError(f"lengthscale: expected positive numbers, got {type(lengthscale).__name__}")
+    if not (values.size and (np.isfinite(values) & (values > 0)).all()):
+        raise InputError(f"lengthscale: must be positive and finite, not {lengthscale!r}")
+    # Beyond these limits the kernel no longer changes.
+    return np.clip(values.ravel().astype(np.float64) / unit, 1.0 / LARGEST_LENGTHSCALE, LARGEST_LENGTHSCALE)
+
+
+def positive(value: float, name: str) -> float:
+    """The value as a float, if it is positive and finite."""
+    try:
+        number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else np.nan
+    except OverflowError:
+        number = np.inf
+    if not 0.0 < number < np.inf:
+        raise InputError(f"{name}: must be a positive, finite number, not {value!r:.40}")
+    return number
+
+
+def generator_of(rng: Seed) -> np.random.Generator:
+    """The generator, or a new one with that seed."""
+    if isinstance(rng, bool) or not isinstance(rng, int | np.integer | np.random.SeedSequence | np.random.Generator):
+        raise InputTypeError(f"rng: expected an int, a SeedSequence or a Generator, got {type(rng).__name__}")
+    try:
+        return np.random.default_rng(rng)
+    except ValueError as error:
+        raise InputError(f"rng: {error}") from None
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep the linear algebra to one thread: its matrices are small, and threads that wait for a busy core stall it."""
+    with _thread_pools("jax" in sys.modules).limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _thread_pools(with_jax: bool) -> ThreadpoolController:
+    """The libraries that are loaded: JAX brings one of its own, so that they are looked for again with it."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+class Show:
+    """Counts the work done (rows × lengthscales) and reports its share of what is expected."""
+
+    def __init__(self, report: Callable[[float], object] | None, rows: int) -> None:
+        self.report, self.done, self.expected = report, 0, rows * _EXPECTED_LENGTHSCALES
+
+    def __call__(self, work: int) -> None:
+        """Count that much more."""
+        self.done += work
+        if self.report is not None:
+            self.report(min(1.0, self.done / self.expected))
+
+
+class _Report(Protocol):
+    def __call__(self, share: float, words: str = "", /) -> object: ...
+
+
+@contextmanager
+def progress_bar(progress: Progress) -> Iterator[_Report | None]:
+    """What to report the share of work done to: the caller's function, a bar on the terminal, or nothing.
+
+    The bar appears once the work has lasted a while; it also shows the words that it is given.
+    """
+    if callable(progress):
+        yield lambda share, words="": progress(share)
+        return
+    if not progress or not sys.stderr.isatty():
+        yield None
+        return
+    import click
+
+    started, steps, shown = time.monotonic(), 1000, False
+    bar = click.progressbar(length=steps, label="twosample", file=sys.stderr)
+
+    def show(share: float, words: str = "") -> None:
+        nonlocal shown
+        if not shown and time.monotonic() - started > _BAR_AFTER_SECONDS:
+            shown = True
+            bar.__enter__()
+        if shown:
+            bar.label = f"twosample {words}".rstrip()
+            bar.update(max(0, int(steps * min(share, 1.0)) - bar.pos))
+
+    try:
+        yield show
+    finally:
+        if shown:
+            bar.__exit__(None, None, None)

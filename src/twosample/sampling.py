@@ -1,0 +1,229 @@
+"""From a question to chains and what they say: runs the sampler, checks it and builds the `GibbsResult`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twosample.errors import AccuracyWarning, ConvergenceWarning, MissingExtraError, TwoSampleWarning
+from twosample.gibbs_result import BridgeEstimate, GibbsDiagnostics, GibbsResult, Relevance
+from twosample.posterior.chains import Chains, Settings
+from twosample.problem import Pairs, Problem, one_thread
+
+if TYPE_CHECKING:
+    from twosample.posterior.density import Data, Target
+
+__all__ = ["doubts", "run"]
+
+Array = NDArray[np.float64]
+
+# The sampler's density is computed a second way at this many draws, and may differ by this much.
+_CHECKED_DRAWS = 16
+_DENSITY_TOLERANCE = 1e-4
+# Chains are doubted beyond this R-hat, and below this many effective draws or this overlap of the posteriors.
+_LARGEST_R_HAT = 1.05
+_FEWEST_EFFECTIVE_DRAWS = 100
+_SMALLEST_OVERLAP = 0.01
+_MANY_DIVERGENCES = 0.01
+
+
+def run(
+    problem: Problem,
+    pairs: Pairs | None,
+    settings: Settings,
+    prior_odds: float,
+    seeds: tuple[int, int],
+    *,
+    evidence: bool,
+    report: Callable[..., object] | None,
+) -> GibbsResult:
+    """Run the chains, and if `evidence` is wanted as many again under each hypothesis alone."""
+    try:
+        from twosample.posterior.gibbs import sample
+    except ImportError as error:
+        raise MissingExtraError("gibbs", error.name or "blackjax", "mcmc") from None
+
+    target, data = problem.target(pairs)
+    work, done = (3 if evidence else 1) * settings.chains, 0
+
+    def show(share: float, probabilities: list[float], chains: int, words: str = "") -> None:
+        if report is not None:
+            running = f"P(different) {np.mean(probabilities):.3f}" if probabilities else "burn-in"
+            report((done + share * chains) / work, words or running)
+
+    with one_thread():
+        chains = sample(
+            target, data, settings, seeds[0], log_prior_odds=float(np.log(prior_odds)),
+            report=lambda share, means: show(share, means, settings.chains),
+        )  # fmt: skip
+        done = settings.chains
+        kept_apart = None
+        if evidence:
+            apart = replace(settings, chains=2 * settings.chains)
+            kept_apart = sample(
+                target, data, apart, seeds[1], hypotheses=np.repeat([0, 1], settings.chains),
+                report=lambda share, _: show(share, [], apart.chains, "each hypothesis"),
+            )  # fmt: skip
+        return _result(problem, pairs, settings, prior_odds, target, data, chains, kept_apart)
+
+
+def _result(
+    problem: Problem,
+    pairs: Pairs | None,
+    settings: Settings,
+    prior_odds: float,
+    target: Target,
+    data: Data,
+    chains: Chains,
+    kept_apart: Chains | None,
+) -> GibbsResult:
+    from twosample.posterior.bridge import bridge
+    from twosample.posterior.gibbs import effective_size, r_hat
+
+    samples, several = problem.samples, problem.kernel == "ard"
+    unit = samples.scale if several else np.array([problem.unit])
+
+    def shown(positions: Array) -> Array:
+        return target.lengthscales_of(positions, data) * unit
+
+    lengthscales = shown(chains.positions)
+    log_lengthscales = [np.log(lengthscales[:, :, i]) for i in range(lengthscales.shape[-1])]
+    log_odds = chains.log_bf10 + np.log(prior_odds)
+    given = 1.0 / (1.0 + np.exp(-np.clip(log_odds, -700.0, 700.0)))
+    ess = effective_size(given)
+    estimate = relevance = None
+    if kept_apart is not None:
+        h0, h1 = slice(None, settings.chains), slice(settings.chains, None)
+        coherent = problem.model.weighing != "published"
+        log_bf10, error, overlap = bridge(
+            kept_apart.log_bf10[h0], kept_apart.log_bf10[h1], None if coherent else float(np.log(prior_odds))
+        )
+        apart = shown(kept_apart.positions)
+        estimate = BridgeEstimate(log_bf10, error, overlap, apart[h0], apart[h1])
+        relevance = _relevance(samples.columns, apart[h0], apart[h1]) if several else None
+    return GibbsResult(
+        labels=chains.labels,
+        given=chains.given,
+        lengthscales=lengthscales,
+        amplitudes=None if problem.model.amplitude is None else np.exp(chains.positions[:, :, -1]),
+        log_bf10_given=chains.log_bf10,
+        prob_h1_error=max(float(given.std() / np.sqrt(ess)), _label_error(chains, given)),
+        prior_odds=prior_odds,
+        evidence=estimate,
+        relevance=relevance,
+        median_heuristic=problem.median * problem.unit,
+        points=problem.points * samples.scale + samples.center,
+        n_x=samples.n_x,
+        n_y=samples.n_y,
+        columns=samples.columns,
+        scale=samples.scale,
+        paired=samples.paired,
+        kernel=problem.kernel,
+        model=problem.model,
+        settings=settings,
+        diagnostics=GibbsDiagnostics(
+            ess_prob_h1=ess,
+            ess_lengthscales=np.array([effective_size(series) for series in log_lengthscales]),
+            r_hat_prob_h1=r_hat(given),
+            r_hat_lengthscales=np.array([r_hat(series) for series in log_lengthscales]),
+            switches=chains.switches,
+            divergences=chains.divergences,
+            acceptance=chains.acceptance,
+            leapfrogs=chains.leapfrogs,
+            step_sizes=chains.step_sizes,
+            density_error=_density_error(problem, pairs, target, data, chains),
+            pairs=0 if pairs is None else len(pairs.x),
+            notes=samples.notes + (() if pairs is None else pairs.notes),
+        ),
+    )
+
+
+def _label_error(chains: Chains, given: Array) -> float:
+    """Standard error of the mean of P(H1 | parameters) from how rarely the hypothesis changes.
+
+    The mean is w m₁ + (1 - w) m₀ with w the share of draws under H1 and m the mean under each hypothesis. As a chain of
+    two states that moves with probabilities α = m₀ and β = 1 - m₁ the share w has variance 2 w (1 - w)/(N (α + β)).
+    Where few draws are effective this sees what the autocorrelation of a short chain hides.
+    """
+    under_h1 = chains.given == 1
+    if under_h1.all() or not under_h1.any():
+        return 0.0
+    h0, h1 = float(given[~under_h1].mean()), float(given[under_h1].mean())
+    share, rate = h0 / (h0 + 1.0 - h1), h0 + 1.0 - h1
+    return abs(h1 - h0) * float(np.sqrt(2.0 * share * (1.0 - share) / (given.size * rate)))
+
+
+def _relevance(columns: tuple[str, ...], h0: Array, h1: Array) -> Relevance:
+    """How much shorter each lengthscale is given H1 than given H0, from draws (chains, draws, D) under each."""
+    from twosample.posterior.gibbs import effective_size
+
+    def error(draws: Array) -> Array:
+        series = [draws[:, :, i] for i in range(draws.shape[-1])]
+        return np.array([one.var() / effective_size(one) for one in series])
+
+    log_h0, log_h1 = np.log(h0), np.log(h1)
+    shortening = log_h0.mean(axis=(0, 1)) - log_h1.mean(axis=(0, 1))
+    flat_h0, flat_h1 = (np.sort(draws.reshape(-1, len(columns)), axis=0) for draws in (log_h0, log_h1))
+    shorter = [np.searchsorted(a, b).mean() / len(a) for a, b in zip(flat_h1.T, flat_h0.T, strict=True)]
+    order = np.argsort(-shortening, kind="stable")
+    return Relevance(
+        columns=tuple(columns[i] for i in order),
+        shortening=shortening[order],
+        error=np.sqrt(error(log_h0) + error(log_h1))[order],
+        probability=np.array(shorter)[order],
+    )
+
+
+def _density_error(problem: Problem, pairs: Pairs | None, target: Target, data: Data, chains: Chains) -> float:
+    """Largest difference, at draws spread over the chains, between the sampled evidence and that of `evaluate`.
+
+    Differences between draws are compared: a constant would not matter. Only Jacobians can lose digits, where the
+    kernel values of a row differ by more than floating point can tell.
+    """
+    if pairs is None:
+        return 0.0
+    from twosample.posterior.gibbs import evaluate
+
+    positions = chains.positions.reshape(-1, chains.positions.shape[-1])
+    positions = positions[np.linspace(0, len(positions) - 1, min(len(positions), _CHECKED_DRAWS)).astype(int)]
+    sampled = evaluate(target, positions, data)
+    lengthscales = np.broadcast_to(target.lengthscales_of(positions, data), (len(positions), problem.samples.n_columns))
+    found = [problem.evidence_at(row, pairs) for row in lengthscales]
+    exact = np.array([[one.log_h0[0], one.log_h1[0]] for one in found])
+    difference = sampled - exact
+    return float(np.abs(difference - difference.mean(axis=0)).max())
+
+
+def doubts(result: GibbsResult) -> Iterator[tuple[str, type[TwoSampleWarning]]]:
+    """What to warn about, in words."""
+    found, settings = result.diagnostics, result.settings
+    disagreement = max(found.r_hat_prob_h1, *found.r_hat_lengthscales)
+    if disagreement > _LARGEST_R_HAT:
+        advice = " or use test, which needs no chain" if result.kernel == "rbf" else ""
+        words = f"the chains disagree: R-hat is {disagreement:.2f}, and should be below {_LARGEST_R_HAT}; run more steps{advice}"
+        yield words, ConvergenceWarning
+    fewest = min(found.ess_prob_h1, *found.ess_lengthscales)
+    if fewest < _FEWEST_EFFECTIVE_DRAWS:
+        words = f"the chains are worth only {fewest:.0f} independent draws, so that errors are rough; run more steps"
+        yield words, ConvergenceWarning
+    if not found.switches.any() and result.evidence is None:
+        words = "no chain ever changed the hypothesis; evidence=True estimates log BF10 without that"
+        yield words, ConvergenceWarning
+    transitions = settings.chains * (settings.steps - settings.burn_in) * settings.hmc_steps
+    diverged = int(found.divergences.sum())
+    if diverged > _MANY_DIVERGENCES * transitions:
+        words = (
+            f"{diverged} of {transitions} transitions diverged: parts of the posterior may be missing from the chains"
+        )
+        yield words, ConvergenceWarning
+    if result.evidence is not None and result.evidence.overlap < _SMALLEST_OVERLAP:
+        overlap = result.evidence.overlap
+        words = f"the posteriors under the two hypotheses hardly overlap ({overlap:.1g}): log BF10 may be worse than its error"
+        yield words, ConvergenceWarning
+    if found.density_error > _DENSITY_TOLERANCE:
+        words = f"the sampled log density is off by up to {found.density_error:.1g}: at such short lengthscales kernels underflow"
+        yield words, AccuracyWarning
