@@ -104,7 +104,7 @@ def test_help_of_test_shows_every_option():
     assert shown.exit_code == 0
     for option in (
         "--by --groups --columns --paired --model --lengthscale --points --prior-odds --scale --nan-policy --seed "
-        "--json --plot --quiet"
+        "--json --plot --quiet --permutations"
     ).split():
         assert option in shown.output
 
@@ -488,6 +488,26 @@ def test_hostile_groups(run, files):
     assert all(line.isprintable() for line in (out + err).splitlines())
 
 
+# Permutations.
+
+
+def test_permutations_print_the_pvalue(run, files):
+    options = ["test", "a.csv", "b.csv", "--columns", "u"]
+    expected = ts.test(X["u"], Y["u"], permutations=99, rng=3)
+    status, out, err = run(*options, "--permutations", "99", "--seed", "3", "--json", "out.json")
+    assert (status, err) == (0, "")
+    (line,) = (line for line in out.splitlines() if "p-value" in line)
+    assert line in expected.summary().splitlines()
+    assert ts.TwoSampleResult.from_json(Path("out.json")).pvalue == expected.pvalue
+    assert "p-value" not in run(*options)[1]
+    assert run(*options, "-q", "--permutations", "9")[1] == run(*options, "-q")[1]
+
+
+def test_permutations_of_models_with_pairs_are_refused(refused, files):
+    message = refused("test", "a.csv", "b.csv", "--model", "paper", "--permutations", "9")
+    assert "--permutations: " in message and "--model adaptive" in message
+
+
 # Comparing.
 
 
@@ -507,7 +527,7 @@ def test_compare_shows_all_tests_side_by_side(run, files):
     x, y = X.select("u"), Y.select("u")
     table = compared(out)
     for name, result in (
-        ("twosample", ts.test(x, y)),
+        ("twosample", ts.test(x, y, permutations=99)),
         ("Holmes et al.", ts.baselines.holmes(x, y)),
         ("Chen & Hanson", ts.baselines.chen_hanson(x, y, permutations=99)),
         ("JZS t-test", ts.baselines.jzs(x, y)),
@@ -515,7 +535,8 @@ def test_compare_shows_all_tests_side_by_side(run, files):
         log_bf10, probability, pvalue, verdict = table.pop(name)
         assert float(log_bf10) == pytest.approx(result.log_bf10, abs=0.005)
         assert float(probability.lstrip("<> ")) == pytest.approx(result.prob_h1, abs=1e-4)
-        assert (pvalue != "-") == (name == "Chen & Hanson")
+        expected = getattr(result, "pvalue", None)
+        assert (pvalue == "-") if expected is None else float(pvalue) == pytest.approx(expected, rel=0.01)
         assert verdict == result.verdict
     for name, options in (("MMD", {}), ("MMD, aggregated", {"aggregate": True})):
         result = ts.baselines.mmd(x, y, permutations=99, **options)
@@ -540,7 +561,7 @@ def test_compare_says_what_does_not_apply(run, files):
 def test_compare_many_rows_without_permutations(run, files, monkeypatch):
     monkeypatch.setattr(cli, "_MOST_PERMUTED_ROWS", 60)
     table = compared(run("compare", "a.csv", "b.csv", "--columns", "u")[1])
-    assert table["Chen & Hanson"][2] == "-"
+    assert table["twosample"][2] == table["Chen & Hanson"][2] == "-"
     assert table["MMD, aggregated"][3] == "left out: slow for more than 60 rows"
     expected = ts.baselines.mmd(X["u"], Y["u"], estimator="linear").pvalue
     assert float(table["MMD, linear time"][2].lstrip("< ")) == pytest.approx(expected, rel=0.01, abs=1e-4)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twosample import evidence as evidences
-from twosample import sampling
+from twosample import permutation, sampling
 from twosample.errors import AccuracyWarning, DroppedDataWarning, InputError
 from twosample.evidence import Evidence
 from twosample.gibbs_result import GibbsResult
@@ -60,6 +60,7 @@ def test(
     prior_odds: float = 1.0,
     scale: ArrayLike = "auto",
     nan_policy: Literal["raise", "omit"] = "raise",
+    permutations: int = 0,
     rng: Seed = 0,
     progress: Progress = False,
 ) -> TwoSampleResult:
@@ -87,8 +88,13 @@ def test(
         the columns alone, and D positive numbers divide the columns by those.
     nan_policy
         "raise" refuses missing and infinite values; "omit" drops their rows and says how many.
+    permutations
+        Number of permutations for a p-value of the Bayes factor, none if 0; for models without pairs, such as
+        "adaptive". Labels of the pooled rows are permuted or, for pairs, pairs are swapped at random. A level α is kept
+        exactly, whatever the distribution, unless given `points` or `scale` were chosen with a look at the labels.
     rng
-        Seed of the random pairs that "paper" and "published" need where n_x ≠ n_y; nothing else is random.
+        Seed of the permutations, and of the random pairs that "paper" and "published" need where n_x ≠ n_y; nothing
+        else is random.
     progress
         True shows a progress bar on a terminal; a function is called with the share of work done.
 
@@ -104,9 +110,16 @@ def test(
     >>> result = ts.test(rng.normal(0, 1, 200), rng.normal(0, 3, 200))
     >>> result.verdict
     'very strong evidence that the samples differ'
+    >>> ts.test([4.1, 5.2, 4.7, 5.9, 5.0], [6.3, 7.1, 6.9, 7.8, 6.6], permutations=99).pvalue <= 0.05
+    True
     """
     problem = Problem.prepare(x, y, model, paired, kernel, points, scale, nan_policy)
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
+    permutations = count_of(permutations, "permutations", 0)
+    if permutations and problem.model.needs_pairs:
+        raise InputError(
+            f"permutations: the p-value is for models without pairs, not {problem.model.name!r}; use model='adaptive'"
+        )
     fixed = None if lengthscale is None else problem.internal(lengthscale)
     if fixed is not None and len(fixed) != 1:
         raise InputError("lengthscale: test takes one number; use log_bf10 for several")
@@ -116,13 +129,15 @@ def test(
         warnings.warn(note, DroppedDataWarning, stacklevel=2)
 
     with progress_bar(progress) as report, one_thread():
-        show = Show(report, problem.samples.n_x + problem.samples.n_y + (0 if pairs is None else 2 * len(pairs.x)))
+        rows = problem.samples.n_x + problem.samples.n_y + (0 if pairs is None else 2 * len(pairs.x))
+        show = Show(report, rows, permutation.work(problem, fixed, permutations) if permutations else 0)
         if fixed is None:
             found, rule = problem.integrate(show, pairs)
         else:
             found = problem.evidence(fixed, show)
             curves = np.stack([np.zeros(1), found.log_bf10], axis=1)
             rule = Quadrature(np.log(fixed), np.ones(1), curves, error=0.0, evaluations=1)
+        pvalue = permutation.pvalue(problem, fixed, permutations, generator, show) if permutations else None
     if rule.error > TOLERANCE:
         warnings.warn(
             f"the integration over the lengthscale stopped at an estimated error of {rule.error:.1g} in log BF10; "
@@ -130,7 +145,10 @@ def test(
             AccuracyWarning,
             stacklevel=2,
         )
-    return _result(problem, found, rule, prior_odds, fixed is not None, pairs)
+    result = _result(problem, found, rule, prior_odds, fixed is not None, pairs)
+    if pvalue is None:
+        return result
+    return replace(result, pvalue=pvalue, diagnostics=replace(result.diagnostics, permutations=permutations))
 
 
 def log_bf10(
@@ -317,11 +335,13 @@ def _result(
             evaluations=rule.evaluations,
             quadrature_error=rule.error,
             pairs=0 if pairs is None else len(pairs.x),
+            permutations=0,
             notes=notes,
         ),
         shown_x=thin(samples.x, limit=_SHOWN_ROWS),
         shown_y=thin(samples.y, limit=_SHOWN_ROWS),
         witness_posterior=_witness(problem, found, rule),
+        pvalue=None,
     )
 
 

@@ -79,7 +79,7 @@ def _in_options(message: str) -> str:
     message = message.replace("paired=True", "--paired").replace("nan_policy=omit", "--nan-policy omit")
     message = re.sub(r"\bmodel='(\w+)'", r"--model \1", message)
     message = re.sub(r"^rng:", "--seed:", message)
-    return re.sub(r"^(lengthscale|points|prior_odds|scale|model)\b", lambda m: f"--{m[1].replace('_', '-')}", message)
+    return re.sub(r"^(lengthscale|points|permutations|prior_odds|scale|model)\b", lambda m: f"--{m[1].replace('_', '-')}", message)
 
 
 _EPILOG = """\b
@@ -243,6 +243,13 @@ Examples:
 )
 @click.option("--lengthscale", metavar="NUMBER|median", callback=_lengthscale, help="Fix the lengthscale [inferred].")
 @click.option("--points", type=int, default=40, show_default=True, help="Number of evaluation points.")
+@click.option(
+    "--permutations",
+    type=click.IntRange(0, 1_000_000),
+    default=0,
+    show_default=True,
+    help="Number of permutations for a p-value.",
+)
 @_shared_options
 @click.option(
     "--json", "json_path", metavar="OUT", type=click.Path(path_type=Path), help="Write the whole result to this file."
@@ -321,12 +328,12 @@ def compare(
     x, y = _numeric(pair, columns)
     data: dict[str, Any] = {"nan_policy": nan_policy}
     bayes: dict[str, Any] = {"prior_odds": prior_odds, **data}
+    few = x.height + y.height <= _MOST_PERMUTED_ROWS
     with _naming(pair):
-        ours = _run(x, y, paired=paired, scale=scale, rng=seed, **bayes)
+        ours = _run(x, y, paired=paired, scale=scale, permutations=permutations if few else 0, rng=seed, **bayes)
 
     from twosample import baselines
 
-    few = ours.n_x + ours.n_y <= _MOST_PERMUTED_ROWS
     kernel: dict[str, Any] = {"paired": paired, "scale": scale, "permutations": permutations, "rng": seed, **data}
     tree: dict[str, Any] = {"permutations": permutations if few else 0, "rng": seed, **bayes}
     estimator: Any = "quadratic" if few else "linear"
@@ -362,8 +369,7 @@ def _row(name: str, result: Any) -> tuple[str, str, str, str, str]:
     """One line of the comparison: a Bayes factor, a p-value, both, or why there is neither."""
     if isinstance(result, str):
         return name, "-", "-", "-", result
-    from twosample.baselines.results import pvalue_text
-    from twosample.result import probability_in_words
+    from twosample.result import probability_in_words, pvalue_text
 
     log_bf10, pvalue = getattr(result, "log_bf10", None), getattr(result, "pvalue", None)
     return (

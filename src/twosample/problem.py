@@ -310,8 +310,8 @@ def _thread_pools(with_jax: bool) -> ThreadpoolController:
 class Show:
     """Counts the work done (rows × lengthscales) and reports its share of what is expected."""
 
-    def __init__(self, report: Callable[[float], object] | None, rows: int) -> None:
-        self.report, self.done, self.expected = report, 0, rows * _EXPECTED_LENGTHSCALES
+    def __init__(self, report: Callable[[float], object] | None, rows: int, more: int = 0) -> None:
+        self.report, self.done, self.expected = report, 0, rows * _EXPECTED_LENGTHSCALES + more
 
     def __call__(self, work: int) -> None:
         """Count that much more."""

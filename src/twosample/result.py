@@ -25,6 +25,7 @@ __all__ = [
     "Lengthscale",
     "TwoSampleResult",
     "probability_in_words",
+    "pvalue_text",
     "verdict",
 ]
 
@@ -147,6 +148,8 @@ class Diagnostics:
         Estimated error of log BF10 from the integration over the lengthscale.
     pairs
         Number of pairs in the pseudo-likelihood; 0 for models that use none.
+    permutations
+        Number of permutations or, for pairs, of random swaps behind the p-value; 0 without one.
     notes
         One sentence for everything that was dropped or warned about.
     """
@@ -154,6 +157,7 @@ class Diagnostics:
     evaluations: int
     quadrature_error: float
     pairs: int
+    permutations: int
     notes: tuple[str, ...]
 
 
@@ -232,6 +236,8 @@ class TwoSampleResult(BayesFactor):
         At most 500 representative rows of each sample, for plots.
     witness_posterior
         The mixture behind `witness`.
+    pvalue
+        Permutation p-value of the Bayes factor, None without permutations.
     """
 
     lengthscale: Lengthscale
@@ -249,6 +255,7 @@ class TwoSampleResult(BayesFactor):
     shown_x: Array
     shown_y: Array
     witness_posterior: WitnessPosterior
+    pvalue: float | None
 
     def witness(self, at: object) -> Witness:
         """Where the samples differ: posterior of the witness function at given locations.
@@ -288,6 +295,9 @@ class TwoSampleResult(BayesFactor):
             f"  data                 {sizes}, {columns}",
             f"  model                {self.model.name}, {len(self.points)} evaluation points",
         ]
+        if self.pvalue is not None:
+            relabelled = f"{self.diagnostics.permutations} {'random swaps' if self.paired else 'permutations'}"
+            lines.insert(3, f"  p-value              {pvalue_text(self.pvalue)} ({relabelled})")
         if self.prior_odds != 1.0:
             lines.insert(2, f"  prior odds           {self.prior_odds:g}")
         return "\n".join(lines + [f"  note                 {note}" for note in self.diagnostics.notes])
@@ -322,3 +332,14 @@ def probability_in_words(value: float) -> str:
     if value < 0.0001:
         return "< 0.0001"
     return "> 0.9999" if value > 0.9999 else f"{value:.4f}"
+
+
+def pvalue_text(pvalue: float) -> str:
+    """A p-value with the digits that a reader can use.
+
+    Examples
+    --------
+    >>> pvalue_text(0.04321), pvalue_text(1e-9)
+    ('0.0432', '< 0.0001')
+    """
+    return "< 0.0001" if pvalue < 0.0001 else f"{pvalue:.3g}" if pvalue < 0.1 else f"{pvalue:.3f}"

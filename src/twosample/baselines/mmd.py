@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from twosample.baselines.results import PValueResult, as_pvalue
+from twosample.baselines.results import PValueResult
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.kernels import squared_distances
+from twosample.permutation import as_pvalue, pairs_in_order, pool_in_order
 from twosample.points import median_heuristic, thin
 from twosample.problem import LARGEST_LENGTHSCALE, Seed, count_of, generator_of, lengthscales_of
 
@@ -227,15 +228,9 @@ def _block_pairs(n_rows: int) -> Iterator[tuple[slice, slice]]:
 def _permuted(x: Array, y: Array, lengthscales: Array, permutations: int, generator: np.random.Generator) -> Array:
     """Unbiased MMD² of the samples and of random splits of the pooled one, (L, 1 + permutations)."""
     smaller, larger = sorted((len(x), len(y)))
-    pooled = np.concatenate([x, y])
-    is_first = np.arange(len(pooled)) < len(x)
-    if len(y) < len(x):
-        is_first = ~is_first
-    # In an order that depends on the pooled rows as a set, so that the answer does too.
-    order = np.lexsort(pooled.T[::-1])
-    pooled, is_first = pooled[order], is_first[order]
+    pooled, in_smaller = pool_in_order(x, y)
     member = np.empty((len(pooled), 1 + permutations), dtype=bool)  # of the smaller sample
-    member[:, 0] = is_first
+    member[:, 0] = in_smaller
     labels = np.arange(len(pooled)) < smaller
     for column in range(1, 1 + permutations):
         member[:, column] = generator.permutation(labels)
@@ -276,8 +271,7 @@ def _masked_sums(values: Array, member: Flags) -> Array:
 
 def _swapped(x: Array, y: Array, lengthscales: Array, permutations: int, generator: np.random.Generator) -> Array:
     """MMD² over different pairs, of the data and with random pairs swapped, (L, 1 + permutations)."""
-    order = np.lexsort([*np.abs(x - y).T[::-1], *(x + y).T[::-1]])  # the same if x and y change places
-    x, y = x[order], y[order]
+    x, y = pairs_in_order(x, y)
     swapped = np.zeros((len(x), 1 + permutations), dtype=bool)
     for column in range(1, 1 + permutations):
         swapped[:, column] = generator.random(len(x)) < 0.5

@@ -9,9 +9,9 @@ from typing import ClassVar
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.records import Record
-from twosample.result import BayesFactor, probability_in_words
+from twosample.result import BayesFactor, probability_in_words, pvalue_text
 
-__all__ = ["BayesResult", "PValueResult", "as_pvalue", "check_one_column", "pvalue_text"]
+__all__ = ["BayesResult", "PValueResult", "check_one_column"]
 
 _LEVELS = ((0.001, "0.1 %"), (0.01, "1 %"), (0.05, "5 %"))
 
@@ -134,28 +134,6 @@ def _summary(result: BayesResult | PValueResult, lines: Sequence[tuple[str, str]
     rows = [*lines, ("data", f"{sizes}, {columns}"), ("test", result.test), *(("note", note) for note in result.notes)]
     verdict = f"{result.verdict[0].upper()}{result.verdict[1:]}."
     return "\n".join([verdict, *(f"  {name:<19}  {value}" for name, value in rows)])
-
-
-def pvalue_text(pvalue: float) -> str:
-    """A p-value with the digits that a reader can use.
-
-    Examples
-    --------
-    >>> pvalue_text(0.04321), pvalue_text(1e-9)
-    ('0.0432', '< 0.0001')
-    """
-    return "< 0.0001" if pvalue < 0.0001 else f"{pvalue:.3g}" if pvalue < 0.1 else f"{pvalue:.3f}"
-
-
-def as_pvalue(as_extreme: int, permutations: int) -> float:
-    """The p-value of a permutation test, the data themselves counted as one of the permutations.
-
-    Examples
-    --------
-    >>> as_pvalue(4, 99)
-    0.05
-    """
-    return (1 + as_extreme) / (1 + permutations)
 
 
 def check_one_column(samples: Samples, test: str) -> None:

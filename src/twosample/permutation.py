@@ -1,0 +1,380 @@
+"""The permutation p-value of log BF10: features are computed once, and every relabelling only weighs them anew.
+
+Under H0 the labels of independent rows, and the order within pairs, are exchangeable. All else that enters the statistic
+(scaling, evaluation points, lengthscales and their weights) is a symmetric function of the pooled rows, and the labels
+as observed go through the same arithmetic as the others. Hence the level is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twosample import evidence
+from twosample.evidence import Evidence
+from twosample.kernels import features, squared_distances
+from twosample.models import Model
+from twosample.problem import Problem, Show
+from twosample.statistics import FeatureStatistics, Moments, cores
+
+__all__ = ["Splits", "Swaps", "as_pvalue", "pairs_in_order", "pool_in_order", "pvalue", "rule", "work"]
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+# Of the Gauss–Legendre rule in log ℓ; its log BF10 is off by 1e-3 or less for the default prior.
+_LENGTHSCALES = 32
+# Values of log BF10 that differ by less, or by less than this share, are tied.
+_TIED = 1e-8
+_BLOCK_ROWS = 512
+_BLOCK_BYTES = 1 << 26
+_BLOCK_VALUES = 1 << 16
+# In passes of the plain test over a row at a lengthscale, for progress bars: a relabelling of so many rows costs as much
+# as one, and the decomposition of its own that a relabelling may need costs as much as so many.
+_ROWS_PER_PASS = 64
+_PASSES_PER_DECOMPOSITION = 200
+
+
+def as_pvalue(as_extreme: int, permutations: int) -> float:
+    """The p-value of a permutation test, the data themselves counted as one of the permutations.
+
+    Examples
+    --------
+    >>> as_pvalue(4, 99)
+    0.05
+    """
+    return (1 + as_extreme) / (1 + permutations)
+
+
+def pvalue(
+    problem: Problem, lengthscale: Array | None, permutations: int, generator: np.random.Generator, show: Show
+) -> float:
+    """The share of relabellings, the labels as they are among them, with a log BF10 that is at least as large.
+
+    Parameters
+    ----------
+    problem
+        The question; its model must need no pairs for a pseudo-likelihood.
+    lengthscale
+        A fixed lengthscale, (1,), or None to integrate it out by `rule`.
+    permutations
+        Number of random relabellings.
+    generator
+        Draws them.
+    show
+        Counts the work done; all of it is `work`.
+    """
+    lengthscales, log_weights = rule(problem) if lengthscale is None else (lengthscale, np.zeros(1))
+    samples = problem.samples
+    x, y = samples.standardize(samples.x), samples.standardize(samples.y)
+    relabelled: Splits | Swaps
+    if samples.paired:
+        relabelled = Swaps.of(*pairs_in_order(x, y), problem.points, lengthscales, problem.model)
+        observed = np.zeros(len(x), dtype=bool)
+    else:
+        rows, observed = pool_in_order(x, y)
+        relabelled = Splits.of(rows, int(observed.sum()), problem.points, lengthscales, problem.model)
+    values = []
+    for flags in _blocks(observed, permutations, generator, relabelled):
+        values.append(np.logaddexp.reduce(log_weights[:, np.newaxis] + relabelled.log_bf10(flags), axis=0))
+        show(_work(relabelled.decomposes, len(observed), len(lengthscales), flags.shape[1]))
+    statistics = np.concatenate(values)
+    tie = _TIED * max(1.0, abs(float(statistics[0])))
+    return as_pvalue(int((statistics[1:] >= statistics[0] - tie).sum()), permutations)
+
+
+def rule(problem: Problem) -> tuple[Array, Array]:
+    """Lengthscales and the logarithms of their weights: one fixed rule for the prior, whatever the labels.
+
+    The weights add up to one, so that log Σ weight × BF10 is the integrated log BF10.
+    """
+    prior = problem.model.lengthscale
+    low, high = np.log(prior.bounds(problem.median))
+    nodes, weights = np.polynomial.legendre.leggauss(_LENGTHSCALES)
+    log_lengthscales = low + 0.5 * (high - low) * (1.0 + nodes)
+    log_weights = np.log(weights) + prior.log_density(log_lengthscales)
+    return np.exp(log_lengthscales), log_weights - np.logaddexp.reduce(log_weights)
+
+
+def work(problem: Problem, lengthscale: Array | None, permutations: int) -> int:
+    """The work of `pvalue`, in rows × lengthscales of the plain test."""
+    samples = problem.samples
+    decomposes = not samples.paired and samples.n_x != samples.n_y
+    rows = samples.n_x if samples.paired else samples.n_x + samples.n_y
+    return _work(decomposes, rows, _LENGTHSCALES if lengthscale is None else 1, 1 + permutations)
+
+
+def _work(decomposes: bool, rows: int, lengthscales: int, relabellings: int) -> int:
+    return relabellings * lengthscales * (1 + rows // _ROWS_PER_PASS + _PASSES_PER_DECOMPOSITION * decomposes)
+
+
+def pool_in_order(x: Array, y: Array) -> tuple[Array, Flags]:
+    """The pooled rows in lexicographic order, and which of them are of the smaller sample (of x if none is).
+
+    Random labels then meet the same rows whatever the order of the rows and of the samples.
+
+    Examples
+    --------
+    >>> rows, in_smaller = pool_in_order(np.array([[3.0], [1.0]]), np.array([[2.0]]))
+    >>> rows.ravel(), in_smaller
+    (array([1., 2., 3.]), array([False,  True, False]))
+    """
+    rows = np.concatenate([x, y])
+    in_smaller = (np.arange(len(rows)) < len(x)) == (len(x) <= len(y))
+    order = np.lexsort(rows.T[::-1])
+    return rows[order], in_smaller[order]
+
+
+def pairs_in_order(x: Array, y: Array) -> tuple[Array, Array]:
+    """The pairs in an order that is the same if members of pairs change places.
+
+    Examples
+    --------
+    >>> left, right = pairs_in_order(np.array([[3.0], [1.0]]), np.array([[2.0], [0.0]]))
+    >>> left.ravel(), right.ravel()
+    (array([1., 3.]), array([0., 2.]))
+    """
+    order = np.lexsort([*np.abs(x - y).T[::-1], *(x + y).T[::-1]])
+    return x[order], y[order]
+
+
+def _blocks(
+    observed: Flags, permutations: int, generator: np.random.Generator, relabelled: Splits | Swaps
+) -> Iterator[Flags]:
+    """The observed flags and then random ones, (rows, relabellings), as many at a time as memory allows."""
+    size = max(1, _BLOCK_BYTES // relabelled.bytes_each)
+    for start in range(0, 1 + permutations, size):
+        flags = np.empty((len(observed), min(size, 1 + permutations - start)), dtype=bool)
+        for column in range(flags.shape[1]):
+            flags[:, column] = relabelled.draw(generator) if start + column else observed
+        yield flags
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """Log BF10 of two independent samples for any labels of the pooled rows.
+
+    Attributes
+    ----------
+    rows
+        Pooled rows (N, D), standardised.
+    counts
+        Number of rows in the first and in the second sample.
+    points, lengthscales
+        Evaluation points (s, D) and lengthscales (m,).
+    model
+        What is assumed.
+    pooled
+        Moments of the pooled features.
+    rank_one
+        The short cut for samples of equal size, else None.
+    """
+
+    rows: Array
+    counts: tuple[int, int]
+    points: Array
+    lengthscales: Array
+    model: Model
+    pooled: Moments
+    rank_one: _RankOne | None
+
+    @classmethod
+    def of(cls, rows: Array, n_first: int, points: Array, lengthscales: Array, model: Model) -> Splits:
+        """Go once over the rows."""
+        pooled = FeatureStatistics.from_samples(rows, rows[:0], points, lengthscales).x
+        counts = n_first, len(rows) - n_first
+        rank_one = None
+        if counts[0] == counts[1]:
+            # S_x + S_y is the pooled scatter less (n/2) ΔΔᵀ.
+            rank_one = _RankOne.of(pooled.scatter, n_first, 0.5 / n_first, n_first - 1.0, points, lengthscales, model)
+        return cls(rows, counts, points, lengthscales, model, pooled, rank_one)
+
+    @property
+    def decomposes(self) -> bool:
+        """Whether every relabelling needs an eigendecomposition of its own."""
+        return self.rank_one is None
+
+    @property
+    def bytes_each(self) -> int:
+        """Memory of one relabelling."""
+        s = len(self.points)
+        return len(self.rows) + 8 * len(self.lengthscales) * (s + self.decomposes * s * (s + 1) // 2)
+
+    def draw(self, generator: np.random.Generator) -> Flags:
+        """Random labels, (N,)."""
+        return generator.permutation(np.arange(len(self.rows)) < self.counts[0])
+
+    def log_bf10(self, is_first: Flags) -> Array:
+        """Log BF10 at every lengthscale for labels (N, B) that say which rows are in the first sample, (m, B)."""
+        s, n_labels = len(self.points), is_first.shape[1]
+        upper = np.triu_indices(s)
+        sums = np.zeros((len(self.lengthscales), n_labels, s))
+        products = np.zeros((len(self.lengthscales), n_labels, len(upper[0]) * self.decomposes))
+        for start in range(0, len(self.rows), _BLOCK_ROWS):
+            block = slice(start, start + _BLOCK_ROWS)
+            weights = is_first[block].T.astype(np.float64)
+            for index, values in features(squared_distances(self.rows[block], self.points), self.lengthscales):
+                centered = values - self.pooled.mean[index]
+                sums[index] += weights @ centered
+                if self.decomposes:
+                    products[index] += weights @ (centered[:, upper[0]] * centered[:, upper[1]])
+        if self.rank_one is not None:
+            # The centered features add up to zero.
+            return self.rank_one.log_bf10((1.0 / self.counts[0] + 1.0 / self.counts[1]) * sums)
+        return self._decompose(sums, products)
+
+    def _decompose(self, sums: Array, products: Array) -> Array:
+        """Log BF10 from the sums of centered features over the first sample and of their products, (m, B)."""
+        shape, s = sums.shape[:2], len(self.points)
+        sums, products = sums.reshape(-1, s), products.reshape(-1, s * (s + 1) // 2)
+        node = np.repeat(np.arange(shape[0]), shape[1])
+        size = max(1, _BLOCK_VALUES // s**2)
+        blocks = [slice(start, start + size) for start in range(0, len(node), size)]
+        work = partial(self._evaluate, node, sums, products)
+        with ThreadPoolExecutor(min(len(blocks), cores())) as pool:
+            return np.concatenate(list(pool.map(work, blocks))).reshape(shape)
+
+    def _evaluate(self, node: NDArray[np.intp], sums: Array, products: Array, block: slice) -> Array:
+        """Some of them by the plain path, on which one relabelling at one lengthscale is like another lengthscale."""
+        n_first, n_second = self.counts
+        s = len(self.points)
+        node, first, second = node[block], sums[block] / n_first, -sums[block] / n_second
+        scatter = np.empty((len(node), s, s))
+        rows, columns = np.triu_indices(s)
+        scatter[:, rows, columns] = scatter[:, columns, rows] = products[block]
+        other = self.pooled.scatter[node] - scatter
+        scatter -= n_first * (first[:, :, np.newaxis] * first[:, np.newaxis, :])
+        other -= n_second * (second[:, :, np.newaxis] * second[:, np.newaxis, :])
+        moments = Moments(n_first, first, scatter), Moments(n_second, second, other)
+        statistics = FeatureStatistics(self.points, self.lengthscales[node], *moments)
+        return evidence.evaluate(statistics, self.model).log_bf10
+
+
+@dataclass(frozen=True, eq=False)
+class Swaps:
+    """Log BF10 of pairs for any swaps within pairs, which change the signs of the differences of features.
+
+    Attributes
+    ----------
+    x, y
+        The pairs, (n, D) each, standardised.
+    points, lengthscales
+        Evaluation points (s, D) and lengthscales (m,).
+    rank_one
+        What is the same for all swaps.
+    """
+
+    x: Array
+    y: Array
+    points: Array
+    lengthscales: Array
+    rank_one: _RankOne
+    decomposes = False
+
+    @classmethod
+    def of(cls, x: Array, y: Array, points: Array, lengthscales: Array, model: Model) -> Swaps:
+        """Go once over the pairs."""
+        moments = FeatureStatistics.from_samples(x[:0], y[:0], points, lengthscales, pairs=(x, y)).pairs
+        assert moments is not None
+        n, mean = moments.count, moments.mean
+        # The signs cancel in the sum of squares, which is the scatter plus n ΔΔᵀ.
+        squares = moments.scatter + n * (mean[:, :, np.newaxis] * mean[:, np.newaxis, :])
+        rank_one = _RankOne.of(squares, n, 1.0 / n, 0.5 * (n - 1.0), points, lengthscales, model)
+        return cls(x, y, points, lengthscales, rank_one)
+
+    @property
+    def bytes_each(self) -> int:
+        """Memory of one relabelling."""
+        return len(self.x) + 8 * len(self.lengthscales) * len(self.points)
+
+    def draw(self, generator: np.random.Generator) -> Flags:
+        """Random swaps, (n,)."""
+        return generator.random(len(self.x)) < 0.5
+
+    def log_bf10(self, swapped: Flags) -> Array:
+        """Log BF10 at every lengthscale if the pairs flagged in each column of (n, B) change places, (m, B)."""
+        sums = np.zeros((len(self.lengthscales), swapped.shape[1], len(self.points)))
+        for start in range(0, len(self.x), _BLOCK_ROWS):
+            block = slice(start, start + _BLOCK_ROWS)
+            signs = 1.0 - 2.0 * swapped[block].T
+            both = zip(
+                features(squared_distances(self.x[block], self.points), self.lengthscales),
+                features(squared_distances(self.y[block], self.points), self.lengthscales),
+                strict=True,
+            )
+            for (index, values), (_, other) in both:
+                sums[index] += signs @ (values - other)
+        return self.rank_one.log_bf10(sums / len(self.x))
+
+
+@dataclass(frozen=True, eq=False)
+class _RankOne:
+    """Log BF10 where the relabelling enters through Δ alone: V = V₀ - c ΔΔᵀ, with V₀ the same for all relabellings.
+
+    Then one decomposition of V₀ and R serves all of them, by the formulas of Sherman and Morrison. With u the scores of
+    Δ in the metric of V₀ and q(a) = Σ u²/(1+a²λ), Δᵀ(a²R+V)⁻¹Δ = q(a)/(1 - c q(a)) and
+    |a²R+V| = |a²R+V₀| (1 - c q(a)).
+    """
+
+    found: Evidence  # with V₀ for V
+    log_variance: Array  # (m, A)
+    log_weight: Array  # (A,)
+    c: float
+    floor: float
+    freedom: float
+
+    @classmethod
+    def of(
+        cls,
+        squares: Array,
+        n: int,
+        c: float,
+        freedom: float,
+        points: Array,
+        lengthscales: Array,
+        model: Model,
+    ) -> _RankOne:
+        """With V₀ = squares/n² + floor, as the evidence has it for n pairs."""
+        m, s = len(lengthscales), len(points)
+        nothing = Moments.empty(m, s)
+        statistics = FeatureStatistics(points, lengthscales, nothing, nothing, Moments(n, np.zeros((m, s)), squares))
+        log_amplitude, log_weight = evidence.amplitudes(model)
+        log_scale = model.log_prior_variance(lengthscales, points.shape[1])
+        return cls(
+            found=evidence.evaluate(statistics, model),
+            log_variance=2.0 * log_amplitude + log_scale[:, np.newaxis],
+            log_weight=log_weight,
+            c=c,
+            floor=model.floor.at(n),
+            freedom=freedom if model.student else np.inf,
+        )
+
+    def log_bf10(self, deltas: Array) -> Array:
+        """Log BF10 at every lengthscale for Δ of every relabelling, (m, B, s), as (m, B)."""
+        return np.stack([self._at(index, delta) for index, delta in enumerate(deltas)])
+
+    def _at(self, index: int, delta: Array) -> Array:
+        eigenvalues, basis = self.found.eigenvalues[index], self.found.basis[index]
+        with np.errstate(divide="ignore"):
+            log_signal = self.log_variance[index][:, np.newaxis] + np.log(eigenvalues)
+        signal = np.exp(-np.logaddexp(0.0, -log_signal))  # a²λ/(1 + a²λ), (A, s)
+        scores = delta @ basis
+        squares = np.square(scores)
+        whole = squares.sum(axis=1, keepdims=True)  # q(0)
+        difference = squares @ signal.T  # q(0) - q(a), (B, A)
+        left = np.maximum(1.0 - self.c * whole, np.finfo(np.float64).eps)
+        growth = self.c * difference / left
+        explained = difference / (left * left * (1.0 + growth))
+        log_determinant = np.logaddexp(0.0, log_signal).sum(axis=1) + np.log1p(growth)
+        if np.isfinite(self.freedom):
+            inverse_trace = np.square(basis).sum() + self.c * np.square(scores @ basis.T).sum(axis=1) / left[:, 0]
+            dimensions = (basis.shape[0] - self.floor * inverse_trace)[:, np.newaxis]
+            explained = -(self.freedom + dimensions) * np.log1p(-explained / (self.freedom + whole / left))
+        log_mixture = 0.5 * (explained - log_determinant) + self.log_weight
+        top = log_mixture.max(axis=1)
+        return np.asarray(top + np.log(np.exp(log_mixture - top[:, np.newaxis]).sum(axis=1)))

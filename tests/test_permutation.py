@@ -1,0 +1,311 @@
+"""The permutation p-value of log BF10: against brute force, its level, and what must not change it."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+import twosample as ts
+from twosample import evidence, permutation
+from twosample.errors import InputError, InputTypeError
+from twosample.models import PRESETS, Gamma, HalfCauchy, LogUniform, Model, NoiseFloor
+from twosample.problem import Problem, Show
+from twosample.statistics import FeatureStatistics
+
+ADAPTIVE = PRESETS["adaptive"]
+PLAIN = Model(
+    name="plain",
+    weighing="evidence",
+    lengthscale=Gamma(2.0, 2.0),
+    amplitude=None,
+    unit_variance=False,
+    prior_nugget=1e-4,
+    floor=NoiseFloor(0.1, power=1),
+    scale="raw",
+)
+GAUSSIAN = Model(
+    name="gaussian",
+    weighing="evidence",
+    lengthscale=LogUniform(0.1, 4.0),
+    amplitude=HalfCauchy(0.2),
+    floor=NoiseFloor(4.0, power=2),
+    shrinkage=20.0,
+    scale="robust",
+)
+MODELS = pytest.mark.parametrize("model", [ADAPTIVE, PLAIN, GAUSSIAN], ids=lambda model: model.name)
+LENGTHSCALES = np.array([0.05, 0.7, 1.0, 6.0])
+
+
+def draw(n_x=30, n_y=30, n_columns=1, shift=0.0, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n_x, n_columns)), rng.normal(shift, 1.0, size=(n_y, n_columns))
+
+
+def prepare(x, y, *, model="adaptive", paired=False, points=40):
+    return Problem.prepare(x, y, model, paired, "rbf", points, "auto", "raise")
+
+
+def all_splits(n_first, n_second):
+    flags = np.zeros((n_first + n_second, 0), dtype=bool)
+    for chosen in combinations(range(n_first + n_second), n_first):
+        flags = np.concatenate([flags, np.isin(np.arange(len(flags)), chosen)[:, None]], axis=1)
+    return flags
+
+
+def plain_splits(rows, flags, points, lengthscales, model):
+    """Relabel the rows and take the plain path."""
+    return np.stack(
+        [
+            evidence.evaluate(
+                FeatureStatistics.from_samples(rows[first], rows[~first], points, lengthscales), model
+            ).log_bf10
+            for first in flags.T
+        ],
+        axis=1,
+    )
+
+
+def plain_swaps(x, y, flags, points, lengthscales, model):
+    values = []
+    for swapped in flags.T:
+        pairs = np.where(swapped[:, None], y, x), np.where(swapped[:, None], x, y)
+        statistics = FeatureStatistics.from_samples(x[:0], y[:0], points, lengthscales, pairs=pairs)
+        values.append(evidence.evaluate(statistics, model).log_bf10)
+    return np.stack(values, axis=1)
+
+
+# ---- against brute force
+
+
+@MODELS
+@pytest.mark.parametrize(("n_x", "n_y", "n_columns"), [(4, 4, 1), (3, 5, 1), (4, 4, 3), (2, 7, 2)])
+def test_every_split_of_a_tiny_data_set_is_that_of_relabelled_data(model, n_x, n_y, n_columns):
+    rows = np.concatenate(draw(n_x, n_y, n_columns, shift=1.0))
+    points, flags = rows[::2], all_splits(n_x, n_y)
+    found = permutation.Splits.of(rows, n_x, points, LENGTHSCALES, model).log_bf10(flags)
+    assert found.shape == (len(LENGTHSCALES), flags.shape[1])
+    np.testing.assert_allclose(
+        found, plain_splits(rows, flags, points, LENGTHSCALES, model), rtol=1e-9, atol=1e-9
+    )
+
+
+@MODELS
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_every_swap_of_a_few_pairs_is_that_of_swapped_data(model, n_columns):
+    x, y = draw(6, 6, n_columns, shift=1.0)
+    points, flags = np.concatenate([x, y])[::2], np.array(list(product([False, True], repeat=6))).T
+    found = permutation.Swaps.of(x, y, points, LENGTHSCALES, model).log_bf10(flags)
+    np.testing.assert_allclose(
+        found, plain_swaps(x, y, flags, points, LENGTHSCALES, model), rtol=1e-9, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize(("n_x", "n_y"), [(150, 150), (60, 240)])
+def test_splits_of_larger_samples_are_those_of_relabelled_data(n_x, n_y):
+    rows = np.concatenate(draw(n_x, n_y, 2, shift=1.0))
+    rng = np.random.default_rng(1)
+    as_drawn = np.arange(len(rows)) < n_x
+    flags = np.stack([as_drawn] + [rng.permutation(as_drawn) for _ in range(5)], axis=1)
+    found = permutation.Splits.of(rows, n_x, rows[::8], LENGTHSCALES, ADAPTIVE).log_bf10(flags)
+    expected = plain_splits(rows, flags, rows[::8], LENGTHSCALES, ADAPTIVE)
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
+def test_far_apart_samples_lose_no_more_than_rounding():
+    rows = np.concatenate([np.zeros((50, 1)), np.full((50, 1), 9.0)]) + np.linspace(0, 1e-6, 100)[:, None]
+    flags = (np.arange(100) < 50)[:, None]
+    found = permutation.Splits.of(rows, 50, rows[::10], LENGTHSCALES, ADAPTIVE).log_bf10(flags)
+    expected = plain_splits(rows, flags, rows[::10], LENGTHSCALES, ADAPTIVE)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("sizes", [(4, 4), (3, 5)])
+def test_pvalue_tends_to_the_share_of_all_splits(sizes):
+    x, y = draw(*sizes, shift=0.8, seed=3)
+    problem = prepare(x, y)
+    lengthscales, log_weights = permutation.rule(problem)
+    rows = problem.samples.standardize(np.concatenate([x, y]))
+    flags = all_splits(*sizes)  # the first is the data
+    at_lengthscales = plain_splits(rows, flags, problem.points, lengthscales, ADAPTIVE)
+    values = np.logaddexp.reduce(log_weights[:, None] + at_lengthscales, axis=0)
+    share = np.mean(values >= values[0] - 1e-6)
+    found = ts.test(x, y, permutations=4000).pvalue
+    assert 0.05 < share < 0.95
+    assert found == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 4000))
+
+
+def test_pvalue_of_pairs_tends_to_the_share_of_all_swaps():
+    x, y = draw(7, 7, shift=0.5, seed=2)
+    problem = prepare(x, y, paired=True)
+    lengthscales, log_weights = permutation.rule(problem)
+    flags = np.array(list(product([False, True], repeat=7))).T
+    rows = problem.samples.standardize(x), problem.samples.standardize(y)
+    at_lengthscales = plain_swaps(*rows, flags, problem.points, lengthscales, ADAPTIVE)
+    values = np.logaddexp.reduce(log_weights[:, None] + at_lengthscales, axis=0)
+    share = np.mean(values >= values[0] - 1e-6)
+    assert 0.05 < share < 0.95
+    found = ts.test(x, y, paired=True, permutations=4000).pvalue
+    assert found == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 4000))
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.5, 2.0])
+@pytest.mark.parametrize("sizes", [(30, 30), (200, 200), (40, 100)])
+def test_the_fixed_rule_gives_the_reported_bayes_factor(sizes, shift):
+    x, y = draw(*sizes, shift=shift)
+    problem = prepare(x, y)
+    lengthscales, log_weights = permutation.rule(problem)
+    assert np.exp(log_weights).sum() == pytest.approx(1.0)
+    found = np.logaddexp.reduce(log_weights + problem.evidence(lengthscales, Show(None, 1)).log_bf10)
+    assert found == pytest.approx(ts.test(x, y).log_bf10, abs=5e-3)
+
+
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("n_y", [40, 55])
+def test_blocks_do_not_change_the_answer(monkeypatch, paired, n_y):
+    x, y = draw(40, 40 if paired else n_y, shift=0.3)
+    whole = ts.test(x, y, points=6, permutations=60, paired=paired).pvalue
+    monkeypatch.setattr(permutation, "_BLOCK_ROWS", 7)
+    monkeypatch.setattr(permutation, "_BLOCK_BYTES", 30_000)
+    assert ts.test(x, y, points=6, permutations=60, paired=paired).pvalue == whole
+
+
+# ---- level and power
+
+
+@pytest.mark.parametrize(("n_x", "n_y", "paired"), [(20, 20, False), (15, 30, False), (20, 20, True)])
+def test_level_over_null_data_sets(n_x, n_y, paired):
+    data_sets, permutations = 1000, 39
+    pvalues = []
+    for seed in range(data_sets):
+        rng = np.random.default_rng([7, n_y, paired, seed])
+        common = rng.normal(size=n_x) if paired else 0.0
+        x, y = rng.standard_exponential(n_x) + common, rng.standard_exponential(n_y) + common
+        problem = prepare(x, y, points=5, paired=paired)
+        pvalues.append(permutation.pvalue(problem, None, permutations, rng, Show(None, 1)))
+    # With 39 permutations the p-value is uniform on 1/40, 2/40, …, 1.
+    for level in (0.05, 0.25, 0.5):
+        error = np.sqrt(level * (1 - level) / data_sets)
+        assert np.mean(np.array(pvalues) <= level + 1e-12) == pytest.approx(level, abs=3.5 * error)
+
+
+def test_nothing_but_the_labels_depends_on_the_labels():
+    x, y = draw(900, 700, 2, shift=1.0)
+    rows = np.concatenate([x, y])
+    mixed = rows[np.random.default_rng(0).permutation(len(rows))]
+    one, other = prepare(x, y), prepare(mixed[:900], mixed[900:])
+    np.testing.assert_array_equal(one.points, other.points)
+    np.testing.assert_array_equal(one.samples.center, other.samples.center)
+    np.testing.assert_array_equal(one.samples.scale, other.samples.scale)
+    assert one.median == other.median
+    for first, second in zip(permutation.rule(one), permutation.rule(other), strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("options", [{}, {"paired": True}, {"lengthscale": 1.0}, {"lengthscale": "median"}])
+@pytest.mark.parametrize("n_y", [30, 50])
+def test_hugely_different_samples_have_the_smallest_pvalue(options, n_y):
+    x, y = draw(30, 30 if "paired" in options else n_y, shift=20.0)
+    result = ts.test(x, y, permutations=99, **options)
+    assert result.pvalue == pytest.approx(0.01)
+    assert result.diagnostics.permutations == 99
+
+
+@MODELS
+def test_any_model_without_pairs(model):
+    assert ts.test(*draw(shift=3.0), model=model, permutations=19).pvalue == pytest.approx(0.05)
+
+
+# ---- what must not change it
+
+
+@pytest.mark.parametrize("options", [{}, {"paired": True}, {"lengthscale": "median"}])
+@pytest.mark.parametrize(("n_y", "n_columns"), [(30, 1), (40, 1), (30, 2)])
+def test_swapping_samples_order_of_rows_and_units(options, n_y, n_columns):
+    x, y = draw(30, 30 if "paired" in options else n_y, n_columns, shift=0.2)
+    options = {"permutations": 199, "points": 12, **options}
+    found = ts.test(x, y, **options).pvalue
+    assert 0.005 < found < 1
+    assert ts.test(y, x, **options).pvalue == found
+    rng = np.random.default_rng(0)
+    order, other = rng.permutation(len(x)), rng.permutation(len(y))
+    assert ts.test(x[order], y[order if "paired" in options else other], **options).pvalue == found
+    assert ts.test(1000 * x + 8, 1000 * y + 8, **options).pvalue == found
+
+
+def test_order_of_tied_rows():
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 4, 25).astype(float), rng.integers(1, 5, 35).astype(float)
+    found = ts.test(x, y, permutations=199).pvalue
+    assert ts.test(np.sort(x), y[::-1], permutations=199).pvalue == found
+
+
+def test_seeds():
+    x, y = draw(shift=0.5)
+    same = {ts.test(x, y, permutations=99).pvalue for _ in range(3)}
+    assert len(same) == 1
+    assert len({ts.test(x, y, permutations=99, rng=seed).pvalue for seed in range(5)}) > 1
+    assert ts.test(x, y, permutations=99, rng=np.random.default_rng(0)).pvalue in same
+
+
+@pytest.mark.parametrize("n_y", [4, 6])
+def test_ties_count_against_the_data(n_y):
+    same = np.ones(4), np.ones(n_y)
+    assert ts.test(*same, permutations=19).pvalue == 1.0
+    # The shares of both values are the same in both samples, which is as near as any split comes.
+    x, y = np.array([0.0, 0.0, 1.0, 1.0]), np.resize([0.0, 1.0], n_y)
+    assert ts.test(x, y, permutations=99).pvalue == 1.0
+
+
+def test_the_bayes_factor_is_the_same_with_permutations():
+    x, y = draw(shift=0.5)
+    plain, result = ts.test(x, y), ts.test(x, y, permutations=9)
+    assert plain.pvalue is None and plain.diagnostics.permutations == 0
+    assert result.log_bf10 == plain.log_bf10
+    assert "p-value" not in plain.summary()
+
+
+# ---- the interface
+
+
+@pytest.mark.parametrize("permutations", [-1, -1000])
+def test_too_few_permutations(permutations):
+    with pytest.raises(InputError, match=r"^permutations: must be at least 0"):
+        ts.test(*draw(), permutations=permutations)
+
+
+@pytest.mark.parametrize("permutations", [1.5, True, "99", None])
+def test_permutations_that_are_no_number(permutations):
+    with pytest.raises(InputTypeError, match=r"^permutations: expected a whole number"):
+        ts.test(*draw(), permutations=permutations)
+
+
+@pytest.mark.parametrize("model", ["paper", "published"])
+@pytest.mark.parametrize("options", [{}, {"paired": True}, {"lengthscale": 1.0}])
+def test_models_with_pairs_have_no_pvalue(model, options):
+    with pytest.raises(InputError, match=r"^permutations: .*use model='adaptive'"):
+        ts.test(*draw(), model=model, permutations=9, **options)
+
+
+@pytest.mark.parametrize("permutations", [0, 19])
+def test_json(permutations):
+    result = ts.test(*draw(), permutations=permutations)
+    again = ts.TwoSampleResult.from_json(result.to_json())
+    assert again.pvalue == result.pvalue
+    assert again.diagnostics == result.diagnostics
+
+
+def test_summary():
+    text = ts.test(*draw(shift=9.0), permutations=99, prior_odds=2.0).summary()
+    assert "  p-value              0.01 (99 permutations)\n" in text
+    text = ts.test(*draw(shift=9.0), permutations=99, paired=True).summary()
+    assert "  p-value              0.01 (99 random swaps)\n" in text
+
+
+@pytest.mark.parametrize("n_y", [30, 40])
+def test_progress_counts_permutations(n_y):
+    plain, shares = [], []
+    ts.test(*draw(30, n_y), progress=plain.append)
+    ts.test(*draw(30, n_y), progress=shares.append, permutations=99)
+    assert shares == sorted(shares)
+    assert shares[0] < plain[0]
+    assert 0.5 < shares[-1] <= 1
