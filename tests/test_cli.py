@@ -574,7 +574,9 @@ def test_compare_takes_the_options_of_test(run, refused, files):
     assert float(table["twosample"][1].lstrip("<> ")) == pytest.approx(expected.prob_h1, abs=1e-4)
     pl.DataFrame({"u": [1.0, None, 3.0, 2.5], "v": [2.0, 1.0, 4.0, 3.0]}).write_csv("gaps.csv")
     assert "(x is 'gaps.csv', y is 'b.csv')" in refused("compare", "gaps.csv", "b.csv", "--columns", "u,v")
-    status, _, err = run("compare", "gaps.csv", "b.csv", "--columns", "u", "--nan-policy", "omit")
+    status, _, err = run(
+        "compare", "gaps.csv", "b.csv", "--columns", "u", "--nan-policy", "omit", "--permutations", "19"
+    )
     assert status == 0
     assert err.count("Dropped") == 1
 

@@ -84,9 +84,7 @@ def test_every_split_of_a_tiny_data_set_is_that_of_relabelled_data(model, n_x, n
     points, flags = rows[::2], all_splits(n_x, n_y)
     found = permutation.Splits.of(rows, n_x, points, LENGTHSCALES, model).log_bf10(flags)
     assert found.shape == (len(LENGTHSCALES), flags.shape[1])
-    np.testing.assert_allclose(
-        found, plain_splits(rows, flags, points, LENGTHSCALES, model), rtol=1e-9, atol=1e-9
-    )
+    np.testing.assert_allclose(found, plain_splits(rows, flags, points, LENGTHSCALES, model), rtol=1e-9, atol=1e-9)
 
 
 @MODELS
@@ -95,9 +93,7 @@ def test_every_swap_of_a_few_pairs_is_that_of_swapped_data(model, n_columns):
     x, y = draw(6, 6, n_columns, shift=1.0)
     points, flags = np.concatenate([x, y])[::2], np.array(list(product([False, True], repeat=6))).T
     found = permutation.Swaps.of(x, y, points, LENGTHSCALES, model).log_bf10(flags)
-    np.testing.assert_allclose(
-        found, plain_swaps(x, y, flags, points, LENGTHSCALES, model), rtol=1e-9, atol=1e-9
-    )
+    np.testing.assert_allclose(found, plain_swaps(x, y, flags, points, LENGTHSCALES, model), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize(("n_x", "n_y"), [(150, 150), (60, 240)])

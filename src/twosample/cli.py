@@ -79,7 +79,9 @@ def _in_options(message: str) -> str:
     message = message.replace("paired=True", "--paired").replace("nan_policy=omit", "--nan-policy omit")
     message = re.sub(r"\bmodel='(\w+)'", r"--model \1", message)
     message = re.sub(r"^rng:", "--seed:", message)
-    return re.sub(r"^(lengthscale|points|permutations|prior_odds|scale|model)\b", lambda m: f"--{m[1].replace('_', '-')}", message)
+    return re.sub(
+        r"^(lengthscale|points|permutations|prior_odds|scale|model)\b", lambda m: f"--{m[1].replace('_', '-')}", message
+    )
 
 
 _EPILOG = """\b

@@ -1,8 +1,8 @@
 """The permutation p-value of log BF10: features are computed once, and every relabelling only weighs them anew.
 
-Under H0 the labels of independent rows, and the order within pairs, are exchangeable. All else that enters the statistic
-(scaling, evaluation points, lengthscales and their weights) is a symmetric function of the pooled rows, and the labels
-as observed go through the same arithmetic as the others. Hence the level is exact.
+Under H0 the labels of independent rows, and the order within pairs, are exchangeable. All else that enters the
+statistic (scaling, evaluation points, lengthscales and their weights) is a symmetric function of the pooled rows, and
+the labels as observed go through the same arithmetic as the others. Hence the level is exact.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _TIED = 1e-8
 _BLOCK_ROWS = 512
 _BLOCK_BYTES = 1 << 26
 _BLOCK_VALUES = 1 << 16
-# In passes of the plain test over a row at a lengthscale, for progress bars: a relabelling of so many rows costs as much
-# as one, and the decomposition of its own that a relabelling may need costs as much as so many.
+# For progress bars, in passes of the plain test over a row at a lengthscale: to relabel so many rows costs as much as
+# one, and the decomposition of its own that a relabelling may need costs as much as so many.
 _ROWS_PER_PASS = 64
 _PASSES_PER_DECOMPOSITION = 200
 
