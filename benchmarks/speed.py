@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -70,6 +71,30 @@ def small() -> dict[str, float]:
         "bare_ms": round(1e3 * statistics.median(bare_times), 1),
         "ratio": round(statistics.median(a / b for a, b in zip(test_times, bare_times, strict=True)), 2),
     }
+
+
+def permutations(count: int = 999) -> list[dict[str, float | str]]:
+    """The default test at n = 200, s = 40, D = 1 with a permutation p-value against the same without, in turns."""
+    rows: list[dict[str, float | str]] = []
+    settings = (("200 and 200", 200, False, 9), ("200 pairs", 200, True, 9), ("200 and 300", 300, False, 3))
+    for name, n_y, paired, runs in settings:
+        plain, permuted = [], []
+        for run in range(runs):
+            rng = generator("permutations", name, run)
+            x, y = rng.normal(size=200), rng.normal(size=n_y)
+            test = partial(ts.test, x, y, paired=paired)
+            plain.append(seconds(test, 3))
+            permuted.append(seconds(partial(test, permutations=count), 1))
+        rows.append(
+            {
+                "rows": name,
+                "permutations": count,
+                "plain_ms": round(1e3 * statistics.median(plain), 1),
+                "permuted_ms": round(1e3 * statistics.median(permuted), 1),
+                "ratio": round(statistics.median(b / a for a, b in zip(plain, permuted, strict=True)), 1),
+            }
+        )
+    return rows
 
 
 def growth(sizes: tuple[int, ...]) -> list[dict[str, float]]:
@@ -155,6 +180,8 @@ def main() -> None:
     os.sched_setaffinity(0, ONE_CORE)
     results: dict[str, object] = {"import": import_time(), "small": small(), "threads": threads(3 * 10**5)}
     print(results, flush=True)
+    results["permutations"] = permutations()
+    print(results["permutations"], flush=True)
     results["growth"] = growth((10**4, 10**5, 10**6) if options.large else (10**4, 10**5))
     results["memory"] = memory(10**6 if options.large else 10**5, 10)
     print(results["memory"])

@@ -90,8 +90,9 @@ def test(
         "raise" refuses missing and infinite values; "omit" drops their rows and says how many.
     permutations
         Number of permutations for a p-value of the Bayes factor, none if 0; for models without pairs, such as
-        "adaptive". Labels of the pooled rows are permuted or, for pairs, pairs are swapped at random. A level α is kept
-        exactly, whatever the distribution, unless given `points` or `scale` were chosen with a look at the labels.
+        "adaptive". Labels of the pooled rows are permuted or, for pairs, members of random pairs swapped. The level is
+        exact, unless given `points`, `scale` or `lengthscale` were chosen with a look at the labels. The statistic is
+        log BF10 by one fixed rule of lengthscales, the same for all labels.
     rng
         Seed of the permutations, and of the random pairs that "paper" and "published" need where n_x ≠ n_y; nothing
         else is random.

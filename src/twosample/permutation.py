@@ -27,7 +27,8 @@ __all__ = ["Splits", "Swaps", "as_pvalue", "pairs_in_order", "pool_in_order", "p
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-# Of the Gauss–Legendre rule in log ℓ; its log BF10 is off by 1e-3 or less for the default prior.
+# Of the Gauss–Legendre rule in log ℓ. With the default prior its log BF10 is off by 1e-3 or less where it is small, and by
+# up to 1 where it is in the hundreds and every relabelling is far below it.
 _LENGTHSCALES = 32
 # Values of log BF10 that differ by less, or by less than this share, are tied.
 _TIED = 1e-8
