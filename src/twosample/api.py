@@ -146,10 +146,7 @@ def test(
             AccuracyWarning,
             stacklevel=2,
         )
-    result = _result(problem, found, rule, prior_odds, fixed is not None, pairs)
-    if pvalue is None:
-        return result
-    return replace(result, pvalue=pvalue, diagnostics=replace(result.diagnostics, permutations=permutations))
+    return _result(problem, found, rule, prior_odds, fixed is not None, pairs, permutations, pvalue)
 
 
 def log_bf10(
@@ -302,6 +299,8 @@ def _result(
     prior_odds: float,
     fixed: bool,
     pairs: Pairs | None,
+    permutations: int,
+    pvalue: float | None,
 ) -> TwoSampleResult:
     samples, model = problem.samples, problem.model
     notes = samples.notes + (() if pairs is None else pairs.notes)
@@ -336,13 +335,13 @@ def _result(
             evaluations=rule.evaluations,
             quadrature_error=rule.error,
             pairs=0 if pairs is None else len(pairs.x),
-            permutations=0,
+            permutations=permutations,
             notes=notes,
         ),
         shown_x=thin(samples.x, limit=_SHOWN_ROWS),
         shown_y=thin(samples.y, limit=_SHOWN_ROWS),
         witness_posterior=_witness(problem, found, rule),
-        pvalue=None,
+        pvalue=pvalue,
     )
 
 

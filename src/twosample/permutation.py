@@ -27,13 +27,14 @@ __all__ = ["Splits", "Swaps", "as_pvalue", "pairs_in_order", "pool_in_order", "p
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-# Of the Gauss–Legendre rule in log ℓ. With the default prior its log BF10 is off by 1e-3 or less where it is small, and by
-# up to 1 where it is in the hundreds and every relabelling is far below it.
+# Of the Gauss–Legendre rule in log ℓ. With the default prior its log BF10 is off by 1e-3 or less where it is small, and
+# by up to 1 where it is in the hundreds and every relabelling is far below it.
 _LENGTHSCALES = 32
 # Values of log BF10 that differ by less, or by less than this share, are tied.
 _TIED = 1e-8
+# Rows in a block, memory of the relabellings in a block, and values of the matrices in a block that is decomposed.
 _BLOCK_ROWS = 512
-_BLOCK_BYTES = 1 << 26
+_BLOCK_BYTES = 1 << 25
 _BLOCK_VALUES = 1 << 16
 # For progress bars, in passes of the plain test over a row at a lengthscale: to relabel so many rows costs as much as
 # one, and the decomposition of its own that a relabelling may need costs as much as so many.
@@ -236,9 +237,9 @@ class Splits:
         node = np.repeat(np.arange(shape[0]), shape[1])
         size = max(1, _BLOCK_VALUES // s**2)
         blocks = [slice(start, start + size) for start in range(0, len(node), size)]
-        work = partial(self._evaluate, node, sums, products)
         with ThreadPoolExecutor(min(len(blocks), cores())) as pool:
-            return np.concatenate(list(pool.map(work, blocks))).reshape(shape)
+            parts = pool.map(partial(self._evaluate, node, sums, products), blocks)
+            return np.concatenate(list(parts)).reshape(shape)
 
     def _evaluate(self, node: NDArray[np.intp], sums: Array, products: Array, block: slice) -> Array:
         """Some of them by the plain path, on which one relabelling at one lengthscale is like another lengthscale."""
