@@ -204,7 +204,9 @@ def doubts(result: GibbsResult) -> Iterator[tuple[str, type[TwoSampleWarning]]]:
     disagreement = max(found.r_hat_prob_h1, *found.r_hat_lengthscales)
     if disagreement > _LARGEST_R_HAT:
         advice = " or use test, which needs no chain" if result.kernel == "rbf" else ""
-        words = f"the chains disagree: R-hat is {disagreement:.2f}, and should be below {_LARGEST_R_HAT}; run more steps{advice}"
+        words = (
+            f"the chains disagree: R-hat is {disagreement:.2f} (below {_LARGEST_R_HAT} is good); run more steps{advice}"
+        )
         yield words, ConvergenceWarning
     fewest = min(found.ess_prob_h1, *found.ess_lengthscales)
     if fewest < _FEWEST_EFFECTIVE_DRAWS:
@@ -222,8 +224,10 @@ def doubts(result: GibbsResult) -> Iterator[tuple[str, type[TwoSampleWarning]]]:
         yield words, ConvergenceWarning
     if result.evidence is not None and result.evidence.overlap < _SMALLEST_OVERLAP:
         overlap = result.evidence.overlap
-        words = f"the posteriors under the two hypotheses hardly overlap ({overlap:.1g}): log BF10 may be worse than its error"
+        words = f"the two hypotheses' posteriors hardly overlap ({overlap:.1g}): log BF10 may be worse than its error"
         yield words, ConvergenceWarning
     if found.density_error > _DENSITY_TOLERANCE:
-        words = f"the sampled log density is off by up to {found.density_error:.1g}: at such short lengthscales kernels underflow"
+        words = (
+            f"the sampled log density is off by up to {found.density_error:.1g}: kernels underflow where it is short"
+        )
         yield words, AccuracyWarning

@@ -59,9 +59,14 @@ class Data(NamedTuple):
     ) -> Data:
         """From rows as everywhere else, (n, D)."""
         with jax.enable_x64(True):
-            columns = [jnp.asarray(rows.T) for rows in (x, y, points)]
-            halves = None if pairs is None else (jnp.asarray(pairs[0].T), jnp.asarray(pairs[1].T))
-            return cls(*columns, halves, jnp.asarray(True if usable is None else usable), median)
+            return cls(
+                jnp.asarray(x.T),
+                jnp.asarray(y.T),
+                jnp.asarray(points.T),
+                None if pairs is None else (jnp.asarray(pairs[0].T), jnp.asarray(pairs[1].T)),
+                jnp.asarray(True if usable is None else usable),
+                median,
+            )
 
 
 class Curves(NamedTuple):

@@ -114,8 +114,8 @@ def sample(
             indices = np.arange(first, first + _CHUNK)
             plan = indices, indices < settings.burn_in, np.isin(indices + 1, windows)
             states, steps = advance(
-                posterior, settings.hmc_steps, settings.adapt_steps, hypotheses is not None,
-                states, keys, plan, data, log_prior_odds,
+                posterior, settings.hmc_steps, settings.adapt_steps,
+                states, keys, plan, data, log_prior_odds, hypotheses is not None,
             )  # fmt: skip
             recorded.append(steps)
             if first >= settings.burn_in:
@@ -150,7 +150,10 @@ def _start(posterior: Posterior, key: Array, index: int, label: int, data: Any) 
     position = posterior.start(data)
     if index > 0:
         position += jax.random.uniform(jax.random.fold_in(key, 2**32 - 1), position.shape, minval=-0.5, maxval=0.5)
-    return _State(position, jnp.asarray(label), _tune_start(_FIRST_STEP_SIZE), _metric_start(len(position)))
+    state = _State(position, label, _tune_start(_FIRST_STEP_SIZE), _metric_start(len(position)))
+    # Of the very types that a step returns, lest it be compiled twice.
+    kinds = {"f": jnp.float64, "i": jnp.int64}
+    return jax.tree.map(lambda part: jnp.asarray(part, kinds[jnp.asarray(part).dtype.kind]), state)
 
 
 @contextmanager
@@ -159,9 +162,9 @@ def _chains_at_once() -> Iterator[Callable[..., tuple[list[_State], _Step]]]:
     if jax.default_backend() != "cpu":
 
         def vectorised(*arguments: Any) -> tuple[list[_State], _Step]:
-            *static, states, keys, plan, data, log_prior_odds = arguments
+            *static, states, keys, plan, data, log_prior_odds, fixed = arguments
             stacked = jax.tree.map(lambda *parts: jnp.stack(parts), *states)
-            stacked, steps = _advance_all(*static, stacked, keys, plan, data, log_prior_odds)
+            stacked, steps = _advance_all(*static, stacked, keys, plan, data, log_prior_odds, fixed)
             return [_at(i, stacked) for i in range(len(states))], jax.tree.map(np.asarray, steps)
 
         yield vectorised
@@ -170,11 +173,11 @@ def _chains_at_once() -> Iterator[Callable[..., tuple[list[_State], _Step]]]:
     with ThreadPoolExecutor(cores()) as pool:
 
         def threaded(*arguments: Any) -> tuple[list[_State], _Step]:
-            *static, states, keys, plan, data, log_prior_odds = arguments
+            *static, states, keys, plan, data, log_prior_odds, fixed = arguments
 
             def one(state: _State, key: Array) -> tuple[_State, _Step]:
                 with jax.enable_x64(True):
-                    state, steps = _advance(*static, state, key, plan, data, log_prior_odds)
+                    state, steps = _advance(*static, state, key, plan, data, log_prior_odds, fixed)
                     return state, jax.tree.map(np.asarray, steps)
 
             done = list(pool.map(one, states, keys))
@@ -193,12 +196,12 @@ def _chain(
     posterior: Posterior,
     hmc_steps: int,
     adapt_steps: int,
-    fixed: bool,
     state: _State,
     key: Array,
     plan: tuple[Array, Array, Array],
     data: Any,
     log_prior_odds: Array,
+    fixed: Array,
 ) -> tuple[_State, _Step]:
     """Some Gibbs steps of a chain. The plan says of each its number, whether it tunes, and whether a window ends."""
 
@@ -226,15 +229,15 @@ def _chain(
 
         log_bf10 = posterior.curves(nuts.position, data).log_bf10
         drawn = jax.random.bernoulli(coin, jax.nn.sigmoid(log_bf10 + log_prior_odds)).astype(state.label.dtype)
-        label = state.label if fixed else drawn
+        label = jnp.where(fixed, state.label, drawn)
         step = _Step(nuts.position, state.label, label, log_bf10, info[0].sum(), info[1].mean(), info[2].mean())
         return _State(nuts.position, label, step_size, metric), step
 
     return jax.lax.scan(gibbs_step, state, plan)
 
 
-_advance = jax.jit(_chain, static_argnums=(0, 1, 2, 3))
-_advance_all = jax.jit(jax.vmap(_chain, (None,) * 4 + (0, 0, None, None, None)), static_argnums=(0, 1, 2, 3))
+_advance = jax.jit(_chain, static_argnums=(0, 1, 2))
+_advance_all = jax.jit(jax.vmap(_chain, (None, None, None, 0, 0, None, None, None, None)), static_argnums=(0, 1, 2))
 
 
 def _where(condition: Array, first: Any, second: Any) -> Any:
