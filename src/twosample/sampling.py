@@ -147,11 +147,12 @@ def _label_error(chains: Chains, given: Array) -> float:
 
     The mean is w m₁ + (1 - w) m₀ with w the share of draws under H1 and m the mean under each hypothesis. As a chain of
     two states that moves with probabilities α = m₀ and β = 1 - m₁ the share w has variance 2 w (1 - w)/(N (α + β)).
-    Where few draws are effective this sees what the autocorrelation of a short chain hides.
+    Where few draws are effective this sees what the autocorrelation of a short chain hides. If only one hypothesis was
+    visited, the probability of the other is known by its order of magnitude at best.
     """
     under_h1 = chains.given == 1
     if under_h1.all() or not under_h1.any():
-        return 0.0
+        return float(min(given.mean(), (1.0 - given).mean()))
     h0, h1 = float(given[~under_h1].mean()), float(given[under_h1].mean())
     share, rate = h0 / (h0 + 1.0 - h1), h0 + 1.0 - h1
     return abs(h1 - h0) * float(np.sqrt(2.0 * share * (1.0 - share) / (given.size * rate)))
@@ -204,9 +205,7 @@ def doubts(result: GibbsResult) -> Iterator[tuple[str, type[TwoSampleWarning]]]:
     disagreement = max(found.r_hat_prob_h1, *found.r_hat_lengthscales)
     if disagreement > _LARGEST_R_HAT:
         advice = " or use test, which needs no chain" if result.kernel == "rbf" else ""
-        words = (
-            f"the chains disagree: R-hat is {disagreement:.2f} (below {_LARGEST_R_HAT} is good); run more steps{advice}"
-        )
+        words = f"the chains disagree (R-hat is {disagreement:.2f}, not below {_LARGEST_R_HAT}); run more steps{advice}"
         yield words, ConvergenceWarning
     fewest = min(found.ess_prob_h1, *found.ess_lengthscales)
     if fewest < _FEWEST_EFFECTIVE_DRAWS:

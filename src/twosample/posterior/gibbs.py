@@ -150,10 +150,14 @@ def _start(posterior: Posterior, key: Array, index: int, label: int, data: Any) 
     position = posterior.start(data)
     if index > 0:
         position += jax.random.uniform(jax.random.fold_in(key, 2**32 - 1), position.shape, minval=-0.5, maxval=0.5)
-    state = _State(position, label, _tune_start(_FIRST_STEP_SIZE), _metric_start(len(position)))
+    state = _State(position, jnp.asarray(label), _tune_start(_FIRST_STEP_SIZE), _metric_start(len(position)))
     # Of the very types that a step returns, lest it be compiled twice.
     kinds = {"f": jnp.float64, "i": jnp.int64}
-    return jax.tree.map(lambda part: jnp.asarray(part, kinds[jnp.asarray(part).dtype.kind]), state)
+    parts, shape = jax.tree.flatten(state)
+    typed: _State = jax.tree.unflatten(
+        shape, [jnp.asarray(part, kinds[jnp.asarray(part).dtype.kind]) for part in parts]
+    )
+    return typed
 
 
 @contextmanager
