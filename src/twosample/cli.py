@@ -1,4 +1,4 @@
-"""The command line: reads tables, runs the test and prints the answer."""
+"""The command line: reads tables, runs the test or the sampler and prints the answer."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -21,7 +22,9 @@ from twosample.errors import InputError, InputTypeError, MissingExtraError
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.figure import Figure
 
+    from twosample.gibbs_result import GibbsResult
     from twosample.result import TwoSampleResult
 
 __all__ = ["main"]
@@ -32,6 +35,8 @@ _PLOT_KINDS = (".png", ".pdf", ".svg")
 _MISSING = ["", "NA", "N/A", "na", "n/a", "NaN", "nan", "NAN", "null", "NULL", "None"]
 _SHOWN_VALUES = 8
 _SNIFFED_BYTES = 1 << 20
+# Arguments of the library that errors start with or name in brackets, and that are options here.
+_ARGUMENTS = "lengthscale points prior_odds scale model steps burn_in thinning hmc_steps adapt_steps chains".split()
 
 
 def main(args: list[str] | None = None) -> NoReturn:
@@ -75,9 +80,11 @@ def _in_options(message: str) -> str:
     """An error of the library with the options of the command in place of its arguments."""
     message = re.sub(r"\bpass (\w+)=[\"']?([\w.]+)[\"']?", r"pass \1=\2", message)
     message = message.replace("paired=True", "--paired").replace("nan_policy=omit", "--nan-policy omit")
+    message = message.replace("evidence=True", "--evidence")
     message = re.sub(r"\bmodel='(\w+)'", r"--model \1", message)
     message = re.sub(r"^rng:", "--seed:", message)
-    return re.sub(r"^(lengthscale|points|prior_odds|scale|model)\b", lambda m: f"--{m[1].replace('_', '-')}", message)
+    named = "|".join(_ARGUMENTS)
+    return re.sub(rf"^({named})\b|(?<=\()({named})(?=\))", lambda m: f"--{m[0].replace('_', '-')}", message)
 
 
 _EPILOG = """\b
@@ -86,6 +93,7 @@ Examples:
   twosample test before.csv after.csv
   twosample test trial.csv --by arm --columns dose,weight --plot trial.png
   twosample test trial.parquet --by arm --groups placebo,high --json trial.json
+  twosample gibbs before.csv after.csv --kernel ard --plot columns.png
 
 Files are CSV, TSV or text with ',', tab or ';' between values, or Parquet. Rows are observations and columns are
 variables; a first line of numbers is data, not names.
@@ -133,7 +141,7 @@ def demo(out: Path) -> None:
         click.echo(result.summary())
         picture = out / f"twosample-demo-{name}.png"
         try:
-            _save_plot(result, picture, pair.names)
+            _save_plot(picture, partial(result.plot, names=pair.names))
             click.echo(f"  picture              {_printable(str(picture))}")
         except MissingExtraError as error:
             hint = f"note: no pictures: {error}"
@@ -165,6 +173,76 @@ def _names(context: click.Context, parameter: click.Parameter, value: str | None
     return names
 
 
+# Options that commands share.
+
+
+def _together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Several options as one decorator, in the order of the help text."""
+    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
+
+
+def _path_option(*names: str, help: str) -> Callable[[Any], Any]:
+    return click.option(*names, metavar="OUT", type=click.Path(path_type=Path), help=help)
+
+
+def _model_option(default: str) -> Callable[[Any], Any]:
+    return click.option(
+        "--model",
+        type=click.Choice(["adaptive", "paper", "published"]),
+        default=default,
+        show_default=True,
+        help="What is assumed.",
+    )
+
+
+def _seed_option(help: str) -> Callable[[Any], Any]:
+    return click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help=help)
+
+
+def _count_option(name: str, default: int, help: str) -> Callable[[Any], Any]:
+    return click.option(name, type=int, default=default, show_default=True, help=help)
+
+
+_sample_options = _together(
+    click.argument("files", nargs=-1, metavar="A [B]", type=click.Path(path_type=Path)),
+    click.option("--by", metavar="COLUMN", help="Split the one file A by the two values of this column."),
+    click.option("--groups", metavar="U,V", callback=_names, help="The two values of the --by column to compare."),
+    click.option(
+        "--columns", metavar="NAMES", callback=_names, help="Columns to compare, with commas [all that hold numbers]."
+    ),
+    click.option("--paired", is_flag=True, help="Row i of the first sample belongs with row i of the second."),
+)
+_question_options = _together(
+    _count_option("--points", 40, "Number of evaluation points."),
+    click.option(
+        "--prior-odds",
+        type=float,
+        default=1.0,
+        show_default=True,
+        metavar="ODDS",
+        help='Prior odds of "different" against "the same".',
+    ),
+    click.option(
+        "--scale",
+        type=click.Choice(["auto", "robust", "raw"]),
+        default="auto",
+        show_default=True,
+        help="Whether columns are divided by their spread; auto does what the model says.",
+    ),
+    click.option(
+        "--nan-policy",
+        type=click.Choice(["raise", "omit"]),
+        default="raise",
+        show_default=True,
+        help="Refuse missing values, or leave out their rows.",
+    ),
+)
+_json_option = _path_option("--json", "json_path", help="Write the whole result to this file.")
+_quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print one line: P(different | data) and log BF10.")
+
+
+# Commands on files.
+
 _TEST_EPILOG = """\b
 Examples:
   twosample test before.csv after.csv                two files, one sample each
@@ -176,58 +254,14 @@ Examples:
 
 
 @cli.command(epilog=_TEST_EPILOG)
-@click.argument("files", nargs=-1, metavar="A [B]", type=click.Path(path_type=Path))
-@click.option("--by", metavar="COLUMN", help="Split the one file A by the two values of this column.")
-@click.option("--groups", metavar="U,V", callback=_names, help="The two values of the --by column to compare.")
-@click.option(
-    "--columns", metavar="NAMES", callback=_names, help="Columns to compare, with commas [all that hold numbers]."
-)
-@click.option("--paired", is_flag=True, help="Row i of the first sample belongs with row i of the second.")
-@click.option(
-    "--model",
-    type=click.Choice(["adaptive", "paper", "published"]),
-    default="adaptive",
-    show_default=True,
-    help="What is assumed.",
-)
+@_sample_options
+@_model_option("adaptive")
 @click.option("--lengthscale", metavar="NUMBER|median", callback=_lengthscale, help="Fix the lengthscale [inferred].")
-@click.option("--points", type=int, default=40, show_default=True, help="Number of evaluation points.")
-@click.option(
-    "--prior-odds",
-    type=float,
-    default=1.0,
-    show_default=True,
-    metavar="ODDS",
-    help='Prior odds of "different" against "the same".',
-)
-@click.option(
-    "--scale",
-    type=click.Choice(["auto", "robust", "raw"]),
-    default="auto",
-    show_default=True,
-    help="Whether columns are divided by their spread; auto does what the model says.",
-)
-@click.option(
-    "--nan-policy",
-    type=click.Choice(["raise", "omit"]),
-    default="raise",
-    show_default=True,
-    help="Refuse missing values, or leave out their rows.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Seed of random pairs, where the model needs them.",
-)
-@click.option(
-    "--json", "json_path", metavar="OUT", type=click.Path(path_type=Path), help="Write the whole result to this file."
-)
-@click.option(
-    "--plot", "plot_path", metavar="OUT", type=click.Path(path_type=Path), help="Write a picture: .png, .pdf or .svg."
-)
-@click.option("-q", "--quiet", is_flag=True, help="Print one line: P(different | data) and log BF10.")
+@_question_options
+@_seed_option("Seed of random pairs, where the model needs them.")
+@_json_option
+@_path_option("--plot", "plot_path", help="Write a picture: .png, .pdf or .svg.")
+@_quiet_option
 def test(
     files: tuple[Path, ...],
     by: str | None,
@@ -240,35 +274,98 @@ def test(
     **options: Any,
 ) -> None:
     """Test two samples: the files A and B, or the file A split by a column."""  # fmt: skip
-    if plot_path is not None and plot_path.suffix.lower() not in _PLOT_KINDS:
-        raise InputError(f"--plot: {_quoted(plot_path)} must end in {', '.join(_PLOT_KINDS[:-1])} or {_PLOT_KINDS[-1]}")
-    for option, path in (("--json", json_path), ("--plot", plot_path)):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise InputError(f"{option}: there is no folder {_quoted(path.absolute().parent)}")
-    if plot_path is not None:
-        _require_matplotlib()
-
-    pair = _split(files, by, groups) if by is not None else _two_files(files, groups)
+    _check_outputs(json_path, {"--plot": plot_path})
+    pair = _read_pair(files, by, groups)
     x, y = _numeric(pair, columns)
-    try:
+    with _naming(pair):
         result = _run(x, y, rng=seed, **options)
-    except (InputError, InputTypeError) as error:
-        if not re.search(r"\b[xy]\b", str(error)):
-            raise
-        raise type(error)(f"{error} (x is {_quoted(pair.names[0])}, y is {_quoted(pair.names[1])})") from None
-
-    if quiet:
-        click.echo(f"{result.prob_h1:.6g} {result.log_bf10:.6g}")
-    else:
-        click.echo(f"x is {_quoted(pair.names[0])}, y is {_quoted(pair.names[1])}.")
-        click.echo("\n".join(_printable(line) for line in result.summary().splitlines()))
-    if json_path is not None:
-        result.to_json(json_path)
+    _show(result, pair, json_path, quiet)
     if plot_path is not None:
-        _save_plot(result, plot_path, pair.names)
+        _save_plot(plot_path, partial(result.plot, names=pair.names))
+
+
+_GIBBS_EPILOG = """\b
+Examples:
+  twosample gibbs before.csv after.csv --trace chains.png
+  twosample gibbs trial.csv --by arm --kernel ard --model adaptive --plot columns.png
+  twosample gibbs a.csv b.csv --columns dose --chains 2 --steps 4000 --evidence
+
+It needs the extra "mcmc": pip install 'twosample[mcmc]'
+"""
+
+
+@cli.command(epilog=_GIBBS_EPILOG)
+@_sample_options
+@_model_option("paper")
+@click.option(
+    "--kernel",
+    type=click.Choice(["rbf", "ard"]),
+    default="rbf",
+    show_default=True,
+    help="One lengthscale, or one for each column.",
+)
+@_question_options
+@_count_option("--steps", 2000, "Gibbs steps of each chain, the burn-in included.")
+@_count_option("--burn-in", 500, "How many of the first steps are dropped.")
+@_count_option("--thinning", 2, "One in how many of the others is kept.")
+@_count_option("--hmc-steps", 9, "No-U-Turn transitions in a Gibbs step.")
+@_count_option("--adapt-steps", 3, "How many of them tune the step size, during the burn-in.")
+@_count_option("--chains", 4, "Number of chains.")
+@click.option(
+    "--evidence/--no-evidence",
+    default=None,
+    help="Also estimate log BF10 in a way that works if the hypothesis never changes [for kernel ard].",
+)
+@_seed_option("Seed of everything random.")
+@_json_option
+@_path_option("--plot", "plot_path", help="Write a picture of the lengthscales: .png, .pdf or .svg.")
+@_path_option("--trace", "trace_path", help="Write a picture of the chains: .png, .pdf or .svg.")
+@_quiet_option
+def gibbs(
+    files: tuple[Path, ...],
+    by: str | None,
+    groups: tuple[str, ...] | None,
+    columns: tuple[str, ...] | None,
+    json_path: Path | None,
+    plot_path: Path | None,
+    trace_path: Path | None,
+    quiet: bool,
+    seed: int,
+    **options: Any,
+) -> None:
+    """Sample the hypothesis and the lengthscales, as the paper does.
+
+    For one lengthscale "twosample test" gives the same answer without sampling, in a small part of the time. Sampling
+    is for one lengthscale a column (--kernel ard), which tells the columns that matter, and for the chains themselves.
+    """
+    from twosample.api import gibbs as run_gibbs
+
+    _check_outputs(json_path, {"--plot": plot_path, "--trace": trace_path})
+    pair = _read_pair(files, by, groups)
+    x, y = _numeric(pair, columns)
+    with _naming(pair), _notes():
+        result = run_gibbs(x, y, rng=seed, progress=True, **options)
+    _show(result, pair, json_path, quiet)
+    for path, draw in ((plot_path, result.plot), (trace_path, result.plot_trace)):
+        if path is not None:
+            _save_plot(path, draw)
 
 
 # Running.
+
+
+def _check_outputs(json_path: Path | None, pictures: dict[str, Path | None]) -> None:
+    """Refuse, before the work, outputs that cannot be written after it."""
+    for option, path in pictures.items():
+        if path is not None and path.suffix.lower() not in _PLOT_KINDS:
+            raise InputError(
+                f"{option}: {_quoted(path)} must end in {', '.join(_PLOT_KINDS[:-1])} or {_PLOT_KINDS[-1]}"
+            )
+    for option, path in {"--json": json_path, **pictures}.items():
+        if path is not None and not path.absolute().parent.is_dir():
+            raise InputError(f"{option}: there is no folder {_quoted(path.absolute().parent)}")
+    if any(path is not None for path in pictures.values()):
+        _require_matplotlib()
 
 
 def _run(x: object, y: object, **options: Any) -> TwoSampleResult:
@@ -276,6 +373,17 @@ def _run(x: object, y: object, **options: Any) -> TwoSampleResult:
 
     with _notes():
         return run_test(x, y, progress=True, **options)
+
+
+@contextmanager
+def _naming(pair: _Pair) -> Iterator[None]:
+    """Say in errors about x or y which sample that is."""
+    try:
+        yield
+    except (InputError, InputTypeError) as error:
+        if not re.search(r"\b[xy]\b", str(error)):
+            raise
+        raise type(error)(f"{error} (x is {_quoted(pair.names[0])}, y is {_quoted(pair.names[1])})") from None
 
 
 @contextmanager
@@ -301,11 +409,19 @@ def _require_matplotlib() -> None:
         raise MissingExtraError("plot", "matplotlib", "plot")
 
 
-def _save_plot(result: TwoSampleResult, path: Path, names: tuple[str, str]) -> None:
-    from twosample.plots import plot_result
+def _show(result: TwoSampleResult | GibbsResult, pair: _Pair, json_path: Path | None, quiet: bool) -> None:
+    if quiet:
+        click.echo(f"{result.prob_h1:.6g} {result.log_bf10:.6g}")
+    else:
+        click.echo(f"x is {_quoted(pair.names[0])}, y is {_quoted(pair.names[1])}.")
+        click.echo("\n".join(_printable(line) for line in result.summary().splitlines()))
+    if json_path is not None:
+        result.to_json(json_path)
 
+
+def _save_plot(path: Path, draw: Callable[[], Figure]) -> None:
     with _notes():
-        plot_result(result, names=names).savefig(path, dpi=150)
+        draw().savefig(path, dpi=150)
 
 
 # Reading.
@@ -317,6 +433,10 @@ class _Pair(NamedTuple):
     x: pl.DataFrame
     y: pl.DataFrame
     names: tuple[str, str]
+
+
+def _read_pair(files: tuple[Path, ...], by: str | None, groups: tuple[str, ...] | None) -> _Pair:
+    return _split(files, by, groups) if by is not None else _two_files(files, groups)
 
 
 def _two_files(files: tuple[Path, ...], groups: tuple[str, ...] | None) -> _Pair:
