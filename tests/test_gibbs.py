@@ -81,7 +81,7 @@ QUICK = Settings(steps=60, burn_in=20, thinning=2, hmc_steps=3, adapt_steps=3, c
 
 
 def assert_mean(series, expected, errors=4.0):
-    """That the mean of the chains is the expected one within some Monte Carlo errors, by the means of 25 batches each."""
+    """That the mean of the chains is the expected one within some errors, which 25 batches of each chain tell."""
     batches = np.array_split(series, 25, axis=1)
     means = np.array([batch.mean(axis=1) for batch in batches])
     error = means.std(ddof=1) / np.sqrt(means.size)
