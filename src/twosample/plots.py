@@ -157,7 +157,8 @@ def plot_lengthscales(result: GibbsResult) -> Figure:
             _as_text(axes.set_xlabel(f"lengthscale\n{_unit(result)}"))
     if result.relevance is not None:
         _draw_relevance(figure.add_subplot(grid[:, -1]), result, len(shown))
-    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=4, frameon=False)
+    ncols = 4 if figure.get_figwidth() > 8.5 else 2
+    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=ncols, frameon=False)
     _headline(figure, result, *_sampled_answer(result))
     return figure
 
@@ -565,7 +566,8 @@ def _number_log_axis(axis: Axis) -> None:
     low, high = axis.get_view_interval()
     decades = np.log10(high / low)
     subs = (1.0,) if decades > 3 else (1.0, 3.0) if decades > 1.5 else (1.0, 2.0, 5.0)
-    axis.set_major_locator(LogLocator(subs=subs, numticks=12) if decades > 0.7 else MaxNLocator(5, steps=[1, 2, 5, 10]))
+    narrow = MaxNLocator(6, steps=[1, 2, 2.5, 5, 10])
+    axis.set_major_locator(LogLocator(subs=subs, numticks=12) if decades > 0.7 else narrow)
     axis.set_major_formatter(FuncFormatter(lambda value, _: _number(value)))
     axis.set_minor_formatter(NullFormatter())
 
