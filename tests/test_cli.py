@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import twosample as ts
-from twosample import cli
+from twosample import cli, problem
 
 HOSTILE = "[red]x$\\frac{1}{0}$"
 ESCAPES = "\x1b[31mred\x07\n"
@@ -512,7 +512,7 @@ class Terminal:
 def test_progress_bar_is_shown_on_a_terminal_if_the_work_lasts(after, shown, run, files, monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(cli, "_BAR_AFTER_SECONDS", after)
+    monkeypatch.setattr(problem, "_BAR_AFTER_SECONDS", after)
     status, out, _ = run("test", "a.csv", "b.csv", "--columns", "u", "-q")
     assert status == 0
     assert quiet_answer(out)
@@ -520,7 +520,7 @@ def test_progress_bar_is_shown_on_a_terminal_if_the_work_lasts(after, shown, run
 
 
 def test_no_progress_bar_elsewhere(run, files, monkeypatch):
-    monkeypatch.setattr(cli, "_BAR_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(problem, "_BAR_AFTER_SECONDS", 0.0)
     assert run("test", "a.csv", "b.csv", "--columns", "u", "-q")[2] == ""
 
 

@@ -25,14 +25,19 @@ __all__ = ["BridgeEstimate", "GibbsDiagnostics", "GibbsResult", "Relevance"]
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
+_SHOWN_COLUMNS = 8
+_LONGEST_NAME = 24
+
 
 @dataclass(frozen=True, eq=False)
 class Relevance:
     """Which columns drive the difference, the strongest first.
 
-    If the samples differ in a column, the evidence for it is larger at shorter lengthscales of that column, so that the
-    lengthscale is shorter given H1 than given H0. A column in which they do not differ has about the same lengthscale
-    under both, or a longer one given H1, which leaves the column out.
+    If the samples differ in a column, the evidence for it is larger at shorter lengthscales of that column, which makes
+    the lengthscale shorter given H1 than given H0. A column in which they do not differ has about the same lengthscale
+    under both, or a longer one given H1, which leaves the column out. The lengthscale itself tells less: it follows the
+    spread of the column. Where the model does not weigh lengthscales given H0 ("adaptive") they have their prior there,
+    and only the order of the columns means something, not the sign of the shortening.
 
     Attributes
     ----------
@@ -53,9 +58,10 @@ class Relevance:
 
     def __str__(self) -> str:
         """Return a table."""
-        width = max(6, *(len(name) for name in self.columns))
+        names = [_one_line(name) for name in self.columns]
+        width = max(6, *(len(name) for name in names))
         lines = [f"{'column':{width}}  shortening  +/-     P(shorter if they differ)"]
-        for name, value, error, share in zip(self.columns, self.shortening, self.error, self.probability, strict=True):
+        for name, value, error, share in zip(names, self.shortening, self.error, self.probability, strict=True):
             lines.append(f"{name:{width}}  {value:+10.3f}  {error:.3f}   {share:.2f}")
         return "\n".join(lines)
 
@@ -149,7 +155,7 @@ class GibbsResult:
     evidence
         The estimate of log BF10 that does not need the chain to change the hypothesis, or None.
     relevance
-        Which columns drive the difference, for kernel "ard"; None for others, and where a hypothesis was not visited.
+        Which columns drive the difference; None without kernel "ard" and the draws of the bridge estimate.
     median_heuristic
         The lengthscale of the median heuristic, where the first chain starts.
     points
@@ -256,7 +262,7 @@ class GibbsResult:
             f"  log BF10             {self.log_bf10:+.2f} +/- {self.log_bf10_error:.2g}"
             + (" (bridge)" if self.evidence is not None else ""),
         ]
-        for index, name in enumerate(self._lengthscale_names()):
+        for index, name in self._shown_lengthscales():
             both = []
             for hypothesis, words in ((1, "if they differ"), (0, "if not")):
                 draws = self.lengthscale_draws(hypothesis)[:, index]
@@ -265,7 +271,9 @@ class GibbsResult:
                     both.append(f"{middle:.3g} ({low:.3g} to {high:.3g}) {words}")
             lines.append(f"  {name:<20} {'; '.join(both)}")
         if self.relevance is not None:
-            lines.append(f"  columns that matter  {', '.join(self.relevance.columns)} (the strongest first)")
+            ranked = [_one_line(column) for column in self.relevance.columns[:_SHOWN_COLUMNS]]
+            more = ", ..." if len(self.columns) > _SHOWN_COLUMNS else ""
+            lines.append(f"  columns by relevance {', '.join(ranked)}{more}")
         lines += [
             f"  data                 {sizes}, {columns}",
             f"  model                {self.model.name}, kernel {self.kernel}, {len(self.points)} evaluation points",
@@ -280,10 +288,12 @@ class GibbsResult:
     def _largest_r_hat(self) -> float:
         return float(max(self.diagnostics.r_hat_prob_h1, *self.diagnostics.r_hat_lengthscales))
 
-    def _lengthscale_names(self) -> tuple[str, ...]:
+    def _shown_lengthscales(self) -> list[tuple[int, str]]:
+        """Index and name of the lengthscales to print: of several those of the most relevant columns."""
         if self.lengthscales.shape[-1] == 1:
-            return ("lengthscale",)
-        return tuple(f"lengthscale {name}" for name in self.columns)
+            return [(0, "lengthscale")]
+        order = self.columns if self.relevance is None else self.relevance.columns
+        return [(self.columns.index(name), f"lengthscale {_one_line(name)}") for name in order[:_SHOWN_COLUMNS]]
 
     def __str__(self) -> str:
         """Return the summary."""
@@ -349,3 +359,9 @@ class GibbsResult:
     def from_json(cls, source: str | Path) -> GibbsResult:
         """Read a result back, from JSON text or from a file (a `Path`)."""
         return from_json(cls, source)
+
+
+def _one_line(name: str) -> str:
+    """A name of a column, on one line and not too long."""
+    words = " ".join(name.split())
+    return words if len(words) <= _LONGEST_NAME else words[: _LONGEST_NAME - 3] + "..."

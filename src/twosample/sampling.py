@@ -211,8 +211,11 @@ def doubts(result: GibbsResult) -> Iterator[tuple[str, type[TwoSampleWarning]]]:
     if fewest < _FEWEST_EFFECTIVE_DRAWS:
         words = f"the chains are worth only {fewest:.0f} independent draws, so that errors are rough; run more steps"
         yield words, ConvergenceWarning
-    if not found.switches.any() and result.evidence is None:
-        words = "no chain ever changed the hypothesis; evidence=True estimates log BF10 without that"
+    if result.evidence is None and not 0 < result.given.sum() < result.given.size:
+        other = "the same distribution" if result.given.any() else "different distributions"
+        words = (
+            f"no draw is of {other}: its probability is a guess; evidence=True estimates log BF10 without such draws"
+        )
         yield words, ConvergenceWarning
     transitions = settings.chains * (settings.steps - settings.burn_in) * settings.hmc_steps
     diverged = int(found.divergences.sum())
