@@ -22,7 +22,7 @@ from benchmarks.suite import RESULTS, generator
 from twosample.errors import TwoSampleWarning
 
 COLUMNS, DATA_SETS, ROWS = 6, 20, 200
-KINDS = {"shift by 1": lambda y: y + 1.0, "spread times 2": lambda y: 2.0 * y, "spread halved": lambda y: 0.5 * y}
+KINDS = {"shift by 1": lambda y: y + 1.0, "spread times 2": lambda y: 2.0 * y}
 
 
 def one(case: tuple[str, str, int]) -> bool:
@@ -32,7 +32,7 @@ def one(case: tuple[str, str, int]) -> bool:
     x, y = rng.normal(size=(ROWS, COLUMNS)), rng.normal(size=(ROWS, COLUMNS))
     changed = rng.choice(COLUMNS, 2, replace=False)
     y[:, changed] = KINDS[kind](y[:, changed])
-    result = ts.gibbs(x, y, model=model, kernel="ard", chains=1, steps=200, burn_in=60, hmc_steps=3)
+    result = ts.gibbs(x, y, model=model, kernel="ard", chains=1, steps=150, burn_in=50, hmc_steps=3, thinning=1)
     return {str(column) for column in changed} == set(result.relevance.columns[:2])
 
 

@@ -253,6 +253,8 @@ def gibbs(
             )
         )
     )
+    if evidence not in (True, False, None):
+        raise InputError(f"evidence: must be True, False or None, not {evidence!r}")
     if (settings.steps - settings.burn_in) // settings.thinning < 4:
         raise InputError("steps: fewer than 4 draws are left after the burn-in and thinning; run more steps")
     if settings.adapt_steps > settings.hmc_steps:

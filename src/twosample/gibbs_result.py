@@ -226,8 +226,9 @@ class GibbsResult:
         """Monte Carlo standard error of `log_bf10`."""
         if self.evidence is not None:
             return self.evidence.error
-        # Of the logarithm of the odds; where one hypothesis has all the probability the other's share limits it.
-        return self.prob_h1_error / max(self.prob_h1 * self.prob_h0, 1e-300)
+        both = self.prob_h1 * self.prob_h0
+        # Where that underflows no draw was of the other hypothesis, and the odds are known by their order of magnitude.
+        return self.prob_h1_error / both if both > 1e-300 else 1.0
 
     @property
     def verdict(self) -> str:

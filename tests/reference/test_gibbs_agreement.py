@@ -123,3 +123,20 @@ def test_several_lengthscales_agree_with_tensor_quadrature(seed, shift):
     # And so does the chain, where it visits both hypotheses.
     assert sampled.diagnostics.switches.min() > 5
     assert abs(sampled.prob_h1 - 1 / (1 + np.exp(-exact))) < 3.0 * sampled.prob_h1_error
+
+
+@pytest.mark.filterwarnings("ignore::twosample.errors.ConvergenceWarning")
+@pytest.mark.parametrize(("model", "change"), [("paper", "spread"), ("adaptive", "shift")])
+def test_relevance_ranks_the_two_columns_of_six_that_differ_first(model, change):
+    first = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        x, y = rng.normal(size=(100, 6)), rng.normal(size=(100, 6))
+        differ = rng.choice(6, 2, replace=False)
+        y[:, differ] = 2.5 * y[:, differ] if change == "spread" else y[:, differ] + 1.0
+        found = ts.gibbs(
+            x, y, model=model, kernel="ard", points=24, chains=1, steps=150, burn_in=50, hmc_steps=3, thinning=1
+        ).relevance
+        assert (found.error > 0).all() and (np.diff(found.shortening) <= 0).all()
+        first += set(found.columns[:2]) == {str(column) for column in differ}
+    assert first >= 18

@@ -289,13 +289,15 @@ def _log_volume(
     lower, upper = [], []
     for k in range(2 * n_columns):
         size = jnp.abs(columns[k])
-        pivot_row = jnp.where(size == size.max(axis=0), jnp.sign(columns[k]), 0.0)  # of the ties, if any, their sum
+        largest_rows = size == size.max(axis=0)
+        pivot_row = jnp.where(largest_rows, jnp.sign(columns[k]), 0.0)  # of the ties, if any, their sum
+        eliminated = largest_rows & (largest_rows.sum(axis=0) == 1)
         upper.append([jnp.sum(pivot_row * column, axis=0) for column in columns[k:]])
         pivot = jnp.where(upper[k][0] == 0.0, jnp.nan, upper[k][0])
         lower.append(columns[k] / pivot)
         total += jnp.log(pivot)
         for j in range(k + 1, 2 * n_columns):
-            columns[j] = columns[j] - lower[k] * upper[k][j - k]
+            columns[j] = jnp.where(eliminated, 0.0, columns[j] - lower[k] * upper[k][j - k])
 
     # Gram–Schmidt on L, then its transposed pseudo-inverse by back substitution.
     orthogonal, mixing, inverse = list(lower), {}, list(lower)
