@@ -15,7 +15,7 @@ from scipy import integrate, signal, stats
 from scipy.special import expit
 
 import twosample as ts
-from twosample import models
+from twosample import models, sampling
 from twosample.errors import (
     AccuracyWarning,
     ConvergenceWarning,
@@ -380,10 +380,10 @@ def test_constant_series():
 
 def test_chains_stuck_at_different_values():
     series = np.repeat([[0.0], [1.0], [1.0]], 50, axis=1)
-    assert r_hat(series) == np.inf
+    assert r_hat(series) == 1000  # at most: a result must be JSON
     assert effective_size(series) <= 3
     nearly = series + 1e-6 * autoregressive(4, 0.0, 3, 50)
-    assert r_hat(nearly) > 1000
+    assert r_hat(nearly) == 1000
     assert effective_size(nearly) <= 3.5
 
 
@@ -404,9 +404,9 @@ def test_few_draws(chains, draws):
 @pytest.mark.parametrize(
     "burn_in",
     [
-        pytest.param(0, marks=pytest.mark.xfail(reason="a step size that was never tuned is 1, not the first one")),
-        pytest.param(4, marks=pytest.mark.xfail(reason="the last window ends with the burn-in")),
-        pytest.param(10, marks=pytest.mark.xfail(reason="a window of one draw makes the metric NaN, for good")),
+        0,
+        4,
+        10,
         20,
         50,
     ],
@@ -511,11 +511,31 @@ def test_relevance(several):
     assert (found.error > 0).all()
     assert ((found.probability >= 0) & (found.probability <= 1)).all()
     for name, shortening, probability in zip(found.columns, found.shortening, found.probability, strict=True):
+        # Draws of one hypothesis alone say the same with more noise.
         h0, h1 = (np.log(several.lengthscale_draws(hypothesis)[:, int(name)]) for hypothesis in (0, 1))
-        assert shortening == pytest.approx(h0.mean() - h1.mean(), abs=1e-9)
-        assert probability == pytest.approx((h1[:, None] < h0).mean(), abs=1e-9)
+        error = math.sqrt((h0.var() + h1.var()) / 60)
+        assert abs(shortening - (h0.mean() - h1.mean())) < 4 * error
+        assert abs(probability - (h1[:, None] < h0).mean()) < 0.1
     lines = str(found).splitlines()
     assert len(lines) == 3 and lines[1].startswith(found.columns[0])
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_relevance_of_known_posteriors(weighted):
+    """Log lengthscales N(0, 1) given H0 and N(-m, 1) given H1: they are shorter by m, and the error is honest."""
+    shift, covered, errors = np.array([0.5, 0.0]), [], []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        h0, h1 = rng.normal(size=(2, 100, 2)), rng.normal(size=(2, 100, 2)) - shift
+        log_ratio = -(np.concatenate([h0, h1]) * shift).sum(axis=2) - 0.5 * (shift**2).sum()
+        found = sampling._relevance(("a", "b"), np.exp(h0), np.exp(h1), log_ratio if weighted else None)
+        truth = np.array([shift[0] if name == "a" else 0.0 for name in found.columns])
+        covered.append(np.abs(found.shortening - truth) < 2 * found.error)
+        errors.append(found.error[list(found.columns).index("a")])
+        exact = 0.5 * (1 + math.erf(shift[0] / 2))
+        assert abs(found.probability[list(found.columns).index("a")] - exact) < 0.15
+    assert 0.9 < np.mean(covered) < 0.99
+    assert (np.mean(errors) < 0.09) == weighted  # √(2/200) = 0.1 without the weights
 
 
 def test_amplitudes(adaptive):
@@ -776,7 +796,6 @@ def test_chains_of_a_posterior_with_two_peaks_disagree():
     assert r_hat(chains.positions[:, :, 0]) > 5
 
 
-@pytest.mark.xfail(reason="rounding makes P(H0) zero, and with it the error")
 def test_a_hypothesis_that_is_never_visited_leaves_log_bf10_uncertain():
     x, y = draw()
     result = quietly(x, 30.0 + y)
@@ -810,12 +829,6 @@ def test_json_round_trip(request, tmp_path, name):
     assert back.labels.dtype == back.given.dtype == back.diagnostics.switches.dtype == np.int64
     assert back.to_dict() == result.to_dict()
     assert str(back) == str(result)
-
-
-@pytest.mark.xfail(raises=ValueError, reason="infinity is not JSON")
-def test_json_of_chains_that_are_stuck(one):
-    stuck = replace(one, diagnostics=replace(one.diagnostics, r_hat_prob_h1=np.inf))
-    assert GibbsResult.from_json(stuck.to_json()).diagnostics.r_hat_prob_h1 == np.inf
 
 
 def test_json_of_another_kind_of_result(one):

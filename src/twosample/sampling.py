@@ -164,9 +164,9 @@ def _label_error(chains: Chains, given: Array, log_odds: Array) -> float:
 def _relevance(columns: tuple[str, ...], h0: Array, h1: Array, log_ratio: Array | None) -> Relevance:
     """How much shorter each lengthscale is given H1 than given H0, from draws (chains, draws, D) under each.
 
-    Where the densities of the two posteriors are known to have the ratio e^`log_ratio` (2 chains, draws), all draws count
-    for both: as draws of the even mixture of the two, weighted with σ(log_ratio) for H1 and the rest for H0. That takes
-    the difference on the same draws, and so with far less noise.
+    Where the densities of the two posteriors are known to have the ratio exp(`log_ratio`), all draws count for both: as
+    draws of the even mixture of the two, weighted with σ(log_ratio) for H1 and the rest for H0. The difference is then
+    taken on the same draws, and so with less noise.
     """
     from twosample.posterior.gibbs import effective_size
 
