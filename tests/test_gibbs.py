@@ -373,6 +373,16 @@ def test_r_hat_sees_a_single_chain_that_drifts():
     assert r_hat(np.linspace(0, 10, 400)[None] + autoregressive(3, 0.0, 1, 400)) > 1.5
 
 
+def test_chains_as_one_batch_are_the_chains_in_threads(monkeypatch):
+    """What an accelerator runs, on the processor."""
+    data, _ = MIXING
+    one_by_one = sample(TOY, data, QUICK, 5)
+    monkeypatch.setattr(gibbs.jax, "default_backend", lambda: "gpu")
+    at_once = sample(TOY, data, QUICK, 5)
+    np.testing.assert_allclose(at_once.positions, one_by_one.positions, rtol=1e-6)
+    np.testing.assert_array_equal(at_once.labels, one_by_one.labels)
+
+
 def test_constant_series():
     assert effective_size(np.full((3, 50), 0.7)) == 150
     assert r_hat(np.full((3, 50), 0.7)) == 1.0
