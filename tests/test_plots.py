@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 import twosample as ts
 from twosample import simulate
-from twosample.errors import InputError, MissingExtraError
-from twosample.plots import plot_result, printable
+from twosample.errors import ConvergenceWarning, InputError, MissingExtraError
+from twosample.plots import plot_lengthscales, plot_result, plot_trace, printable
 
 HOSTILE = "[red]x$\\frac{1}{0}$"
 
@@ -313,3 +313,154 @@ def test_result_plot_is_this_plot(one):
 def test_printable_keeps_what_can_be_printed():
     assert printable("naïve Ω 中文 $x$") == "naïve Ω 中文 $x$"
     assert printable("a\tb\x9b\u202e\udcff") == "a\\tb\\x9b\\u202e\\udcff"
+
+
+# Chains.
+
+
+def sampled(columns, **options):
+    rng = np.random.default_rng(0)
+    x, y = (frame(rng.normal(size=(20, len(columns))) + shift, *columns) for shift in (0, 1))
+    with pytest.warns(ConvergenceWarning):
+        return ts.gibbs(x, y, points=8, steps=60, burn_in=20, chains=2, model="adaptive", **options)
+
+
+@pytest.fixture(scope="module")
+def chains():
+    return sampled(["$u"])
+
+
+@pytest.fixture(scope="module")
+def several():
+    return sampled([HOSTILE, "v" * 99, "\x1b[31m\n$"], kernel="ard")
+
+
+def panels(figure):
+    return {axes.get_title(loc="left"): axes for axes in figure.axes}
+
+
+@pytest.mark.parametrize("draw", [plot_lengthscales, plot_trace])
+@pytest.mark.parametrize("name", ["chains", "several"])
+def test_chains_title_has_verdict_and_errors(draw, name, request, tmp_path):
+    result = request.getfixturevalue(name)
+    figure = draw(result)
+    figure.savefig(tmp_path / "picture.png", dpi=40)
+    verdict, numbers = figure.get_suptitle().splitlines()
+    assert verdict.lower() == result.verdict
+    assert f"± {result.prob_h1_error:.1g}  " in numbers
+    assert numbers.endswith(f"{result.log_bf10:+.2f} ± {result.log_bf10_error:.2g}")
+    certain = dataclasses.replace(result, log_bf10_given=np.full_like(result.log_bf10_given, -50.0))
+    assert "P(different | data) < 0.0001  " in draw(certain).get_suptitle()
+
+
+def test_sampled_densities_are_those_of_the_draws(chains):
+    # As if every other draw had been under H0, so that there are enough of both.
+    chains = dataclasses.replace(chains, given=np.arange(40).reshape(2, 20) % 2)
+    (axes,) = plot_lengthscales(chains).axes
+    assert axes.get_xscale() == "log"
+    differ, same, prior, median = axes.lines
+    for line, hypothesis in ((differ, 1), (same, 0)):
+        at, density = line.get_data()
+        draws = np.log(chains.lengthscale_draws(hypothesis))
+        # Smoothing with a bandwidth of about half a standard deviation, cut at the edges of the picture.
+        mass = np.trapezoid(density, np.log(at))
+        assert mass == pytest.approx(1.0, abs=0.15)
+        assert np.trapezoid(density * np.log(at), np.log(at)) / mass == pytest.approx(draws.mean(), abs=0.2)
+    low, high = (factor * chains.median_heuristic for factor in (1 / 16, 8.0))
+    at, density = prior.get_data()
+    inside = (at > low) & (at < high)
+    np.testing.assert_allclose(density, np.where(inside, 1.0 / np.log(128.0), 0.0))
+    assert median.get_xdata()[0] == chains.median_heuristic
+    assert "$u" in axes.get_xlabel()
+
+
+def test_hypothesis_with_few_draws_is_said_in_words(chains):
+    (axes,) = plot_lengthscales(dataclasses.replace(chains, given=np.ones_like(chains.given))).axes
+    assert texts(axes) == ["only 0 draws if they are the same"]
+    assert len(axes.lines) == 3
+
+
+def test_columns_are_in_the_order_of_their_relevance(several):
+    figure = plot_lengthscales(several)
+    relevance = several.relevance
+    names = {HOSTILE: HOSTILE, "v" * 99: f"{'v' * 14}...{'v' * 11}", "\x1b[31m\n$": "\\x1b[31m\\n$"}
+    for place, (column, title) in enumerate(zip(relevance.columns, panels(figure), strict=False)):
+        words = "shorter" if relevance.shortening[place] >= 0 else "longer"
+        size, error = abs(relevance.shortening[place]), relevance.error[place]
+        assert title == f"{place + 1}. {names[column]}\n{words} by {size:.2f} ± {error:.2f} if they differ"
+        shown = figure.axes[place].lines[-1].get_xdata()[0]
+        scale = several.scale[several.columns.index(column)]
+        assert shown == pytest.approx(several.median_heuristic * scale)
+    ranking = figure.axes[-1]
+    assert [text.get_text() for text in ranking.get_yticklabels()] == [names[column] for column in relevance.columns]
+    np.testing.assert_array_equal(ranking.containers[0].lines[0].get_xdata(), relevance.shortening)
+    shown = [*ranking.get_yticklabels(), *(axes._left_title for axes in figure.axes[:-1])]
+    assert not any(text.get_parse_math() or text.get_usetex() for text in shown)
+
+
+def test_columns_without_relevance_are_in_their_own_order(several):
+    figure = plot_lengthscales(dataclasses.replace(several, relevance=None))
+    assert list(panels(figure))[::2] == [HOSTILE, "\\x1b[31m\\n$"]
+    assert len(figure.axes) == 3
+
+
+def test_of_many_columns_twelve_are_shown(several):
+    many = tuple(f"column {i}" for i in range(15))
+
+    def wide(values):
+        return np.concatenate([values] * 5, axis=-1)
+
+    evidence = dataclasses.replace(
+        several.evidence,
+        lengthscales_h0=wide(several.evidence.lengthscales_h0),
+        lengthscales_h1=wide(several.evidence.lengthscales_h1),
+    )
+    fields = ("shortening", "error", "probability")
+    r_hat = np.arange(15.0)
+    result = dataclasses.replace(
+        several,
+        columns=many,
+        scale=np.ones(15),
+        lengthscales=wide(several.lengthscales),
+        evidence=evidence,
+        relevance=dataclasses.replace(
+            several.relevance, columns=many[::-1], **{name: wide(getattr(several.relevance, name)) for name in fields}
+        ),
+        diagnostics=dataclasses.replace(
+            several.diagnostics, r_hat_lengthscales=r_hat, ess_lengthscales=wide(several.diagnostics.ess_lengthscales)
+        ),
+    )
+    *columns, ranking = plot_lengthscales(result).axes
+    assert [axes.get_title(loc="left").split("\n")[0] for axes in columns] == [
+        f"{place + 1}. column {14 - place}" for place in range(12)
+    ]
+    assert "(12 of 15)" in ranking.get_title(loc="left")
+    # The chains that agree least.
+    assert list(panels(plot_trace(result)))[2:] == [f"column {i}" for i in range(3, 15)]
+
+
+def test_trace_shows_every_kept_draw(several):
+    figure = plot_trace(several)
+    probability, labels, *lengthscales = figure.axes
+    given = 1.0 / (1.0 + np.exp(-several.log_bf10_given))
+    for chain in range(2):
+        dots, mean = probability.lines[2 * chain : 2 * chain + 2]
+        np.testing.assert_array_equal(dots.get_xdata(), np.arange(1, 21))
+        np.testing.assert_allclose(dots.get_ydata(), given[chain])
+        assert mean.get_ydata()[-1] == pytest.approx(given[chain].mean())
+        for index, axes in enumerate(lengthscales):
+            np.testing.assert_array_equal(axes.lines[chain].get_ydata(), several.lengthscales[chain, :, index])
+    np.testing.assert_array_equal(labels.images[0].get_array(), several.labels)
+    assert labels.get_title(loc="right") == f"{several.diagnostics.switches.sum()} changes"
+    assert list(panels(figure))[2:] == [HOSTILE, f"{'v' * 14}...{'v' * 11}", "\\x1b[31m\\n$"]
+    found = several.diagnostics
+    for axes, r_hat, size in (
+        (probability, found.r_hat_prob_h1, found.ess_prob_h1),
+        (lengthscales[2], found.r_hat_lengthscales[2], found.ess_lengthscales[2]),
+    ):
+        assert axes.get_title(loc="right") == f"R-hat {r_hat:.3f}, {size:.0f} effective draws"
+
+
+def test_result_plots_are_these_plots(chains):
+    assert list(panels(chains.plot())) == list(panels(plot_lengthscales(chains)))
+    assert list(panels(chains.plot_trace())) == list(panels(plot_trace(chains)))

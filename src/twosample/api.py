@@ -250,8 +250,8 @@ def gibbs(
     --------
     >>> import numpy as np, twosample as ts
     >>> rng = np.random.default_rng(1)
-    >>> x, y = rng.normal(0, 1, 30), rng.normal(2, 1, 30)
-    >>> result = ts.gibbs(x, y, points=10, chains=2, steps=300, burn_in=100)
+    >>> x, y = rng.normal(0, 1, 30), rng.normal(1.2, 1, 30)
+    >>> result = ts.gibbs(x, y, points=10, chains=2, steps=800, burn_in=200)
     >>> exact = ts.test(x, y, points=10, model="paper")
     >>> bool(abs(result.prob_h1 - exact.prob_h1) < 5 * result.prob_h1_error)
     True
@@ -269,6 +269,8 @@ def gibbs(
             )
         )
     )
+    if evidence not in (True, False, None):
+        raise InputError(f"evidence: must be True, False or None, not {evidence!r}")
     if (settings.steps - settings.burn_in) // settings.thinning < 4:
         raise InputError("steps: fewer than 4 draws are left after the burn-in and thinning; run more steps")
     if settings.adapt_steps > settings.hmc_steps:

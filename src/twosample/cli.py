@@ -1,4 +1,4 @@
-"""The command line: reads tables, runs the test and prints the answer."""
+"""The command line: reads tables, runs the test, the sampler or the comparison, and prints the answer."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -21,7 +22,9 @@ from twosample.errors import InputError, InputTypeError, MissingExtraError
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.figure import Figure
 
+    from twosample.gibbs_result import GibbsResult
     from twosample.result import TwoSampleResult
 
 __all__ = ["main"]
@@ -34,6 +37,11 @@ _SHOWN_VALUES = 8
 _SNIFFED_BYTES = 1 << 20
 # Permutation tests of more rows take longer than a command should.
 _MOST_PERMUTED_ROWS = 5_000
+_MOST_PERMUTATIONS = 1_000_000
+# Arguments of the library that errors start with or name in brackets, and that are options here.
+_ARGUMENTS = (
+    "lengthscale points permutations prior_odds scale model steps burn_in thinning hmc_steps adapt_steps chains"
+).split()
 
 
 def main(args: list[str] | None = None) -> NoReturn:
@@ -77,11 +85,11 @@ def _in_options(message: str) -> str:
     """An error of the library with the options of the command in place of its arguments."""
     message = re.sub(r"\bpass (\w+)=[\"']?([\w.]+)[\"']?", r"pass \1=\2", message)
     message = message.replace("paired=True", "--paired").replace("nan_policy=omit", "--nan-policy omit")
+    message = message.replace("evidence=True", "--evidence")
     message = re.sub(r"\bmodel='(\w+)'", r"--model \1", message)
     message = re.sub(r"^rng:", "--seed:", message)
-    return re.sub(
-        r"^(lengthscale|points|permutations|prior_odds|scale|model)\b", lambda m: f"--{m[1].replace('_', '-')}", message
-    )
+    named = "|".join(_ARGUMENTS)
+    return re.sub(rf"^({named})\b|(?<=\()({named})(?=\))", lambda m: f"--{m[0].replace('_', '-')}", message)
 
 
 _EPILOG = """\b
@@ -90,6 +98,7 @@ Examples:
   twosample test before.csv after.csv
   twosample test trial.csv --by arm --columns dose,weight --plot trial.png
   twosample test trial.parquet --by arm --groups placebo,high --json trial.json
+  twosample gibbs before.csv after.csv --kernel ard --plot columns.png
   twosample compare before.csv after.csv
 
 Files are CSV, TSV or text with ',', tab or ';' between values, or Parquet. Rows are observations and columns are
@@ -138,7 +147,7 @@ def demo(out: Path) -> None:
         click.echo(result.summary())
         picture = out / f"twosample-demo-{name}.png"
         try:
-            _save_plot(result, picture, pair.names)
+            _save_plot(picture, partial(result.plot, names=pair.names))
             click.echo(f"  picture              {_printable(str(picture))}")
         except MissingExtraError as error:
             hint = f"note: no pictures: {error}"
@@ -170,18 +179,42 @@ def _names(context: click.Context, parameter: click.Parameter, value: str | None
     return names
 
 
-def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """One decorator that adds several options, shown in this order."""
-
-    def add(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
+# Options that commands share.
 
 
-_data_options = _options(
+def _together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Several options as one decorator, in the order of the help text."""
+    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
+
+
+def _path_option(*names: str, help: str) -> Callable[[Any], Any]:
+    return click.option(*names, metavar="OUT", type=click.Path(path_type=Path), help=help)
+
+
+def _model_option(default: str) -> Callable[[Any], Any]:
+    return click.option(
+        "--model",
+        type=click.Choice(["adaptive", "paper", "published"]),
+        default=default,
+        show_default=True,
+        help="What is assumed.",
+    )
+
+
+def _seed_option(help: str) -> Callable[[Any], Any]:
+    return click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help=help)
+
+
+def _count_option(name: str, default: int, help: str) -> Callable[[Any], Any]:
+    return click.option(name, type=int, default=default, show_default=True, help=help)
+
+
+def _permutations_option(lowest: int, default: int, help: str) -> Callable[[Any], Any]:
+    kind = click.IntRange(lowest, _MOST_PERMUTATIONS)
+    return click.option("--permutations", type=kind, default=default, show_default=True, help=help)
+
+
+_sample_options = _together(
     click.argument("files", nargs=-1, metavar="A [B]", type=click.Path(path_type=Path)),
     click.option("--by", metavar="COLUMN", help="Split the one file A by the two values of this column."),
     click.option("--groups", metavar="U,V", callback=_names, help="The two values of the --by column to compare."),
@@ -190,8 +223,7 @@ _data_options = _options(
     ),
     click.option("--paired", is_flag=True, help="Row i of the first sample belongs with row i of the second."),
 )
-
-_shared_options = _options(
+_question_options = _together(
     click.option(
         "--prior-odds",
         type=float,
@@ -214,15 +246,13 @@ _shared_options = _options(
         show_default=True,
         help="Refuse missing values, or leave out their rows.",
     ),
-    click.option(
-        "--seed",
-        type=click.IntRange(min=0),
-        default=0,
-        show_default=True,
-        help="Seed of random pairs and permutations, where they are needed.",
-    ),
 )
+_points_option = _count_option("--points", 40, "Number of evaluation points.")
+_json_option = _path_option("--json", "json_path", help="Write the whole result to this file.")
+_quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print one line: P(different | data) and log BF10.")
 
+
+# Commands on files.
 
 _TEST_EPILOG = """\b
 Examples:
@@ -235,31 +265,16 @@ Examples:
 
 
 @cli.command(epilog=_TEST_EPILOG)
-@_data_options
-@click.option(
-    "--model",
-    type=click.Choice(["adaptive", "paper", "published"]),
-    default="adaptive",
-    show_default=True,
-    help="What is assumed.",
-)
+@_sample_options
+@_model_option("adaptive")
 @click.option("--lengthscale", metavar="NUMBER|median", callback=_lengthscale, help="Fix the lengthscale [inferred].")
-@click.option("--points", type=int, default=40, show_default=True, help="Number of evaluation points.")
-@click.option(
-    "--permutations",
-    type=click.IntRange(0, 1_000_000),
-    default=0,
-    show_default=True,
-    help="Number of permutations for a p-value.",
-)
-@_shared_options
-@click.option(
-    "--json", "json_path", metavar="OUT", type=click.Path(path_type=Path), help="Write the whole result to this file."
-)
-@click.option(
-    "--plot", "plot_path", metavar="OUT", type=click.Path(path_type=Path), help="Write a picture: .png, .pdf or .svg."
-)
-@click.option("-q", "--quiet", is_flag=True, help="Print one line: P(different | data) and log BF10.")
+@_points_option
+@_permutations_option(0, 0, "Number of permutations for a p-value.")
+@_question_options
+@_seed_option("Seed of random pairs and permutations, where they are needed.")
+@_json_option
+@_path_option("--plot", "plot_path", help="Write a picture: .png, .pdf or .svg.")
+@_quiet_option
 def test(
     files: tuple[Path, ...],
     by: str | None,
@@ -272,28 +287,82 @@ def test(
     **options: Any,
 ) -> None:
     """Test two samples: the files A and B, or the file A split by a column."""  # fmt: skip
-    if plot_path is not None and plot_path.suffix.lower() not in _PLOT_KINDS:
-        raise InputError(f"--plot: {_quoted(plot_path)} must end in {', '.join(_PLOT_KINDS[:-1])} or {_PLOT_KINDS[-1]}")
-    for option, path in (("--json", json_path), ("--plot", plot_path)):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise InputError(f"{option}: there is no folder {_quoted(path.absolute().parent)}")
-    if plot_path is not None:
-        _require_matplotlib()
-
+    _check_outputs(json_path, {"--plot": plot_path})
     pair = _read_pair(files, by, groups)
     x, y = _numeric(pair, columns)
     with _naming(pair):
         result = _run(x, y, rng=seed, **options)
-
-    if quiet:
-        click.echo(f"{result.prob_h1:.6g} {result.log_bf10:.6g}")
-    else:
-        click.echo(f"{_who_is_who(pair)}.")
-        click.echo("\n".join(_printable(line) for line in result.summary().splitlines()))
-    if json_path is not None:
-        result.to_json(json_path)
+    _show(result, pair, json_path, quiet)
     if plot_path is not None:
-        _save_plot(result, plot_path, pair.names)
+        _save_plot(plot_path, partial(result.plot, names=pair.names))
+
+
+_GIBBS_EPILOG = """\b
+Examples:
+  twosample gibbs before.csv after.csv --trace chains.png
+  twosample gibbs trial.csv --by arm --kernel ard --model adaptive --plot columns.png
+  twosample gibbs a.csv b.csv --columns dose --chains 2 --steps 4000 --evidence
+
+It needs the extra "mcmc": pip install 'twosample[mcmc]'
+"""
+
+
+@cli.command(epilog=_GIBBS_EPILOG)
+@_sample_options
+@_model_option("paper")
+@click.option(
+    "--kernel",
+    type=click.Choice(["rbf", "ard"]),
+    default="rbf",
+    show_default=True,
+    help="One lengthscale, or one for each column.",
+)
+@_points_option
+@_question_options
+@_count_option("--steps", 2000, "Gibbs steps of each chain, the burn-in included.")
+@_count_option("--burn-in", 500, "How many of the first steps are dropped.")
+@_count_option("--thinning", 2, "One in how many of the others is kept.")
+@_count_option("--hmc-steps", 9, "No-U-Turn transitions in a Gibbs step.")
+@_count_option("--adapt-steps", 3, "How many of them tune the step size, during the burn-in.")
+@_count_option("--chains", 4, "Number of chains.")
+@click.option(
+    "--evidence/--no-evidence",
+    default=None,
+    help="Also estimate log BF10 in a way that works if the hypothesis never changes [for kernel ard].",
+)
+@_seed_option("Seed of everything random.")
+@_json_option
+@_path_option("--plot", "plot_path", help="Write a picture of the lengthscales: .png, .pdf or .svg.")
+@_path_option("--trace", "trace_path", help="Write a picture of the chains: .png, .pdf or .svg.")
+@_quiet_option
+def gibbs(
+    files: tuple[Path, ...],
+    by: str | None,
+    groups: tuple[str, ...] | None,
+    columns: tuple[str, ...] | None,
+    json_path: Path | None,
+    plot_path: Path | None,
+    trace_path: Path | None,
+    quiet: bool,
+    seed: int,
+    **options: Any,
+) -> None:
+    """Sample the hypothesis and the lengthscales, as the paper does.
+
+    For one lengthscale "twosample test" gives the same answer without sampling, in a small part of the time. Sampling
+    is for one lengthscale a column (--kernel ard), which tells the columns that matter, and for the chains themselves.
+    """
+    from twosample.api import gibbs as run_gibbs
+
+    _check_outputs(json_path, {"--plot": plot_path, "--trace": trace_path})
+    pair = _read_pair(files, by, groups)
+    x, y = _numeric(pair, columns)
+    with _naming(pair), _notes():
+        result = run_gibbs(x, y, rng=seed, progress=True, **options)
+    _show(result, pair, json_path, quiet)
+    for path, draw in ((plot_path, result.plot), (trace_path, result.plot_trace)):
+        if path is not None:
+            _save_plot(path, draw)
 
 
 _COMPARE_EPILOG = """\b
@@ -304,15 +373,10 @@ Examples:
 
 
 @cli.command(epilog=_COMPARE_EPILOG)
-@_data_options
-@_shared_options
-@click.option(
-    "--permutations",
-    type=click.IntRange(1, 1_000_000),
-    default=1000,
-    show_default=True,
-    help="Number of permutations behind p-values.",
-)
+@_sample_options
+@_question_options
+@_permutations_option(1, 1000, "Number of permutations behind p-values.")
+@_seed_option("Seed of everything random.")
 def compare(
     files: tuple[Path, ...],
     by: str | None,
@@ -386,11 +450,40 @@ def _row(name: str, result: Any) -> tuple[str, str, str, str, str]:
 # Running.
 
 
+def _check_outputs(json_path: Path | None, pictures: dict[str, Path | None]) -> None:
+    """Refuse, before the work, outputs that cannot be written after it."""
+    for option, path in pictures.items():
+        if path is not None and path.suffix.lower() not in _PLOT_KINDS:
+            raise InputError(
+                f"{option}: {_quoted(path)} must end in {', '.join(_PLOT_KINDS[:-1])} or {_PLOT_KINDS[-1]}"
+            )
+    for option, path in {"--json": json_path, **pictures}.items():
+        if path is not None and not path.absolute().parent.is_dir():
+            raise InputError(f"{option}: there is no folder {_quoted(path.absolute().parent)}")
+    if any(path is not None for path in pictures.values()):
+        _require_matplotlib()
+
+
 def _run(x: object, y: object, **options: Any) -> TwoSampleResult:
     from twosample.api import test as run_test
 
     with _notes():
         return run_test(x, y, progress=True, **options)
+
+
+def _who_is_who(pair: _Pair) -> str:
+    return f"x is {_quoted(pair.names[0])}, y is {_quoted(pair.names[1])}"
+
+
+@contextmanager
+def _naming(pair: _Pair) -> Iterator[None]:
+    """Say in errors about x or y which sample that is."""
+    try:
+        yield
+    except (InputError, InputTypeError) as error:
+        if not re.search(r"\b[xy]\b", str(error)):
+            raise
+        raise type(error)(f"{error} ({_who_is_who(pair)})") from None
 
 
 @contextmanager
@@ -416,33 +509,22 @@ def _require_matplotlib() -> None:
         raise MissingExtraError("plot", "matplotlib", "plot")
 
 
-def _save_plot(result: TwoSampleResult, path: Path, names: tuple[str, str]) -> None:
-    from twosample.plots import plot_result
+def _show(result: TwoSampleResult | GibbsResult, pair: _Pair, json_path: Path | None, quiet: bool) -> None:
+    if quiet:
+        click.echo(f"{result.prob_h1:.6g} {result.log_bf10:.6g}")
+    else:
+        click.echo(f"{_who_is_who(pair)}.")
+        click.echo("\n".join(_printable(line) for line in result.summary().splitlines()))
+    if json_path is not None:
+        result.to_json(json_path)
 
+
+def _save_plot(path: Path, draw: Callable[[], Figure]) -> None:
     with _notes():
-        plot_result(result, names=names).savefig(path, dpi=150)
+        draw().savefig(path, dpi=150)
 
 
 # Reading.
-
-
-def _read_pair(files: tuple[Path, ...], by: str | None, groups: tuple[str, ...] | None) -> _Pair:
-    return _split(files, by, groups) if by is not None else _two_files(files, groups)
-
-
-def _who_is_who(pair: _Pair) -> str:
-    return f"x is {_quoted(pair.names[0])}, y is {_quoted(pair.names[1])}"
-
-
-@contextmanager
-def _naming(pair: _Pair) -> Iterator[None]:
-    """Say in errors about x or y which file or group that is."""
-    try:
-        yield
-    except (InputError, InputTypeError) as error:
-        if not re.search(r"\b[xy]\b", str(error)):
-            raise
-        raise type(error)(f"{error} ({_who_is_who(pair)})") from None
 
 
 class _Pair(NamedTuple):
@@ -451,6 +533,10 @@ class _Pair(NamedTuple):
     x: pl.DataFrame
     y: pl.DataFrame
     names: tuple[str, str]
+
+
+def _read_pair(files: tuple[Path, ...], by: str | None, groups: tuple[str, ...] | None) -> _Pair:
+    return _split(files, by, groups) if by is not None else _two_files(files, groups)
 
 
 def _two_files(files: tuple[Path, ...], groups: tuple[str, ...] | None) -> _Pair:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from twosample import models
 from twosample.errors import InputError, MissingExtraError
 from twosample.posterior.chains import Settings
-from twosample.records import freeze, from_json, to_json, to_plain
+from twosample.records import Record
 from twosample.result import probability_in_words, verdict
 
 if TYPE_CHECKING:
@@ -25,14 +24,19 @@ __all__ = ["BridgeEstimate", "GibbsDiagnostics", "GibbsResult", "Relevance"]
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
+_SHOWN_COLUMNS = 8
+_LONGEST_NAME = 24
+
 
 @dataclass(frozen=True, eq=False)
 class Relevance:
     """Which columns drive the difference, the strongest first.
 
-    If the samples differ in a column, the evidence for it is larger at shorter lengthscales of that column, so that the
-    lengthscale is shorter given H1 than given H0. A column in which they do not differ has about the same lengthscale
-    under both, or a longer one given H1, which leaves the column out.
+    If the samples differ in a column, the evidence for it is larger at shorter lengthscales of that column, which makes
+    the lengthscale shorter given H1 than given H0. A column in which they do not differ has about the same lengthscale
+    under both, or a longer one given H1, which leaves the column out. The lengthscale itself tells less: it follows the
+    spread of the column. Where the model does not weigh lengthscales given H0 ("adaptive") they have their prior there,
+    and only the order of the columns means something, not the sign of the shortening.
 
     Attributes
     ----------
@@ -53,9 +57,10 @@ class Relevance:
 
     def __str__(self) -> str:
         """Return a table."""
-        width = max(6, *(len(name) for name in self.columns))
+        names = [_one_line(name) for name in self.columns]
+        width = max(6, *(len(name) for name in names))
         lines = [f"{'column':{width}}  shortening  +/-     P(shorter if they differ)"]
-        for name, value, error, share in zip(self.columns, self.shortening, self.error, self.probability, strict=True):
+        for name, value, error, share in zip(names, self.shortening, self.error, self.probability, strict=True):
             lines.append(f"{name:{width}}  {value:+10.3f}  {error:.3f}   {share:.2f}")
         return "\n".join(lines)
 
@@ -126,7 +131,7 @@ class GibbsDiagnostics:
 
 
 @dataclass(frozen=True, eq=False)
-class GibbsResult:
+class GibbsResult(Record):
     """Chains of the hypothesis and the lengthscales, and the answer they give.
 
     Attributes
@@ -149,7 +154,7 @@ class GibbsResult:
     evidence
         The estimate of log BF10 that does not need the chain to change the hypothesis, or None.
     relevance
-        Which columns drive the difference, for kernel "ard"; None for others, and where a hypothesis was not visited.
+        Which columns drive the difference; None without kernel "ard" and the draws of the bridge estimate.
     median_heuristic
         The lengthscale of the median heuristic, where the first chain starts.
     points
@@ -172,6 +177,8 @@ class GibbsResult:
         How far they can be trusted.
     """
 
+    _derived: ClassVar[tuple[str, ...]] = ("prob_h1", "log_bf10", "verdict")
+
     labels: Labels
     given: Labels
     lengthscales: Array
@@ -192,10 +199,6 @@ class GibbsResult:
     model: models.Model
     settings: Settings
     diagnostics: GibbsDiagnostics
-
-    def __post_init__(self) -> None:
-        """Make the arrays as unchangeable as the record."""
-        freeze(self)
 
     @cached_property
     def prob_h1(self) -> float:
@@ -220,8 +223,9 @@ class GibbsResult:
         """Monte Carlo standard error of `log_bf10`."""
         if self.evidence is not None:
             return self.evidence.error
-        # Of the logarithm of the odds; where one hypothesis has all the probability the other's share limits it.
-        return self.prob_h1_error / max(self.prob_h1 * self.prob_h0, 1e-300)
+        both = self.prob_h1 * self.prob_h0
+        # Where that underflows no draw was of the other hypothesis, and the odds are known by their order of magnitude.
+        return self.prob_h1_error / both if both > 1e-300 else 1.0
 
     @property
     def verdict(self) -> str:
@@ -256,7 +260,7 @@ class GibbsResult:
             f"  log BF10             {self.log_bf10:+.2f} +/- {self.log_bf10_error:.2g}"
             + (" (bridge)" if self.evidence is not None else ""),
         ]
-        for index, name in enumerate(self._lengthscale_names()):
+        for index, name in self._shown_lengthscales():
             both = []
             for hypothesis, words in ((1, "if they differ"), (0, "if not")):
                 draws = self.lengthscale_draws(hypothesis)[:, index]
@@ -265,7 +269,9 @@ class GibbsResult:
                     both.append(f"{middle:.3g} ({low:.3g} to {high:.3g}) {words}")
             lines.append(f"  {name:<20} {'; '.join(both)}")
         if self.relevance is not None:
-            lines.append(f"  columns that matter  {', '.join(self.relevance.columns)} (the strongest first)")
+            ranked = [_one_line(column) for column in self.relevance.columns[:_SHOWN_COLUMNS]]
+            more = ", ..." if len(self.columns) > _SHOWN_COLUMNS else ""
+            lines.append(f"  columns by relevance {', '.join(ranked)}{more}")
         lines += [
             f"  data                 {sizes}, {columns}",
             f"  model                {self.model.name}, kernel {self.kernel}, {len(self.points)} evaluation points",
@@ -280,10 +286,12 @@ class GibbsResult:
     def _largest_r_hat(self) -> float:
         return float(max(self.diagnostics.r_hat_prob_h1, *self.diagnostics.r_hat_lengthscales))
 
-    def _lengthscale_names(self) -> tuple[str, ...]:
+    def _shown_lengthscales(self) -> list[tuple[int, str]]:
+        """Index and name of the lengthscales to print: of several those of the most relevant columns."""
         if self.lengthscales.shape[-1] == 1:
-            return ("lengthscale",)
-        return tuple(f"lengthscale {name}" for name in self.columns)
+            return [(0, "lengthscale")]
+        order = self.columns if self.relevance is None else self.relevance.columns
+        return [(self.columns.index(name), f"lengthscale {_one_line(name)}") for name in order[:_SHOWN_COLUMNS]]
 
     def __str__(self) -> str:
         """Return the summary."""
@@ -336,16 +344,8 @@ class GibbsResult:
             return arviz.InferenceData(**groups)  # type: ignore[arg-type]
         return xarray.DataTree.from_dict(groups)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, strings, lists and dictionaries: the derived quantities first, then every field."""
-        derived = {"prob_h1": self.prob_h1, "log_bf10": self.log_bf10, "verdict": self.verdict}
-        return {**derived, **to_plain(self)}
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """The result as JSON text, also written to `path` if one is given."""
-        return to_json(self.to_dict(), path)
-
-    @classmethod
-    def from_json(cls, source: str | Path) -> GibbsResult:
-        """Read a result back, from JSON text or from a file (a `Path`)."""
-        return from_json(cls, source)
+def _one_line(name: str) -> str:
+    """A name of a column, on one line and not too long."""
+    words = " ".join(name.split())
+    return words if len(words) <= _LONGEST_NAME else words[: _LONGEST_NAME - 3] + "..."

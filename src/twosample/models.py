@@ -26,7 +26,7 @@ class LogUniform:
     low: float
     high: float
 
-    def bounds(self, median: float) -> tuple[float, float]:
+    def bounds(self, median: float, spread: float = 0.0) -> tuple[float, float]:
         """Smallest and largest lengthscale of the support."""
         return self.low * median, self.high * median
 
@@ -42,10 +42,13 @@ class Gamma:
     shape: float
     rate: float
 
-    def bounds(self, median: float) -> tuple[float, float]:
-        """Range outside of which neither the prior nor the likelihood leaves any mass."""
+    def bounds(self, median: float, spread: float = 0.0) -> tuple[float, float]:
+        """Range outside of which neither the prior nor the likelihood leaves any mass.
+
+        The likelihood is flat beyond the largest distance between rows, `spread`, which one outlier makes large.
+        """
         typical = self.shape / self.rate
-        return 1e-4 * min(typical, median), 40.0 * max(typical, median)
+        return 1e-4 * min(typical, median), max(40.0 * max(typical, median), spread)
 
     def log_density(self, log_lengthscale: Array) -> Array:
         """Log density of log ℓ, so with the Jacobian ℓ."""

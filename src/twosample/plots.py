@@ -1,7 +1,8 @@
-"""Pictures of a result: the samples, where they differ, and at what scale. They read a result and infer nothing."""
+"""Pictures of results: the samples, where they differ, at what scale; and chains. They read a result, infer nothing."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,14 +12,16 @@ from twosample.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.colors import Colormap, Normalize
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
     from twosample.baselines import HolmesResult
+    from twosample.gibbs_result import GibbsResult
     from twosample.result import TwoSampleResult
 
-__all__ = ["plot_result", "plot_tree", "printable"]
+__all__ = ["plot_lengthscales", "plot_result", "plot_trace", "plot_tree", "printable"]
 
 Array = NDArray[np.float64]
 
@@ -28,12 +31,16 @@ _Y_COLOR = "#D55E00"
 _NEUTRAL = "#F7F7F7"
 _INK = "#333333"
 _FAINT = "#777777"
+_DIFFER_COLOR = "#009E73"
+_PROBABILITY_COLOR = "#7B3294"
 
 _SHOWN_SHARE = 0.995
 _GRID_1D = 400
 _GRID_2D = 90
 _LONGEST_NAME = 28
 _MARKERS = ("o", "^")
+_MOST_PANELS = 12
+_FEWEST_DRAWS = 20
 
 
 def printable(text: str) -> str:
@@ -75,13 +82,12 @@ def plot_result(result: TwoSampleResult, *, names: tuple[str, str] = ("x", "y"))
     >>> [axes.get_title(loc="left") for axes in figure.axes[:3]]
     ['The samples', 'Where they differ, if they do', 'At what scale they differ, if they do']
     """
-    _require_matplotlib()
     if len(names) != 2:
         raise InputError(f"names: need one name for each of the two samples, not {len(names)}")
     labels = (_short(names[0]), _short(names[1]))
 
     one_column = len(result.columns) == 1
-    figure = _empty_figure((11.0, 6.2) if one_column else (15.0, 5.2))
+    figure = _figure(11.0, 6.2) if one_column else _figure(15.0, 5.2)
     if one_column:
         grid = figure.add_gridspec(2, 2, width_ratios=(1.45, 1.0))
         samples = figure.add_subplot(grid[0, 0])
@@ -93,7 +99,7 @@ def plot_result(result: TwoSampleResult, *, names: tuple[str, str] = ("x", "y"))
         _draw_columns(samples, witness, result, labels)
     _draw_lengthscale(scale, result)
 
-    _title(figure, result)
+    _headline(figure, result, *_answer(result))
     for axes, text in (
         (samples, "The samples"),
         (witness, "Where they differ, if they do"),
@@ -103,43 +109,152 @@ def plot_result(result: TwoSampleResult, *, names: tuple[str, str] = ("x", "y"))
     return figure
 
 
-def _require_matplotlib() -> None:
+def plot_lengthscales(result: GibbsResult) -> Figure:
+    """Draw the posterior of every lengthscale under each hypothesis, and for kernel "ard" which columns matter.
+
+    Parameters
+    ----------
+    result
+        What `twosample.gibbs` returned. Of more than 12 columns the 12 most relevant are shown.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Save it with ``figure.savefig("lengthscales.png")``. It belongs to no window and no global state.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    shown = list(range(result.lengthscales.shape[-1]))[:_MOST_PANELS]
+    if result.relevance is not None:
+        shown = [result.columns.index(name) for name in result.relevance.columns[:_MOST_PANELS]]
+    n_columns = len(shown) if len(shown) < 4 else math.ceil(math.sqrt(len(shown)))
+    n_rows = math.ceil(len(shown) / n_columns)
+    if result.relevance is not None:
+        figure = _figure(2.9 * n_columns + 5.0, max(2.2 * n_rows + 1.8, 5.0))
+        grid = figure.add_gridspec(n_rows, n_columns + 1, width_ratios=[1.0] * n_columns + [1.5])
+    else:
+        figure = _figure(max(2.9 * n_columns, 7.5), max(2.2 * n_rows + 1.8, 5.0))
+        grid = figure.add_gridspec(n_rows, n_columns)
+    handles: dict[str, Any] = {}
+    for place, index in enumerate(shown):
+        axes = figure.add_subplot(grid[divmod(place, n_columns)])
+        handles |= _draw_draws(axes, result, index)
+        if place % n_columns == 0:
+            axes.set_ylabel("density of log lengthscale" if n_rows == 1 else "density")
+        if result.kernel == "ard":
+            title = _column_labels(result)[index]
+            if result.relevance is not None:
+                value, error = result.relevance.shortening[place], result.relevance.error[place]
+                words = "shorter" if value >= 0.0 else "longer"
+                title = f"{place + 1}. {title}\n{words} by {abs(value):.2f} ± {error:.2f} if they differ"
+            _as_text(axes.set_title(title, loc="left", color=_INK, fontsize="medium"))
+            if place >= len(shown) - n_columns:
+                axes.set_xlabel("lengthscale\n(in the units of the column)")
+        else:
+            axes.set_title("At what scale they differ, if they do", loc="left", color=_INK)
+            _as_text(axes.set_xlabel(f"lengthscale\n{_unit(result)}"))
+    if result.relevance is not None:
+        _draw_relevance(figure.add_subplot(grid[:, -1]), result, len(shown))
+    ncols = 4 if figure.get_figwidth() > 8.5 else 2
+    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=ncols, frameon=False)
+    _headline(figure, result, *_sampled_answer(result))
+    return figure
+
+
+def plot_trace(result: GibbsResult) -> Figure:
+    """Draw the chains draw by draw: P(different), the hypothesis, and the lengthscales.
+
+    Parameters
+    ----------
+    result
+        What `twosample.gibbs` returned. Of more than 12 lengthscales the 12 whose chains agree least are shown.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Save it with ``figure.savefig("trace.png")``. It belongs to no window and no global state.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    found = result.diagnostics
+    shown = sorted(np.argsort(-found.r_hat_lengthscales, kind="stable")[:_MOST_PANELS].tolist())
+    n_columns = 1 if len(shown) <= 3 else 2
+    n_rows = math.ceil(len(shown) / n_columns)
+    strip = 0.25 + 0.12 * len(result.labels)
+    figure = _figure(11.0, 3.6 + strip + 1.6 * n_rows)
+    grid = figure.add_gridspec(2 + n_rows, n_columns, height_ratios=[2.0, strip] + [1.3] * n_rows)
+
+    chains = _chain_colors(len(result.labels))
+    probability = figure.add_subplot(grid[0, :])
+    _draw_probability(probability, result, chains)
+    labels = figure.add_subplot(grid[1, :], sharex=probability)
+    _draw_labels(labels, result)
+    drawn = [probability, labels]
+    draws = np.arange(1, result.labels.shape[1] + 1)
+    for place, index in enumerate(shown):
+        axes = figure.add_subplot(grid[(2 + place // n_columns, place % n_columns)], sharex=probability)
+        for series, color in zip(result.lengthscales[:, :, index], chains, strict=True):
+            axes.plot(draws, series, color=color, linewidth=0.7, alpha=0.8)
+        axes.axhline(_median_heuristic(result, index), color=_INK, linewidth=1.0, linestyle=":")
+        axes.set(yscale="log", ylabel="lengthscale" if place % n_columns == 0 else "")
+        _number_log_axis(axes.yaxis)
+        name = _column_labels(result)[index] if result.kernel == "ard" else "Lengthscale"
+        _trace_titles(axes, name, _agreement(found.r_hat_lengthscales[index], found.ess_lengthscales[index]))
+        drawn.append(axes)
+    for axes in drawn[:-n_columns]:
+        axes.tick_params(labelbottom=False)
+    thinning, burn_in = result.settings.thinning, result.settings.burn_in
+    kept = "every Gibbs step" if thinning == 1 else f"one in {thinning} Gibbs steps"
+    figure.supxlabel(f"kept draw ({kept} after the first {burn_in}); dotted: median heuristic", fontsize="medium")
+    probability.set_xlim(0.5, len(draws) + 0.5)
+    _headline(figure, result, *_sampled_answer(result))
+    return figure
+
+
+def _figure(width: float, height: float) -> Figure:
+    """An empty figure that belongs to no window."""
     try:
-        import matplotlib  # noqa: F401
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
     except ImportError:
         raise MissingExtraError("plot", "matplotlib", "plot") from None
-
-
-def _empty_figure(size: tuple[float, float]) -> Figure:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08))
+    figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08))
     FigureCanvasAgg(figure)
     return figure
 
 
-def _title(figure: Figure, result: TwoSampleResult | HolmesResult) -> None:
-    title = f"{result.verdict[0].upper()}{result.verdict[1:]}\n{_answer(result)}"
+def _headline(figure: Figure, result: TwoSampleResult | GibbsResult | HolmesResult, *numbers: str) -> None:
+    """The verdict, and the numbers below it."""
+    title = f"{result.verdict[0].upper()}{result.verdict[1:]}\n{'      '.join(numbers)}"
     _as_text(figure.suptitle(title, fontsize="x-large", color=_INK))
 
 
-def _answer(result: TwoSampleResult | HolmesResult) -> str:
-    """The numbers below the verdict."""
-    probability = result.prob_h1
+def _answer(result: TwoSampleResult | HolmesResult) -> tuple[str, str]:
+    """P(different) and log BF10."""
+    return f"P(different | data) {_probability(result.prob_h1)}", _log_bayes_factor(result.log_bf10)
+
+
+def _probability(probability: float) -> str:
     if probability > 0.9999:
-        shown = "> 0.9999"
-    elif probability < 0.0001:
-        shown = "< 0.0001"
-    else:
-        shown = f"= {probability:.4f}"
-    return f"P(different | data) {shown}      log BF10 = {round(result.log_bf10, 2) + 0.0:+.2f}"
+        return "> 0.9999"
+    return "< 0.0001" if probability < 0.0001 else f"= {probability:.4f}"
+
+
+def _log_bayes_factor(log_bf10: float) -> str:
+    return f"log BF10 = {round(log_bf10, 2) + 0.0:+.2f}"
 
 
 def _short(name: str) -> str:
+    """A name without its middle where it is long: names that start alike often differ at the end."""
     shown = printable(str(name))
-    return shown if len(shown) <= _LONGEST_NAME else f"{shown[: _LONGEST_NAME - 3]}..."
+    return shown if len(shown) <= _LONGEST_NAME else f"{shown[:14]}...{shown[17 - _LONGEST_NAME :]}"
 
 
 def _as_text(text: Text) -> Text:
@@ -182,7 +297,7 @@ def _legend(axes: Axes, handles: list[Any], labels: list[str], *, ncols: int = 1
         _as_text(text).set_text(label)
 
 
-def _column_labels(result: TwoSampleResult | HolmesResult) -> list[str]:
+def _column_labels(result: TwoSampleResult | GibbsResult | HolmesResult) -> list[str]:
     """What to call the columns; those without a name go by their position."""
     if len(result.columns) == 1 and result.columns[0].isdigit():
         return ["value"]
@@ -415,22 +530,22 @@ def _draw_lengthscale(axes: Axes, result: TwoSampleResult) -> None:
     from matplotlib.lines import Line2D
 
     grid = posterior.grid
-    differ = axes.fill_between(grid, posterior.density_h1, color="#009E73", alpha=0.3, linewidth=0)
-    axes.plot(grid, posterior.density_h1, color="#009E73", linewidth=1.8)
+    differ = axes.fill_between(grid, posterior.density_h1, color=_DIFFER_COLOR, alpha=0.3, linewidth=0)
+    axes.plot(grid, posterior.density_h1, color=_DIFFER_COLOR, linewidth=1.8)
     (same,) = axes.plot(grid, posterior.density_h0, color=_FAINT, linewidth=0.9)
     median = axes.axvline(posterior.median_heuristic, color=_INK, linewidth=1.0, linestyle=":")
     axes.set(xscale="log", ylim=(0.0, 1.08 * float(max(posterior.density_h1.max(), posterior.density_h0.max()))))
     axes.set(ylabel="density of log lengthscale")
     axes.set_xlim(*_lengthscale_range(result))
     _as_text(axes.set_xlabel(f"lengthscale\n{_unit(result)}"))
-    _number_log_axis(axes)
+    _number_log_axis(axes.xaxis)
 
     probability = axes.twinx()
-    probability.plot(grid, posterior.prob_h1, color="#7B3294", linewidth=1.4, linestyle="--")
+    probability.plot(grid, posterior.prob_h1, color=_PROBABILITY_COLOR, linewidth=1.4, linestyle="--")
     probability.set(ylim=(0.0, 1.08), yticks=[0.0, 0.25, 0.5, 0.75, 1.0])
-    probability.set_ylabel("P(different | data, lengthscale)", color="#7B3294")
-    probability.tick_params(axis="y", colors="#7B3294")
-    alone = Line2D([], [], color="#7B3294", linewidth=1.4, linestyle="--")
+    probability.set_ylabel("P(different | data, lengthscale)", color=_PROBABILITY_COLOR)
+    probability.tick_params(axis="y", colors=_PROBABILITY_COLOR)
+    alone = Line2D([], [], color=_PROBABILITY_COLOR, linewidth=1.4, linestyle="--")
     handles = {
         "posterior if they differ": differ,
         "posterior if they are the same": same,
@@ -450,16 +565,17 @@ def _lengthscale_range(result: TwoSampleResult) -> tuple[float, float]:
     return min(ends) / 1.15, max(ends) * 1.15
 
 
-def _number_log_axis(axes: Axes) -> None:
+def _number_log_axis(axis: Axis) -> None:
     """Write 0.01, 0.1, 1 rather than powers of ten, and more of them where the axis spans less than two decades."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-    low, high = axes.get_xlim()
+    low, high = axis.get_view_interval()
     decades = np.log10(high / low)
     subs = (1.0,) if decades > 3 else (1.0, 3.0) if decades > 1.5 else (1.0, 2.0, 5.0)
-    axes.xaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _number(value)))
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    narrow = MaxNLocator(6, steps=[1, 2, 2.5, 5, 10])
+    axis.set_major_locator(LogLocator(subs=subs, numticks=12) if decades > 0.7 else narrow)
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _number(value)))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _number(value: float) -> str:
@@ -469,7 +585,7 @@ def _number(value: float) -> str:
     return f"{digits}e{int(exponent)}"
 
 
-def _unit(result: TwoSampleResult) -> str:
+def _unit(result: TwoSampleResult | GibbsResult) -> str:
     if len(result.columns) == 1:
         return (
             "(in the units of the data)"
@@ -479,6 +595,133 @@ def _unit(result: TwoSampleResult) -> str:
     if (result.scale == 1.0).all():
         return "(in the units of the columns)"
     return "(1 = the typical spread of a column)"
+
+
+# Chains.
+
+
+def _sampled_answer(result: GibbsResult) -> tuple[str, str]:
+    """P(different) and log BF10 with their Monte Carlo errors."""
+    probability = _probability(result.prob_h1)
+    error = f" ± {result.prob_h1_error:.1g}" if probability.startswith("=") else ""
+    return (
+        f"P(different | data) {probability}{error}",
+        f"{_log_bayes_factor(result.log_bf10)} ± {result.log_bf10_error:.2g}",
+    )
+
+
+def _lengthscale_unit(result: GibbsResult, index: int) -> float:
+    """What the lengthscale was multiplied by for its unit."""
+    return float(result.scale[index]) if result.kernel == "ard" or len(result.columns) == 1 else 1.0
+
+
+def _median_heuristic(result: GibbsResult, index: int) -> float:
+    """The median heuristic in the unit of a lengthscale."""
+    if len(result.columns) == 1:
+        return result.median_heuristic
+    return result.median_heuristic * _lengthscale_unit(result, index)
+
+
+def _draw_draws(axes: Axes, result: GibbsResult, index: int) -> dict[str, Any]:
+    """Densities of a log lengthscale under each hypothesis; returns what the legend needs."""
+    draws = {hypothesis: np.log(result.lengthscale_draws(hypothesis)[:, index]) for hypothesis in (1, 0)}
+    unit, median = _lengthscale_unit(result, index), _median_heuristic(result, index)
+    ends = [np.log(median), *(np.quantile(one, q) for one in draws.values() if len(one) for q in (0.002, 0.998))]
+    at = np.linspace(min(ends) - 0.15, max(ends) + 0.15, _GRID_1D)
+    density = {which: _kernel_density(one, at) for which, one in draws.items() if len(one) >= _FEWEST_DRAWS}
+    grid = np.exp(at)
+    handles: dict[str, Any] = {}
+    if 1 in density:
+        differ = axes.fill_between(grid, density[1], color=_DIFFER_COLOR, alpha=0.3, linewidth=0)
+        axes.plot(grid, density[1], color=_DIFFER_COLOR, linewidth=1.8)
+        handles["posterior if they differ"] = differ
+    if 0 in density:
+        (handles["posterior if they are the same"],) = axes.plot(grid, density[0], color=_FAINT, linewidth=0.9)
+
+    prior = result.model.lengthscale
+    low, high = prior.bounds(median / unit)
+    inside = (grid >= low * unit) & (grid <= high * unit)
+    expected = np.where(inside, np.exp(prior.log_density(at - np.log(unit))), 0.0)
+    (handles["prior"],) = axes.plot(grid, expected, color=_FAINT, linewidth=0.9, linestyle=(0, (4, 3)))
+    handles["median heuristic"] = axes.axvline(median, color=_INK, linewidth=1.0, linestyle=":")
+
+    few = [
+        f"only {len(draws[which])} draws {words}"
+        for which, words in ((1, "if they differ"), (0, "if they are the same"))
+        if which not in density
+    ]
+    axes.text(
+        0.03, 0.97, "\n".join(few), transform=axes.transAxes, va="top", color=_FAINT, fontsize="small",
+        backgroundcolor="white",
+    )  # fmt: skip
+    top = max((float(one.max()) for one in (*density.values(), expected)), default=1.0)
+    axes.set(xscale="log", xlim=(grid[0], grid[-1]), ylim=(0.0, 1.08 * top), yticks=[])
+    _number_log_axis(axes.xaxis)
+    return handles
+
+
+def _draw_relevance(axes: Axes, result: GibbsResult, n_shown: int) -> None:
+    """How much shorter the lengthscales are if the samples differ, the strongest on top."""
+    relevance = result.relevance
+    assert relevance is not None
+    places, value = np.arange(n_shown), relevance.shortening[:n_shown]
+    axes.axvline(0.0, color=_INK, linewidth=0.8, linestyle=(0, (4, 3)))
+    axes.errorbar(
+        value, places, xerr=2.0 * relevance.error[:n_shown], fmt="o", color=_DIFFER_COLOR, markersize=5, capsize=2
+    )
+    names = dict(zip(result.columns, _column_labels(result), strict=True))
+    axes.set_yticks(places, [names[column] for column in relevance.columns[:n_shown]])
+    for text in axes.get_yticklabels():
+        _as_text(text)
+    axes.set(ylim=(n_shown - 0.5, -0.5))
+    axes.set_xlabel("how much shorter the log lengthscale is if they differ\n(mean ± 2 Monte Carlo errors)")
+    of = f" ({n_shown} of {len(relevance.columns)})" if n_shown < len(relevance.columns) else ""
+    axes.set_title(f"Which columns drive the difference, if any{of}", loc="left", color=_INK)
+
+
+def _chain_colors(n_chains: int) -> list[Any]:
+    from matplotlib import colormaps
+
+    return list(colormaps["viridis"](np.linspace(0.0, 0.85, n_chains)))
+
+
+def _draw_probability(axes: Axes, result: GibbsResult, chains: list[Any]) -> None:
+    """P(different | parameters) of every draw, and the mean of those so far."""
+    log_odds = result.log_bf10_given + math.log(result.prior_odds)
+    probabilities = np.exp(-np.logaddexp(0.0, -log_odds))
+    draws = np.arange(1, probabilities.shape[1] + 1)
+    for series, color in zip(probabilities, chains, strict=True):
+        axes.plot(draws, series, ".", color=color, markersize=4, alpha=0.5, markeredgewidth=0)
+        axes.plot(draws, np.cumsum(series) / draws, color=color, linewidth=1.6)
+    axes.set(ylim=(-0.03, 1.03), yticks=[0.0, 0.25, 0.5, 0.75, 1.0])
+    agreement = _agreement(result.diagnostics.r_hat_prob_h1, result.diagnostics.ess_prob_h1)
+    _trace_titles(axes, "P(different | parameters), and its mean so far in each chain", agreement)
+
+
+def _draw_labels(axes: Axes, result: GibbsResult) -> None:
+    """A strip a chain with the hypothesis of every draw."""
+    from matplotlib.colors import ListedColormap
+
+    n_chains, n_draws = result.labels.shape
+    axes.imshow(
+        result.labels, cmap=ListedColormap(["#D9D9D9", _DIFFER_COLOR]), vmin=0, vmax=1, aspect="auto",
+        extent=(0.5, n_draws + 0.5, n_chains + 0.5, 0.5), interpolation="nearest",
+    )  # fmt: skip
+    for chain in range(1, n_chains):
+        axes.axhline(chain + 0.5, color="white", linewidth=1.0)
+    axes.set(yticks=[])
+    changes = int(result.diagnostics.switches.sum())
+    words = "Hypothesis, a row a chain (green: they differ, grey: the same)"
+    _trace_titles(axes, words, f"{changes:,} {'change' if changes == 1 else 'changes'}")
+
+
+def _trace_titles(axes: Axes, name: str, agreement: str) -> None:
+    _as_text(axes.set_title(name, loc="left", color=_INK, fontsize="medium"))
+    axes.set_title(agreement, loc="right", color=_FAINT, fontsize="medium")
+
+
+def _agreement(r_hat: float, effective: float) -> str:
+    return f"R-hat {r_hat:.3f}, {effective:,.0f} effective draws"
 
 
 # The tree of Holmes et al.
@@ -499,11 +742,10 @@ def plot_tree(result: HolmesResult) -> Figure:
     matplotlib.figure.Figure
         Save it with ``figure.savefig("tree.png")``.
     """
-    _require_matplotlib()
+    figure = _figure(9.5, 5.6)
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import Normalize
 
-    figure = _empty_figure((9.5, 5.6))
     axes = figure.subplots()
     left, width, top = result.cells / 2.0**result.levels, 1.0 / 2.0**result.levels, result.levels + 0.5
     corners = [(left, top), (left + width, top), (left + width, top + 1.0), (left, top + 1.0)]
@@ -520,11 +762,11 @@ def plot_tree(result: HolmesResult) -> Figure:
     _as_text(values.set_xlabel(_column_labels(result)[0]))
     bar = figure.colorbar(drawn, ax=axes, shrink=0.8, pad=0.02)
     bar.set_label("contribution to log BF10 (positive: different)")
-    _title(figure, result)
+    _headline(figure, result, *_answer(result))
     return figure
 
 
 def _evidence_colors() -> Colormap:
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list("the same, different", ["#777777", _NEUTRAL, "#009E73"])
+    return LinearSegmentedColormap.from_list("the same, different", [_FAINT, _NEUTRAL, _DIFFER_COLOR])

@@ -95,6 +95,13 @@ class Problem:
         return cls(samples, model, _points(points, samples, rows), median, kernel)
 
     @property
+    def spread(self) -> float:
+        """Length of the diagonal of the box around all rows, standardised."""
+        x, y = self.samples.x, self.samples.y
+        ranges = np.maximum(x.max(axis=0), y.max(axis=0)) - np.minimum(x.min(axis=0), y.min(axis=0))
+        return min(float(np.linalg.norm(ranges / self.samples.scale)), LARGEST_LENGTHSCALE)
+
+    @property
     def unit(self) -> float:
         """What a standardised lengthscale is multiplied by when it is shown."""
         return float(self.samples.scale[0]) if self.samples.n_columns == 1 else 1.0
@@ -169,7 +176,7 @@ class Problem:
                 curves.append(new.log_bf10)
             return np.stack(curves, axis=1)
 
-        low, high = np.log(prior.bounds(self.median))
+        low, high = np.log(prior.bounds(self.median, self.spread))
         rule = integrate(
             target,
             low,

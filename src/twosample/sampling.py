@@ -104,14 +104,16 @@ def _result(
         )
         apart = shown(kept_apart.positions)
         estimate = BridgeEstimate(log_bf10, error, overlap, apart[h0], apart[h1])
-        relevance = _relevance(samples.columns, apart[h0], apart[h1]) if several else None
+        if several:
+            log_ratio = kept_apart.log_bf10 - log_bf10 if coherent else None
+            relevance = _relevance(samples.columns, apart[h0], apart[h1], log_ratio)
     return GibbsResult(
         labels=chains.labels,
         given=chains.given,
         lengthscales=lengthscales,
         amplitudes=None if problem.model.amplitude is None else np.exp(chains.positions[:, :, -1]),
         log_bf10_given=chains.log_bf10,
-        prob_h1_error=max(float(given.std() / np.sqrt(ess)), _label_error(chains, given)),
+        prob_h1_error=max(float(given.std() / np.sqrt(ess)), _label_error(chains, given, log_odds)),
         prior_odds=prior_odds,
         evidence=estimate,
         relevance=relevance,
@@ -142,39 +144,56 @@ def _result(
     )
 
 
-def _label_error(chains: Chains, given: Array) -> float:
+def _label_error(chains: Chains, given: Array, log_odds: Array) -> float:
     """Standard error of the mean of P(H1 | parameters) from how rarely the hypothesis changes.
 
     The mean is w m₁ + (1 - w) m₀ with w the share of draws under H1 and m the mean under each hypothesis. As a chain of
     two states that moves with probabilities α = m₀ and β = 1 - m₁ the share w has variance 2 w (1 - w)/(N (α + β)).
-    Where few draws are effective this sees what the autocorrelation of a short chain hides.
+    Where few draws are effective this sees what the autocorrelation of a short chain hides. If only one hypothesis was
+    visited, the probability of the other is known by its order of magnitude at best.
     """
     under_h1 = chains.given == 1
     if under_h1.all() or not under_h1.any():
-        return 0.0
+        rarer = min(np.logaddexp.reduce(-np.logaddexp(0.0, t), axis=None) for t in (log_odds, -log_odds))
+        return float(np.exp(rarer) / given.size)
     h0, h1 = float(given[~under_h1].mean()), float(given[under_h1].mean())
     share, rate = h0 / (h0 + 1.0 - h1), h0 + 1.0 - h1
     return abs(h1 - h0) * float(np.sqrt(2.0 * share * (1.0 - share) / (given.size * rate)))
 
 
-def _relevance(columns: tuple[str, ...], h0: Array, h1: Array) -> Relevance:
-    """How much shorter each lengthscale is given H1 than given H0, from draws (chains, draws, D) under each."""
+def _relevance(columns: tuple[str, ...], h0: Array, h1: Array, log_ratio: Array | None) -> Relevance:
+    """How much shorter each lengthscale is given H1 than given H0, from draws (chains, draws, D) under each.
+
+    Where the densities of the two posteriors are known to have the ratio exp(`log_ratio`), all draws count for both: as
+    draws of the even mixture of the two, weighted with σ(log_ratio) for H1 and the rest for H0. The difference is then
+    taken on the same draws, and so with less noise.
+    """
     from twosample.posterior.gibbs import effective_size
 
-    def error(draws: Array) -> Array:
-        series = [draws[:, :, i] for i in range(draws.shape[-1])]
-        return np.array([one.var() / effective_size(one) for one in series])
-
-    log_h0, log_h1 = np.log(h0), np.log(h1)
-    shortening = log_h0.mean(axis=(0, 1)) - log_h1.mean(axis=(0, 1))
-    flat_h0, flat_h1 = (np.sort(draws.reshape(-1, len(columns)), axis=0) for draws in (log_h0, log_h1))
-    shorter = [np.searchsorted(a, b).mean() / len(a) for a, b in zip(flat_h1.T, flat_h0.T, strict=True)]
-    order = np.argsort(-shortening, kind="stable")
+    pooled = np.log(np.concatenate([h0, h1]))
+    shares = np.zeros(pooled.shape[:2])
+    shares[len(h0) :] = 1.0
+    if log_ratio is not None:
+        shares = np.exp(-np.logaddexp(0.0, -log_ratio))
+    weight_h1, weight_h0 = shares / shares.mean(), (1.0 - shares) / (1.0 - shares).mean()
+    means = [(weight[:, :, None] * pooled).mean(axis=(0, 1)) for weight in (weight_h0, weight_h1)]
+    error, shorter = [], []
+    for index in range(len(columns)):
+        values = pooled[:, :, index]
+        # What each draw adds to the difference of the two weighted means.
+        influence = weight_h0 * (values - means[0][index]) - weight_h1 * (values - means[1][index])
+        parts = influence[: len(h0)], influence[len(h0) :]
+        error.append(np.sqrt(sum(part.var() / effective_size(part) for part in parts)) / 2.0)
+        order = np.argsort(values, axis=None)
+        mass_h0, mass_h1 = (weight.ravel()[order] / weight.size for weight in (weight_h0, weight_h1))
+        shorter.append(float(mass_h0 @ (np.cumsum(mass_h1) - 0.5 * mass_h1)))
+    shortening = means[0] - means[1]
+    ranking = np.argsort(-shortening, kind="stable")
     return Relevance(
-        columns=tuple(columns[i] for i in order),
-        shortening=shortening[order],
-        error=np.sqrt(error(log_h0) + error(log_h1))[order],
-        probability=np.array(shorter)[order],
+        columns=tuple(columns[i] for i in ranking),
+        shortening=shortening[ranking],
+        error=np.array(error)[ranking],
+        probability=np.array(shorter)[ranking],
     )
 
 
@@ -204,14 +223,17 @@ def doubts(result: GibbsResult) -> Iterator[tuple[str, type[TwoSampleWarning]]]:
     disagreement = max(found.r_hat_prob_h1, *found.r_hat_lengthscales)
     if disagreement > _LARGEST_R_HAT:
         advice = " or use test, which needs no chain" if result.kernel == "rbf" else ""
-        words = f"the chains disagree: R-hat is {disagreement:.2f}, and should be below {_LARGEST_R_HAT}; run more steps{advice}"
+        words = f"the chains disagree (R-hat is {disagreement:.2f}, not below {_LARGEST_R_HAT}); run more steps{advice}"
         yield words, ConvergenceWarning
     fewest = min(found.ess_prob_h1, *found.ess_lengthscales)
     if fewest < _FEWEST_EFFECTIVE_DRAWS:
         words = f"the chains are worth only {fewest:.0f} independent draws, so that errors are rough; run more steps"
         yield words, ConvergenceWarning
-    if not found.switches.any() and result.evidence is None:
-        words = "no chain ever changed the hypothesis; evidence=True estimates log BF10 without that"
+    if result.evidence is None and not 0 < result.given.sum() < result.given.size:
+        other = "the same distribution" if result.given.any() else "different distributions"
+        words = (
+            f"no draw is of {other}: its probability is a guess; evidence=True estimates log BF10 without such draws"
+        )
         yield words, ConvergenceWarning
     transitions = settings.chains * (settings.steps - settings.burn_in) * settings.hmc_steps
     diverged = int(found.divergences.sum())
@@ -222,8 +244,10 @@ def doubts(result: GibbsResult) -> Iterator[tuple[str, type[TwoSampleWarning]]]:
         yield words, ConvergenceWarning
     if result.evidence is not None and result.evidence.overlap < _SMALLEST_OVERLAP:
         overlap = result.evidence.overlap
-        words = f"the posteriors under the two hypotheses hardly overlap ({overlap:.1g}): log BF10 may be worse than its error"
+        words = f"the two hypotheses' posteriors hardly overlap ({overlap:.1g}): log BF10 may be worse than its error"
         yield words, ConvergenceWarning
     if found.density_error > _DENSITY_TOLERANCE:
-        words = f"the sampled log density is off by up to {found.density_error:.1g}: at such short lengthscales kernels underflow"
+        words = (
+            f"the sampled log density is off by up to {found.density_error:.1g}: kernels underflow where it is short"
+        )
         yield words, AccuracyWarning

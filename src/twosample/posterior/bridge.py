@@ -51,4 +51,4 @@ def bridge(given_h0: Array, given_h1: Array, log_prior_odds: float | None = None
         # Relative to the mean, so that tiny probabilities do not underflow.
         relative = np.exp(-np.logaddexp(0.0, sign * (c - draws)) - log_mean)
         variance += float(relative.var()) / effective_size(relative)
-    return c + log_h0 - log_h1, float(np.sqrt(variance)), min(1.0, overlap)
+    return float(c + log_h0 - log_h1), float(np.sqrt(variance)), min(1.0, overlap)

@@ -59,9 +59,14 @@ class Data(NamedTuple):
     ) -> Data:
         """From rows as everywhere else, (n, D)."""
         with jax.enable_x64(True):
-            columns = [jnp.asarray(rows.T) for rows in (x, y, points)]
-            halves = None if pairs is None else (jnp.asarray(pairs[0].T), jnp.asarray(pairs[1].T))
-            return cls(*columns, halves, jnp.asarray(True if usable is None else usable), median)
+            return cls(
+                jnp.asarray(x.T),
+                jnp.asarray(y.T),
+                jnp.asarray(points.T),
+                None if pairs is None else (jnp.asarray(pairs[0].T), jnp.asarray(pairs[1].T)),
+                jnp.asarray(True if usable is None else usable),
+                median,
+            )
 
 
 class Curves(NamedTuple):
@@ -284,13 +289,15 @@ def _log_volume(
     lower, upper = [], []
     for k in range(2 * n_columns):
         size = jnp.abs(columns[k])
-        pivot_row = jnp.where(size == size.max(axis=0), jnp.sign(columns[k]), 0.0)  # of the ties, if any, their sum
+        largest_rows = size == size.max(axis=0)
+        pivot_row = jnp.where(largest_rows, jnp.sign(columns[k]), 0.0)  # of the ties, if any, their sum
+        eliminated = largest_rows & (largest_rows.sum(axis=0) == 1)
         upper.append([jnp.sum(pivot_row * column, axis=0) for column in columns[k:]])
         pivot = jnp.where(upper[k][0] == 0.0, jnp.nan, upper[k][0])
         lower.append(columns[k] / pivot)
         total += jnp.log(pivot)
         for j in range(k + 1, 2 * n_columns):
-            columns[j] = columns[j] - lower[k] * upper[k][j - k]
+            columns[j] = jnp.where(eliminated, 0.0, columns[j] - lower[k] * upper[k][j - k])
 
     # Gram–Schmidt on L, then its transposed pseudo-inverse by back substitution.
     orthogonal, mixing, inverse = list(lower), {}, list(lower)

@@ -32,11 +32,16 @@ __all__ = ["Posterior", "effective_size", "evaluate", "r_hat", "sample"]
 _TARGET_ACCEPTANCE = 0.8
 # The metric is learned anew at these shares of the burn-in; what came before is forgotten.
 _WINDOWS = (0.1, 0.25, 0.5, 0.9)
+_SHORTEST_WINDOW = 10
+_LARGEST_R_HAT = 1000.0
 # Gibbs steps in one call of the compiled loop, between which progress is shown.
 _CHUNK = 20
 _FIRST_STEP_SIZE = 0.1
+# A start whose log density is lower by so much than at one of these offsets of a coordinate is hopeless.
+_HOPELESS = 200.0
+_OFFSETS = np.log(2.0) * np.arange(-20, 9)
 _nuts = blackjax.nuts.build_kernel()
-_tune_start, _tune, _tuned = dual_averaging_adaptation(_TARGET_ACCEPTANCE)
+_tuning_start, _tune, _tuned = dual_averaging_adaptation(_TARGET_ACCEPTANCE)
 _metric_start, _metric_update, _metric_final = mass_matrix_adaptation(is_diagonal_matrix=True)
 
 
@@ -102,20 +107,19 @@ def sample(
         Called with the share of work done and the means of P(H1 | position) in the parts of it after the burn-in.
     """
     labels = np.arange(settings.chains) % 2 if hypotheses is None else hypotheses
-    windows = [round(share * settings.burn_in) for share in _WINDOWS]
+    windows = _windows(settings.burn_in)
     recorded: list[_Step] = []
     probabilities: list[float] = []
     with jax.enable_x64(True), _chains_at_once() as advance:
         keys = jax.random.split(jax.random.key(seed), settings.chains)
-        states = [
-            _start(posterior, key, i, label, data) for i, (key, label) in enumerate(zip(keys, labels, strict=True))
-        ]
+        position = _first_position(posterior, data)
+        states = [_start(position, key, i, label) for i, (key, label) in enumerate(zip(keys, labels, strict=True))]
         for first in range(0, settings.steps, _CHUNK):
             indices = np.arange(first, first + _CHUNK)
             plan = indices, indices < settings.burn_in, np.isin(indices + 1, windows)
             states, steps = advance(
-                posterior, settings.hmc_steps, settings.adapt_steps, hypotheses is not None,
-                states, keys, plan, data, log_prior_odds,
+                posterior, settings.hmc_steps, settings.adapt_steps,
+                states, keys, plan, data, log_prior_odds, hypotheses is not None,
             )  # fmt: skip
             recorded.append(steps)
             if first >= settings.burn_in:
@@ -145,12 +149,51 @@ def _density(posterior: Posterior, label: Array, data: Any, position: Array) -> 
     return jnp.where(label == 1, curves.log_h1, curves.log_h0) + posterior.log_prior(position)
 
 
-def _start(posterior: Posterior, key: Array, index: int, label: int, data: Any) -> _State:
-    """A chain before its first step: near the median heuristic, the first one at it."""
-    position = posterior.start(data)
+def _windows(burn_in: int) -> list[int]:
+    """After which steps of the burn-in the metric is learned anew, with enough steps before and after each."""
+    ends: list[int] = []
+    for share in _WINDOWS:
+        end = round(share * burn_in)
+        if end - (ends[-1] if ends else 0) >= _SHORTEST_WINDOW and burn_in - end >= _SHORTEST_WINDOW:
+            ends.append(end)
+    return ends
+
+
+def _tune_start(step_size: Array | float) -> Any:
+    """The tuning of a step size before its first transition, after which it is the first one still."""
+    state = _tuning_start(step_size)
+    return state._replace(log_step_size_avg=state.log_step_size)
+
+
+def _first_position(posterior: Posterior, data: Any) -> Array:
+    """The posterior's own start, or where that is hopeless the best place along each coordinate in turn.
+
+    From far out in a tail the tuning of the step size would not recover.
+    """
+    position = np.asarray(posterior.start(data))
+    for index in range(len(position)):
+        tried = np.repeat(position[None], len(_OFFSETS), axis=0)
+        tried[:, index] += _OFFSETS
+        log_prior = np.array([float(posterior.log_prior(jnp.asarray(one))) for one in tried])
+        log_density = np.nan_to_num(evaluate(posterior, tried, data).max(axis=1) + log_prior, nan=-np.inf)
+        best = int(np.argmax(log_density))
+        if log_density[best] > log_density[_OFFSETS == 0.0][0] + _HOPELESS:
+            position = tried[best]
+    return jnp.asarray(position)
+
+
+def _start(position: Array, key: Array, index: int, label: int) -> _State:
+    """A chain before its first step: the first one at that position, the others near it."""
     if index > 0:
         position += jax.random.uniform(jax.random.fold_in(key, 2**32 - 1), position.shape, minval=-0.5, maxval=0.5)
-    return _State(position, jnp.asarray(label), _tune_start(_FIRST_STEP_SIZE), _metric_start(len(position)))
+    state = _State(position, jnp.asarray(label), _tune_start(_FIRST_STEP_SIZE), _metric_start(len(position)))
+    # Of the very types that a step returns, lest it be compiled twice.
+    kinds = {"f": jnp.float64, "i": jnp.int64}
+    parts, shape = jax.tree.flatten(state)
+    typed: _State = jax.tree.unflatten(
+        shape, [jnp.asarray(part, kinds[jnp.asarray(part).dtype.kind]) for part in parts]
+    )
+    return typed
 
 
 @contextmanager
@@ -159,9 +202,9 @@ def _chains_at_once() -> Iterator[Callable[..., tuple[list[_State], _Step]]]:
     if jax.default_backend() != "cpu":
 
         def vectorised(*arguments: Any) -> tuple[list[_State], _Step]:
-            *static, states, keys, plan, data, log_prior_odds = arguments
+            *static, states, keys, plan, data, log_prior_odds, fixed = arguments
             stacked = jax.tree.map(lambda *parts: jnp.stack(parts), *states)
-            stacked, steps = _advance_all(*static, stacked, keys, plan, data, log_prior_odds)
+            stacked, steps = _advance_all(*static, stacked, keys, plan, data, log_prior_odds, fixed)
             return [_at(i, stacked) for i in range(len(states))], jax.tree.map(np.asarray, steps)
 
         yield vectorised
@@ -170,11 +213,11 @@ def _chains_at_once() -> Iterator[Callable[..., tuple[list[_State], _Step]]]:
     with ThreadPoolExecutor(cores()) as pool:
 
         def threaded(*arguments: Any) -> tuple[list[_State], _Step]:
-            *static, states, keys, plan, data, log_prior_odds = arguments
+            *static, states, keys, plan, data, log_prior_odds, fixed = arguments
 
             def one(state: _State, key: Array) -> tuple[_State, _Step]:
                 with jax.enable_x64(True):
-                    state, steps = _advance(*static, state, key, plan, data, log_prior_odds)
+                    state, steps = _advance(*static, state, key, plan, data, log_prior_odds, fixed)
                     return state, jax.tree.map(np.asarray, steps)
 
             done = list(pool.map(one, states, keys))
@@ -193,12 +236,12 @@ def _chain(
     posterior: Posterior,
     hmc_steps: int,
     adapt_steps: int,
-    fixed: bool,
     state: _State,
     key: Array,
     plan: tuple[Array, Array, Array],
     data: Any,
     log_prior_odds: Array,
+    fixed: Array,
 ) -> tuple[_State, _Step]:
     """Some Gibbs steps of a chain. The plan says of each its number, whether it tunes, and whether a window ends."""
 
@@ -226,15 +269,15 @@ def _chain(
 
         log_bf10 = posterior.curves(nuts.position, data).log_bf10
         drawn = jax.random.bernoulli(coin, jax.nn.sigmoid(log_bf10 + log_prior_odds)).astype(state.label.dtype)
-        label = state.label if fixed else drawn
+        label = jnp.where(fixed, state.label, drawn)
         step = _Step(nuts.position, state.label, label, log_bf10, info[0].sum(), info[1].mean(), info[2].mean())
         return _State(nuts.position, label, step_size, metric), step
 
     return jax.lax.scan(gibbs_step, state, plan)
 
 
-_advance = jax.jit(_chain, static_argnums=(0, 1, 2, 3))
-_advance_all = jax.jit(jax.vmap(_chain, (None,) * 4 + (0, 0, None, None, None)), static_argnums=(0, 1, 2, 3))
+_advance = jax.jit(_chain, static_argnums=(0, 1, 2))
+_advance_all = jax.jit(jax.vmap(_chain, (None, None, None, 0, 0, None, None, None, None)), static_argnums=(0, 1, 2))
 
 
 def _where(condition: Array, first: Any, second: Any) -> Any:
@@ -248,8 +291,19 @@ def _expit(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
 def evaluate(posterior: Posterior, positions: NDArray[np.float64], data: Any) -> NDArray[np.float64]:
     """Log p(D | position, H0) and log p(D | position, H1) at positions (m, P), as (m, 2)."""
     with jax.enable_x64(True):
-        curves = jax.jit(lambda ps, d: jax.lax.map(lambda p: posterior.curves(p, d), ps))(positions, data)
-        return np.stack([np.asarray(curves.log_h0), np.asarray(curves.log_h1)], axis=1)
+        return np.asarray(_evaluate(posterior, positions, data))
+
+
+@partial(jax.jit, static_argnums=0)
+def _evaluate(posterior: Posterior, positions: Array, data: Any) -> Array:
+    def both(position: Array) -> Array:
+        return jnp.stack(posterior.curves(position, data)[:2])
+
+    found: Array = jax.lax.map(both, positions)
+    return found
+
+
+_effective_sample_size = jax.jit(effective_sample_size)
 
 
 def effective_size(series: NDArray[np.float64]) -> float:
@@ -257,15 +311,17 @@ def effective_size(series: NDArray[np.float64]) -> float:
     if np.ptp(series) == 0.0:
         return float(series.size)
     with jax.enable_x64(True):
-        return float(effective_sample_size(series))
+        return max(1.0, float(_effective_sample_size(series)))
 
 
 def r_hat(series: NDArray[np.float64]) -> float:
-    """Potential scale reduction of chains (chains, draws), each split in half; 1 where nothing varies."""
+    """Potential scale reduction of chains (chains, draws), split in half; 1 where nothing varies, at most 1,000."""
     half = series.shape[1] // 2
     halves = np.concatenate([series[:, :half], series[:, half : 2 * half]])
     within = halves.var(axis=1)
-    if np.ptp(series) == 0.0 or (within == 0.0).all():
-        return 1.0 if np.ptp(series) == 0.0 else np.inf
+    if np.ptp(series) == 0.0:
+        return 1.0
+    if (within == 0.0).all():
+        return _LARGEST_R_HAT
     with jax.enable_x64(True):
-        return float(potential_scale_reduction(halves))
+        return min(_LARGEST_R_HAT, float(potential_scale_reduction(halves)))
