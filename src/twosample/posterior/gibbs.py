@@ -38,7 +38,7 @@ _LARGEST_R_HAT = 1000.0
 _CHUNK = 20
 _FIRST_STEP_SIZE = 0.1
 # A start whose log density is lower by so much than at one of these offsets of a coordinate is hopeless.
-_HOPELESS = 200.0
+_HOPELESS = 5000.0
 _OFFSETS = np.log(2.0) * np.arange(-20, 9)
 _nuts = blackjax.nuts.build_kernel()
 _tuning_start, _tune, _tuned = dual_averaging_adaptation(_TARGET_ACCEPTANCE)
