@@ -9,23 +9,16 @@ from __future__ import annotations
 import json
 import os
 import statistics
-import time
 import warnings
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import twosample as ts
-from benchmarks.suite import RESULTS, generator
+from benchmarks.suite import RESULTS, generator, seconds
 from twosample.errors import TwoSampleWarning
 
 STEPS, SHORT, LONG, ROUNDS = 2000, 40, 140, 3
 SIZES = [(n, columns) for n in (200, 800) for columns in (1, 2)]
-
-
-def timed(work) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 def measure(n: int, columns: int) -> dict[str, float]:
@@ -36,14 +29,14 @@ def measure(n: int, columns: int) -> dict[str, float]:
     def run(steps: int, chains: int) -> None:
         ts.gibbs(x, y, chains=chains, steps=steps, burn_in=20)
 
-    compilation = timed(lambda: run(SHORT, 1))
+    compilation = seconds(lambda: run(SHORT, 1))
     one, four, exact = [], [], []
     for _ in range(ROUNDS):
         for chains, found in ((1, one), (4, four)):
             # The difference of two lengths leaves out what every run costs.
-            short, long = (timed(lambda: run(steps, chains)) for steps in (SHORT, LONG))  # noqa: B023
+            short, long = (seconds(lambda: run(steps, chains)) for steps in (SHORT, LONG))  # noqa: B023
             found.append((long - short) / (LONG - SHORT))
-        exact.append(timed(lambda: ts.test(x, y, model="paper")))
+        exact.append(seconds(lambda: ts.test(x, y, model="paper")))
     step, steps_of_four, quadrature = (statistics.median(found) for found in (one, four, exact))
     return {
         "n": n,

@@ -16,28 +16,17 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
 import twosample as ts
-from benchmarks.suite import RESULTS, generator
+from benchmarks.suite import RESULTS, generator, seconds
 from twosample.kernels import squared_distances
 from twosample.points import choose, thin
 
 ALL_CORES = os.sched_getaffinity(0)
 ONE_CORE = {min(ALL_CORES)}
-
-
-def seconds(work: Callable[[], object], repeats: int) -> float:
-    """Median time of one call."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
 
 
 def bare_arithmetic(x: np.ndarray, y: np.ndarray, points: np.ndarray, lengthscales: np.ndarray) -> None:

@@ -5,6 +5,8 @@ The seeds are not those that the default model was chosen with.
 
 from __future__ import annotations
 
+import statistics
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -122,3 +124,13 @@ def run_all(work: Callable[[Any], Any], cells: list[Any], jobs: int) -> Iterator
     """Run `work` on every cell in parallel, yielding (cell, what it returned) in order."""
     with ProcessPoolExecutor(jobs) as pool:
         yield from zip(cells, pool.map(work, cells, chunksize=1), strict=True)
+
+
+def seconds(work: Callable[[], object], repeats: int = 1) -> float:
+    """Median time of one call."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)

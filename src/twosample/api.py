@@ -319,7 +319,7 @@ def _result(
             density_h1=density[:, H1],
             mass_h0=mass[:, H0],
             mass_h1=mass[:, H1],
-            prob_h1=1.0 / (1.0 + np.exp(-np.clip(given_lengthscale + np.log(prior_odds), -700.0, 700.0))),
+            prob_h1=evidences.probability(given_lengthscale + np.log(prior_odds)),
             median_heuristic=problem.median * problem.unit,
             fixed=fixed,
         ),

@@ -435,12 +435,12 @@ def _row(name: str, result: Any) -> tuple[str, str, str, str, str]:
     """One line of the comparison: a Bayes factor, a p-value, both, or why there is neither."""
     if isinstance(result, str):
         return name, "-", "-", "-", result
-    from twosample.result import probability_in_words, pvalue_text
+    from twosample.words import log_bf10_text, probability_in_words, pvalue_text
 
     log_bf10, pvalue = getattr(result, "log_bf10", None), getattr(result, "pvalue", None)
     return (
         name,
-        "-" if log_bf10 is None else f"{round(log_bf10, 2) + 0.0:+.2f}",
+        "-" if log_bf10 is None else log_bf10_text(log_bf10),
         "-" if log_bf10 is None else probability_in_words(result.prob_h1),
         "-" if pvalue is None else pvalue_text(pvalue),
         result.verdict,

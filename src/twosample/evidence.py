@@ -22,6 +22,7 @@ __all__ = [
     "log_bayes_factor",
     "log_pseudo_likelihood",
     "noise_covariance",
+    "probability",
     "published_log_pseudo_likelihoods",
     "spectrum",
 ]
@@ -130,6 +131,11 @@ def log_bayes_factor(
         whole = freedom + squares.sum(axis=1, keepdims=True)
         explained = -(freedom + dimensions) * np.log1p(-explained / whole)
     return np.asarray(0.5 * (explained - log_determinant))
+
+
+def probability(log_odds: Array) -> Array:
+    """The probability of H1 at these log odds, never quite 0."""
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(log_odds, -700.0, 700.0))))
 
 
 def effective_size(statistics: FeatureStatistics) -> float:

@@ -14,7 +14,8 @@ from twosample import models
 from twosample.errors import InputError, MissingExtraError
 from twosample.posterior.chains import Settings
 from twosample.records import Record
-from twosample.result import probability_in_words, verdict
+from twosample.result import verdict
+from twosample.words import data_in_words, log_bf10_text, probability_in_words, sentence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -128,6 +129,16 @@ class GibbsDiagnostics:
     density_error: float
     pairs: int
     notes: tuple[str, ...]
+
+    @property
+    def largest_r_hat(self) -> float:
+        """Of P(H1) and all lengthscales."""
+        return float(max(self.r_hat_prob_h1, *self.r_hat_lengthscales))
+
+    @property
+    def smallest_ess(self) -> float:
+        """Of P(H1) and all lengthscales."""
+        return float(min(self.ess_prob_h1, *self.ess_lengthscales))
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,13 +262,11 @@ class GibbsResult(Record):
     def summary(self) -> str:
         """The answer and how far to trust it, in a few lines of text."""
         found, settings = self.diagnostics, self.settings
-        sizes = f"{self.n_x} pairs" if self.paired else f"{self.n_x} and {self.n_y} rows"
-        columns = "1 column" if len(self.columns) == 1 else f"{len(self.columns)} columns"
         chains = "1 chain" if settings.chains == 1 else f"{settings.chains} chains"
         lines = [
-            f"{self.verdict[0].upper()}{self.verdict[1:]}.",
+            f"{sentence(self.verdict)}.",
             f"  P(different | data)  {probability_in_words(self.prob_h1)} +/- {self.prob_h1_error:.1g} (chain)",
-            f"  log BF10             {self.log_bf10:+.2f} +/- {self.log_bf10_error:.2g}"
+            f"  log BF10             {log_bf10_text(self.log_bf10)} +/- {self.log_bf10_error:.2g}"
             + (" (bridge)" if self.evidence is not None else ""),
         ]
         for index, name in self._shown_lengthscales():
@@ -273,18 +282,15 @@ class GibbsResult(Record):
             more = ", ..." if len(self.columns) > _SHOWN_COLUMNS else ""
             lines.append(f"  columns by relevance {', '.join(ranked)}{more}")
         lines += [
-            f"  data                 {sizes}, {columns}",
+            f"  data                 {data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)}",
             f"  model                {self.model.name}, kernel {self.kernel}, {len(self.points)} evaluation points",
             f"  chains               {chains} of {settings.steps} steps ({settings.burn_in} burn-in), "
-            f"{found.ess_prob_h1:.0f} effective draws of P(different), R-hat {self._largest_r_hat():.3f}, "
+            f"{found.ess_prob_h1:.0f} effective draws of P(different), R-hat {found.largest_r_hat:.3f}, "
             f"{int(found.switches.sum())} changes of hypothesis, {int(found.divergences.sum())} divergences",
         ]
         if self.prior_odds != 1.0:
             lines.insert(2, f"  prior odds           {self.prior_odds:g}")
         return "\n".join(lines + [f"  note                 {note}" for note in found.notes])
-
-    def _largest_r_hat(self) -> float:
-        return float(max(self.diagnostics.r_hat_prob_h1, *self.diagnostics.r_hat_lengthscales))
 
     def _shown_lengthscales(self) -> list[tuple[int, str]]:
         """Index and name of the lengthscales to print: of several those of the most relevant columns."""
@@ -292,10 +298,6 @@ class GibbsResult(Record):
             return [(0, "lengthscale")]
         order = self.columns if self.relevance is None else self.relevance.columns
         return [(self.columns.index(name), f"lengthscale {_one_line(name)}") for name in order[:_SHOWN_COLUMNS]]
-
-    def __str__(self) -> str:
-        """Return the summary."""
-        return self.summary()
 
     def __repr__(self) -> str:
         """Return the answer in one line."""

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.errors import InputError, MissingExtraError
+from twosample.evidence import probability
+from twosample.words import log_bf10_text, probability_in_words, sentence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -232,7 +234,7 @@ def _figure(width: float, height: float) -> Figure:
 
 def _headline(figure: Figure, result: TwoSampleResult | GibbsResult | HolmesResult, *numbers: str) -> None:
     """The verdict, and the numbers below it."""
-    title = f"{result.verdict[0].upper()}{result.verdict[1:]}\n{'      '.join(numbers)}"
+    title = f"{sentence(result.verdict)}\n{'      '.join(numbers)}"
     _as_text(figure.suptitle(title, fontsize="x-large", color=_INK))
 
 
@@ -242,13 +244,12 @@ def _answer(result: TwoSampleResult | HolmesResult) -> tuple[str, str]:
 
 
 def _probability(probability: float) -> str:
-    if probability > 0.9999:
-        return "> 0.9999"
-    return "< 0.0001" if probability < 0.0001 else f"= {probability:.4f}"
+    words = probability_in_words(probability)
+    return words if words[0] in "<>" else f"= {words}"
 
 
 def _log_bayes_factor(log_bf10: float) -> str:
-    return f"log BF10 = {round(log_bf10, 2) + 0.0:+.2f}"
+    return f"log BF10 = {log_bf10_text(log_bf10)}"
 
 
 def _short(name: str) -> str:
@@ -688,7 +689,7 @@ def _chain_colors(n_chains: int) -> list[Any]:
 def _draw_probability(axes: Axes, result: GibbsResult, chains: list[Any]) -> None:
     """P(different | parameters) of every draw, and the mean of those so far."""
     log_odds = result.log_bf10_given + math.log(result.prior_odds)
-    probabilities = np.exp(-np.logaddexp(0.0, -log_odds))
+    probabilities = probability(log_odds)
     draws = np.arange(1, probabilities.shape[1] + 1)
     for series, color in zip(probabilities, chains, strict=True):
         axes.plot(draws, series, ".", color=color, markersize=4, alpha=0.5, markeredgewidth=0)

@@ -19,13 +19,21 @@ _Record = TypeVar("_Record")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Record:
-    """What a result is: frozen, arrays included, with a JSON form that can be read back."""
+    """What a result is: frozen, arrays included, prints its summary, and has a JSON form that can be read back."""
 
     _derived: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         """Make the arrays as unchangeable as the record."""
         freeze(self)
+
+    def summary(self) -> str:
+        """The answer in a few lines of text."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """Return the summary."""
+        return self.summary()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dictionaries: the derived quantities first, then every field."""

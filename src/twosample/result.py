@@ -14,20 +14,12 @@ from twosample.data import as_rows, check_finite
 from twosample.errors import InputError
 from twosample.records import Record
 from twosample.witness import Witness, WitnessPosterior
+from twosample.words import data_in_words, log_bf10_text, probability_in_words, pvalue_text, sentence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "Amplitude",
-    "BayesFactor",
-    "Diagnostics",
-    "Lengthscale",
-    "TwoSampleResult",
-    "probability_in_words",
-    "pvalue_text",
-    "verdict",
-]
+__all__ = ["Amplitude", "BayesFactor", "Diagnostics", "Lengthscale", "TwoSampleResult", "verdict"]
 
 Array = NDArray[np.float64]
 
@@ -161,7 +153,7 @@ class Diagnostics:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BayesFactor(Record):
     """A log Bayes factor and what follows from it.
 
@@ -201,8 +193,14 @@ class BayesFactor(Record):
         """The Bayes factor in words; see `verdict`."""
         return verdict(self.log_bf10)
 
+    def __repr__(self) -> str:
+        """Return the answer in one line."""
+        return (
+            f"{type(self).__name__}(log_bf10={self.log_bf10:.4g}, prob_h1={self.prob_h1:.4g}, verdict={self.verdict!r})"
+        )
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class TwoSampleResult(BayesFactor):
     """The answer to "are these two samples from the same distribution?".
 
@@ -280,19 +278,17 @@ class TwoSampleResult(BayesFactor):
     def summary(self) -> str:
         """The answer in a few lines of text."""
         low, high = self.lengthscale.interval(0.9)
-        sizes = f"{self.n_x} pairs" if self.paired else f"{self.n_x} and {self.n_y} rows"
-        columns = "1 column" if len(self.columns) == 1 else f"{len(self.columns)} columns"
         lengthscale = (
             f"fixed at {self.lengthscale.grid[0]:.3g}"
             if self.lengthscale.fixed
             else f"{self.lengthscale.mean:.3g} (90 % between {low:.3g} and {high:.3g})"
         )
         lines = [
-            f"{self.verdict[0].upper()}{self.verdict[1:]}.",
+            f"{sentence(self.verdict)}.",
             f"  P(different | data)  {probability_in_words(self.prob_h1)}",
-            f"  log BF10             {round(self.log_bf10, 2) + 0.0:+.2f}",
+            f"  log BF10             {log_bf10_text(self.log_bf10)}",
             f"  lengthscale          {lengthscale}",
-            f"  data                 {sizes}, {columns}",
+            f"  data                 {data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)}",
             f"  model                {self.model.name}, {len(self.points)} evaluation points",
         ]
         if self.pvalue is not None:
@@ -301,14 +297,6 @@ class TwoSampleResult(BayesFactor):
         if self.prior_odds != 1.0:
             lines.insert(2, f"  prior odds           {self.prior_odds:g}")
         return "\n".join(lines + [f"  note                 {note}" for note in self.diagnostics.notes])
-
-    def __str__(self) -> str:
-        """Return the summary."""
-        return self.summary()
-
-    def __repr__(self) -> str:
-        """Return the answer in one line."""
-        return f"TwoSampleResult(log_bf10={self.log_bf10:.4g}, prob_h1={self.prob_h1:.4g}, verdict={self.verdict!r})"
 
     def plot(self, *, names: tuple[str, str] = ("x", "y")) -> Figure:
         """Draw the samples, the witness with its band and the lengthscale posterior (needs the `plot` extra).
@@ -325,21 +313,3 @@ def _expit(log_odds: float) -> float:
         return 1.0 / (1.0 + math.exp(-log_odds))
     odds = math.exp(log_odds)
     return odds / (1.0 + odds)
-
-
-def probability_in_words(value: float) -> str:
-    """A probability with enough digits to tell it from 0 and 1, but never more than a reader can use."""
-    if value < 0.0001:
-        return "< 0.0001"
-    return "> 0.9999" if value > 0.9999 else f"{value:.4f}"
-
-
-def pvalue_text(pvalue: float) -> str:
-    """A p-value with the digits that a reader can use.
-
-    Examples
-    --------
-    >>> pvalue_text(0.04321), pvalue_text(1e-9)
-    ('0.0432', '< 0.0001')
-    """
-    return "< 0.0001" if pvalue < 0.0001 else f"{pvalue:.3g}" if pvalue < 0.1 else f"{pvalue:.3f}"

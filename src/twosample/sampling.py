@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.errors import AccuracyWarning, ConvergenceWarning, MissingExtraError, TwoSampleWarning
+from twosample.evidence import probability
 from twosample.gibbs_result import BridgeEstimate, GibbsDiagnostics, GibbsResult, Relevance
 from twosample.posterior.chains import Chains, Settings
 from twosample.problem import Pairs, Problem, one_thread
@@ -93,7 +94,7 @@ def _result(
     lengthscales = shown(chains.positions)
     log_lengthscales = [np.log(lengthscales[:, :, i]) for i in range(lengthscales.shape[-1])]
     log_odds = chains.log_bf10 + np.log(prior_odds)
-    given = 1.0 / (1.0 + np.exp(-np.clip(log_odds, -700.0, 700.0)))
+    given = probability(log_odds)
     ess = effective_size(given)
     estimate = relevance = None
     if kept_apart is not None:
@@ -174,7 +175,7 @@ def _relevance(columns: tuple[str, ...], h0: Array, h1: Array, log_ratio: Array 
     shares = np.zeros(pooled.shape[:2])
     shares[len(h0) :] = 1.0
     if log_ratio is not None:
-        shares = np.exp(-np.logaddexp(0.0, -log_ratio))
+        shares = probability(log_ratio)
     weight_h1, weight_h0 = shares / shares.mean(), (1.0 - shares) / (1.0 - shares).mean()
     means = [(weight[:, :, None] * pooled).mean(axis=(0, 1)) for weight in (weight_h0, weight_h1)]
     error, shorter = [], []
@@ -220,12 +221,12 @@ def _density_error(problem: Problem, pairs: Pairs | None, target: Target, data: 
 def doubts(result: GibbsResult) -> Iterator[tuple[str, type[TwoSampleWarning]]]:
     """What to warn about, in words."""
     found, settings = result.diagnostics, result.settings
-    disagreement = max(found.r_hat_prob_h1, *found.r_hat_lengthscales)
+    disagreement = found.largest_r_hat
     if disagreement > _LARGEST_R_HAT:
         advice = " or use test, which needs no chain" if result.kernel == "rbf" else ""
         words = f"the chains disagree (R-hat is {disagreement:.2f}, not below {_LARGEST_R_HAT}); run more steps{advice}"
         yield words, ConvergenceWarning
-    fewest = min(found.ess_prob_h1, *found.ess_lengthscales)
+    fewest = found.smallest_ess
     if fewest < _FEWEST_EFFECTIVE_DRAWS:
         words = f"the chains are worth only {fewest:.0f} independent draws, so that errors are rough; run more steps"
         yield words, ConvergenceWarning

@@ -16,7 +16,7 @@ from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.permutation import as_pvalue
 from twosample.problem import Seed, count_of, generator_of, positive
-from twosample.result import pvalue_text
+from twosample.words import pvalue_text
 
 __all__ = ["ChenHansonResult", "chen_hanson"]
 

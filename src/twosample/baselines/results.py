@@ -9,7 +9,8 @@ from typing import ClassVar
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.records import Record
-from twosample.result import BayesFactor, probability_in_words, pvalue_text
+from twosample.result import BayesFactor
+from twosample.words import data_in_words, log_bf10_text, probability_in_words, pvalue_text, sentence
 
 __all__ = ["BayesResult", "PValueResult", "check_one_column"]
 
@@ -52,21 +53,11 @@ class BayesResult(BayesFactor):
         """The answer in a few lines of text."""
         answer = [
             ("P(different | data)", probability_in_words(self.prob_h1)),
-            ("log BF10", f"{round(self.log_bf10, 2) + 0.0:+.2f}"),
+            ("log BF10", log_bf10_text(self.log_bf10)),
         ]
         if self.prior_odds != 1.0:
             answer.insert(1, ("prior odds", f"{self.prior_odds:g}"))
         return _summary(self, answer + self._details())
-
-    def __str__(self) -> str:
-        """Return the summary."""
-        return self.summary()
-
-    def __repr__(self) -> str:
-        """Return the answer in one line."""
-        return (
-            f"{type(self).__name__}(log_bf10={self.log_bf10:.4g}, prob_h1={self.prob_h1:.4g}, verdict={self.verdict!r})"
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,10 +108,6 @@ class PValueResult(Record):
         answer = [("p-value", pvalue_text(self.pvalue)), ("statistic", f"{self.statistic:.4g}")]
         return _summary(self, answer + self._details())
 
-    def __str__(self) -> str:
-        """Return the summary."""
-        return self.summary()
-
     def __repr__(self) -> str:
         """Return the answer in one line."""
         return (
@@ -129,11 +116,9 @@ class PValueResult(Record):
 
 
 def _summary(result: BayesResult | PValueResult, lines: Sequence[tuple[str, str]]) -> str:
-    sizes = f"{result.n_x} pairs" if result.paired else f"{result.n_x} and {result.n_y} rows"
-    columns = "1 column" if len(result.columns) == 1 else f"{len(result.columns)} columns"
-    rows = [*lines, ("data", f"{sizes}, {columns}"), ("test", result.test), *(("note", note) for note in result.notes)]
-    verdict = f"{result.verdict[0].upper()}{result.verdict[1:]}."
-    return "\n".join([verdict, *(f"  {name:<19}  {value}" for name, value in rows)])
+    data = data_in_words(result.n_x, result.n_y, len(result.columns), result.paired)
+    rows = [*lines, ("data", data), ("test", result.test), *(("note", note) for note in result.notes)]
+    return "\n".join([f"{sentence(result.verdict)}.", *(f"  {name:<19}  {value}" for name, value in rows)])
 
 
 def check_one_column(samples: Samples, test: str) -> None:

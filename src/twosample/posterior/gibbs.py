@@ -23,6 +23,7 @@ from blackjax.diagnostics import effective_sample_size, potential_scale_reductio
 from jax import Array
 from numpy.typing import NDArray
 
+from twosample.evidence import probability
 from twosample.posterior.chains import Chains, Settings
 from twosample.posterior.density import Curves
 from twosample.statistics import cores
@@ -63,6 +64,10 @@ class _State(NamedTuple):
     label: Array
     step_size: Any
     metric: Any
+
+
+# Of some Gibbs steps: their numbers, whether they tune, and whether a window of the tuning ends with them.
+_Plan = tuple[Array, Array, Array]
 
 
 class _Step(NamedTuple):
@@ -110,20 +115,19 @@ def sample(
     windows = _windows(settings.burn_in)
     recorded: list[_Step] = []
     probabilities: list[float] = []
-    with jax.enable_x64(True), _chains_at_once() as advance:
+    fixed = hypotheses is not None
+    with jax.enable_x64(True), _chains_at_once(posterior, settings, data, log_prior_odds, fixed) as advance:
         keys = jax.random.split(jax.random.key(seed), settings.chains)
         position = _first_position(posterior, data)
         states = [_start(position, key, i, label) for i, (key, label) in enumerate(zip(keys, labels, strict=True))]
         for first in range(0, settings.steps, _CHUNK):
             indices = np.arange(first, first + _CHUNK)
-            plan = indices, indices < settings.burn_in, np.isin(indices + 1, windows)
-            states, steps = advance(
-                posterior, settings.hmc_steps, settings.adapt_steps,
-                states, keys, plan, data, log_prior_odds, hypotheses is not None,
-            )  # fmt: skip
+            tunes, ends = indices < settings.burn_in, np.isin(indices + 1, windows)
+            plan = jnp.asarray(indices), jnp.asarray(tunes), jnp.asarray(ends)
+            states, steps = advance(states, keys, plan)
             recorded.append(steps)
             if first >= settings.burn_in:
-                probabilities.append(float(np.mean(_expit(steps.log_bf10 + log_prior_odds))))
+                probabilities.append(float(probability(steps.log_bf10 + log_prior_odds).mean()))
             if report is not None:
                 report(min(1.0, (first + _CHUNK) / settings.steps), probabilities)
         step_sizes = np.array([float(_tuned(state.step_size)) for state in states])
@@ -174,7 +178,7 @@ def _first_position(posterior: Posterior, data: Any) -> Array:
     for index in range(len(position)):
         tried = np.repeat(position[None], len(_OFFSETS), axis=0)
         tried[:, index] += _OFFSETS
-        log_prior = np.array([float(posterior.log_prior(jnp.asarray(one))) for one in tried])
+        log_prior = np.asarray(jax.vmap(posterior.log_prior)(jnp.asarray(tried)))
         log_density = np.nan_to_num(evaluate(posterior, tried, data).max(axis=1) + log_prior, nan=-np.inf)
         best = int(np.argmax(log_density))
         if log_density[best] > log_density[_OFFSETS == 0.0][0] + _HOPELESS:
@@ -197,14 +201,15 @@ def _start(position: Array, key: Array, index: int, label: int) -> _State:
 
 
 @contextmanager
-def _chains_at_once() -> Iterator[Callable[..., tuple[list[_State], _Step]]]:
+def _chains_at_once(
+    posterior: Posterior, settings: Settings, data: Any, log_prior_odds: float, fixed: bool
+) -> Iterator[Callable[[list[_State], Array, _Plan], tuple[list[_State], _Step]]]:
     """How to advance all chains: vectorised on an accelerator; in threads on a processor, which is slow at batches."""
+    static, rest = (posterior, settings.hmc_steps, settings.adapt_steps), (data, log_prior_odds, fixed)
     if jax.default_backend() != "cpu":
 
-        def vectorised(*arguments: Any) -> tuple[list[_State], _Step]:
-            *static, states, keys, plan, data, log_prior_odds, fixed = arguments
-            stacked = jax.tree.map(lambda *parts: jnp.stack(parts), *states)
-            stacked, steps = _advance_all(*static, stacked, keys, plan, data, log_prior_odds, fixed)
+        def vectorised(states: list[_State], keys: Array, plan: _Plan) -> tuple[list[_State], _Step]:
+            stacked, steps = _advance_all(*static, jax.tree.map(lambda *p: jnp.stack(p), *states), keys, plan, *rest)
             return [_at(i, stacked) for i in range(len(states))], jax.tree.map(np.asarray, steps)
 
         yield vectorised
@@ -212,18 +217,14 @@ def _chains_at_once() -> Iterator[Callable[..., tuple[list[_State], _Step]]]:
 
     with ThreadPoolExecutor(cores()) as pool:
 
-        def threaded(*arguments: Any) -> tuple[list[_State], _Step]:
-            *static, states, keys, plan, data, log_prior_odds, fixed = arguments
-
+        def threaded(states: list[_State], keys: Array, plan: _Plan) -> tuple[list[_State], _Step]:
             def one(state: _State, key: Array) -> tuple[_State, _Step]:
                 with jax.enable_x64(True):
-                    state, steps = _advance(*static, state, key, plan, data, log_prior_odds, fixed)
+                    state, steps = _advance(*static, state, key, plan, *rest)
                     return state, jax.tree.map(np.asarray, steps)
 
-            done = list(pool.map(one, states, keys))
-            return [state for state, _ in done], jax.tree.map(
-                lambda *parts: np.stack(parts), *(step for _, step in done)
-            )
+            advanced, steps = zip(*pool.map(one, states, keys), strict=True)
+            return list(advanced), jax.tree.map(lambda *parts: np.stack(parts), *steps)
 
         yield threaded
 
@@ -238,14 +239,14 @@ def _chain(
     adapt_steps: int,
     state: _State,
     key: Array,
-    plan: tuple[Array, Array, Array],
+    plan: _Plan,
     data: Any,
     log_prior_odds: Array,
     fixed: Array,
 ) -> tuple[_State, _Step]:
-    """Some Gibbs steps of a chain. The plan says of each its number, whether it tunes, and whether a window ends."""
+    """The planned Gibbs steps of a chain."""
 
-    def gibbs_step(state: _State, planned: tuple[Array, Array, Array]) -> tuple[_State, _Step]:
+    def gibbs_step(state: _State, planned: _Plan) -> tuple[_State, _Step]:
         index, tuning, window_ends = planned
         density = partial(_density, posterior, state.label, data)
         coin, *keys = jax.random.split(jax.random.fold_in(key, index), hmc_steps + 1)
@@ -282,10 +283,6 @@ _advance_all = jax.jit(jax.vmap(_chain, (None, None, None, 0, 0, None, None, Non
 
 def _where(condition: Array, first: Any, second: Any) -> Any:
     return jax.tree.map(partial(jnp.where, condition), first, second)
-
-
-def _expit(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(log_odds, -700.0, 700.0))))
 
 
 def evaluate(posterior: Posterior, positions: NDArray[np.float64], data: Any) -> NDArray[np.float64]:

@@ -1,0 +1,57 @@
+"""Numbers and sizes as every result prints them."""
+
+from __future__ import annotations
+
+__all__ = ["data_in_words", "log_bf10_text", "probability_in_words", "pvalue_text", "sentence"]
+
+
+def sentence(words: str) -> str:
+    """The words with a capital letter.
+
+    Examples
+    --------
+    >>> sentence("no clear evidence either way")
+    'No clear evidence either way'
+    """
+    return f"{words[0].upper()}{words[1:]}"
+
+
+def probability_in_words(value: float) -> str:
+    """A probability with enough digits to tell it from 0 and 1, but never more than a reader can use."""
+    if value < 0.0001:
+        return "< 0.0001"
+    return "> 0.9999" if value > 0.9999 else f"{value:.4f}"
+
+
+def pvalue_text(pvalue: float) -> str:
+    """A p-value with the digits that a reader can use.
+
+    Examples
+    --------
+    >>> pvalue_text(0.04321), pvalue_text(1e-9)
+    ('0.0432', '< 0.0001')
+    """
+    return "< 0.0001" if pvalue < 0.0001 else f"{pvalue:.3g}" if pvalue < 0.1 else f"{pvalue:.3f}"
+
+
+def log_bf10_text(log_bf10: float) -> str:
+    """A log Bayes factor with its sign, and no sign of its own for zero.
+
+    Examples
+    --------
+    >>> log_bf10_text(-3.14159), log_bf10_text(-0.001)
+    ('-3.14', '+0.00')
+    """
+    return f"{round(log_bf10, 2) + 0.0:+.2f}"
+
+
+def data_in_words(n_x: int, n_y: int, n_columns: int, paired: bool) -> str:
+    """How much data there was.
+
+    Examples
+    --------
+    >>> data_in_words(20, 30, 1, paired=False)
+    '20 and 30 rows, 1 column'
+    """
+    sizes = f"{n_x} pairs" if paired else f"{n_x} and {n_y} rows"
+    return f"{sizes}, {'1 column' if n_columns == 1 else f'{n_columns} columns'}"
