@@ -105,7 +105,7 @@ def test_densities_integrate_to_one_over_the_shown_range(one):
 
 
 def test_density_finds_the_mode():
-    pair = simulate.gaussian_scale(500, 3)
+    pair = simulate.gaussian(500, 3, sd=3.0)
     curves = plot_result(ts.test(pair.x, pair.y)).axes[0].lines[:2]
     peaks = [line.get_ydata().max() for line in curves]
     # Densities of N(0, 1) and N(0, 9) at 0, flattened a little by smoothing.

@@ -10,7 +10,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from twosample import errors
+from twosample import errors, simulate
 from twosample.api import gibbs, log_bf10, test
 from twosample.gibbs_result import GibbsResult
 from twosample.models import Model
@@ -30,6 +30,7 @@ __all__ = [
     "errors",
     "gibbs",
     "log_bf10",
+    "simulate",
     "test",
 ]
 

@@ -136,7 +136,7 @@ def demo(out: Path) -> None:
 
     out.mkdir(parents=True, exist_ok=True)
     examples = (
-        ("gaussian", "Equal means, different spreads", simulate.gaussian_scale(200, 0)),
+        ("gaussian", "Equal means, different spreads", simulate.gaussian(200, 0, sd=3.0)),
         ("rings", "Shapes of six-membered rings (invented numbers)", simulate.rings_like(500, 0)),
     )
     hint = ""
