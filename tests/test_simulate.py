@@ -285,7 +285,7 @@ CENTRES = np.array([(10, 10), (10, 30), (30, 10), (30, 30)])
     ("epsilon", "noise"), [(1, 0), (2, 0), (6, 0), (10, 0), (20, 0), *((6, k) for k in range(1, 7))]
 )
 def test_blobs(epsilon, noise):
-    pair = simulate.blobs(N, SEED, epsilon=epsilon, noise=noise, points=2 * N)
+    pair = simulate.blobs(N, SEED, epsilon=epsilon, noise=noise, points=N)
     assert len(pair.columns) == 2 + noise
     points_x, points_y = halves(pair.points)
     stretch = np.sqrt([1, epsilon] + [1] * noise)
