@@ -71,6 +71,17 @@ NULLS: dict[str, Sampler] = {
 }
 
 
+# What becomes of the first column of each of these laws when it is to differ.
+CHANGES: dict[str, Callable[[np.random.Generator, Array], Array]] = {
+    "gaussian": lambda rng, column: column + 0.5,
+    "t2": lambda rng, column: column + 0.7,
+    "exponential": lambda rng, column: 1.5 * column,
+    "four blobs": lambda rng, column: column - 1.0,
+    "rounded": lambda rng, column: column + (rng.random(len(column)) < 0.7),
+    "sparse binary": lambda rng, column: np.maximum(column, rng.random(len(column)) < 0.2),
+}
+
+
 def shift(size: float, n_columns: int = 1) -> Pair:
     """N(0, I) against the same with its first column shifted."""
 

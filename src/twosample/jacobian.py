@@ -13,6 +13,8 @@ Array = NDArray[np.float64]
 
 # A normalised column that keeps less than this share of its squared length has lost too many digits.
 _SAFE_PIVOT = 1e-5
+# Squares of shorter columns underflow.
+_SAFE_LENGTH = 1e-145
 # A difference smaller than this share of its terms is rounding noise: the column is linearly dependent.
 _CANCELLED = 1e-13
 
@@ -77,8 +79,8 @@ def log_volume_bounds(
     True
     """
     columns, _, log_scale = _scaled_columns(x, y, points, lengthscale, distances_x, distances_y)
-    with np.errstate(divide="ignore"):
-        return np.asarray(0.5 * np.log((columns**2).sum(axis=1)).sum(axis=1) + log_scale)
+    squares = np.maximum((columns**2).sum(axis=1), np.finfo(np.float64).tiny)  # zeros may have underflowed
+    return np.asarray(0.5 * np.log(squares).sum(axis=1) + log_scale)
 
 
 def _scaled_columns(
@@ -112,11 +114,12 @@ def _scaled_columns(
 def _gram_volumes(columns: Array) -> tuple[Array, Array]:
     """Log volumes from Cholesky pivots of the columns' Gram matrices (n, 2D, 2D), and where they can be trusted."""
     gram = np.swapaxes(columns, 1, 2) @ columns
-    lengths = np.einsum("nkk->nk", gram).copy()
-    lengths[lengths == 0.0] = 1.0
-    gram /= np.sqrt(lengths[:, :, None] * lengths[:, None, :])
-    total = 0.5 * np.log(lengths).sum(axis=1)
-    safe = np.ones(len(columns), dtype=bool)
+    lengths = np.sqrt(np.einsum("nkk->nk", gram))
+    safe = (lengths > _SAFE_LENGTH).all(axis=1)
+    lengths[~safe] = 1.0
+    gram /= lengths[:, :, None]
+    gram /= lengths[:, None, :]
+    total = np.log(lengths).sum(axis=1)
     for k in range(gram.shape[1]):
         pivot = gram[:, k, k]
         safe &= pivot > _SAFE_PIVOT
