@@ -122,7 +122,7 @@ _HEAD = 1.05
 
 
 def draw(results: dict[str, Any]) -> Figure:
-    """Draw box plots of P(H1 | D): a panel a setting against n, or one against the setting where n is always the same."""
+    """Draw box plots of P(H1 | D): a panel a setting against n, or one against the settings where n is the same."""
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 

@@ -1,4 +1,4 @@
-"""Where runs are computed: processes of this machine, or a Dask cluster. Each is an `Executor`, and their results agree."""
+"""Where runs are computed: processes of this machine or a Dask cluster, each as an `Executor`, with equal results."""
 
 from __future__ import annotations
 
