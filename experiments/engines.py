@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -9,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 import twosample as ts
 from experiments.runner import Refusal
@@ -56,19 +58,28 @@ def dask(jobs: int, scheduler: str | None = None) -> Iterator[tuple[Executor, in
     except ImportError:
         raise MissingExtraError("the engine dask", "dask and distributed", "dask") from None
 
-    with _cluster(LocalCluster, jobs, scheduler) as address, Client(address, timeout="30s") as client:
-        try:
-            versions = set(client.run(_version).values())
-        except ImportError as error:
-            raise Refusal(
-                f"the workers lack a module ({error}); start them in the folder that has experiments/"
-            ) from None
-        if versions - {ts.__version__}:
-            raise Refusal(f"the workers have twosample {', '.join(sorted(versions))}, and this is {ts.__version__}")
+    with _cluster(LocalCluster, jobs, scheduler) as address, _client(Client, address) as client:
         threads = sum(client.nthreads().values())
         if not threads:
             raise Refusal(f"the scheduler at {scheduler} has no workers")
+        try:
+            client.submit(_version, pure=False).result()  # takes the way of a run, through the scheduler
+            versions = set(client.run(_version).values())
+        except Exception as error:
+            raise Refusal(
+                f"the cluster cannot run the experiments ({error.__cause__ or error}); its scheduler and its workers "
+                "must run with the same packages, and with the folder that has experiments/ in PYTHONPATH"
+            ) from error
+        if versions - {ts.__version__}:
+            raise Refusal(f"the workers have twosample {', '.join(sorted(versions))}, and this is {ts.__version__}")
         yield client.get_executor(pure=False), _AHEAD * threads
+
+
+def _client(client: type, address: object) -> Any:
+    try:
+        return client(address, timeout="30s")
+    except (OSError, ValueError) as error:
+        raise Refusal(f"there is no Dask scheduler to be reached at {address}: {error}") from None
 
 
 @contextmanager
@@ -76,7 +87,12 @@ def _cluster(local: type, jobs: int, scheduler: str | None) -> Iterator[object]:
     if scheduler is not None:
         yield scheduler
         return
-    with local(n_workers=jobs, threads_per_worker=1, dashboard_address=None) as cluster:
+    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the workers inherit it, and leave interrupts to this process
+    try:
+        cluster = local(n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=logging.ERROR)
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    with cluster:
         yield cluster
 
 
