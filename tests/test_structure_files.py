@@ -101,6 +101,13 @@ def test_the_order_in_the_file_does_not_matter_where_atoms_differ(tmp_path, seed
         np.testing.assert_allclose(other.puckering.phases, first.puckering.phases, rtol=0, atol=1e-9)
 
 
+def test_hydrogens_do_not_count(tmp_path):
+    # Two nitrogens that only their hydrogens tell apart, the one with fewer of them first.
+    molecule = lowest("N1CC[NH2+]CC1")
+    for one in (molecule, Chem.RemoveHs(molecule)):
+        assert read_rings(write_sdf(tmp_path / "a.sdf", one)).atoms[0].tolist() == [0, 1, 2, 3, 4, 5]
+
+
 def test_ties_go_by_the_order_in_the_file(tmp_path, chair):
     found = read_rings(write_sdf(tmp_path / "a.sdf", chair))
     assert found.atoms[0].tolist() == [0, 1, 2, 3, 4, 5]
