@@ -12,7 +12,6 @@ import numpy as np
 
 import twosample as ts
 from experiments.runner import Cell, Experiment
-from twosample.errors import TwoSampleWarning
 from twosample.evidence import probability
 from twosample.models import PRESETS
 
@@ -79,7 +78,7 @@ def work(laws: Mapping[str, Law], models: tuple[str, ...], paired: bool, cell: C
     warned: Counter[str] = Counter()
     for model in models:
         with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", TwoSampleWarning)
+            warnings.simplefilter("always")  # whether a place warned before depends on what this process did before
             found[model] = _log_bf10(model, pair, paired)
         warned.update(f"{model}: {one.category.__name__}" for one in caught)
     return {**found, "warnings": warned}
@@ -161,7 +160,8 @@ def draw(results: dict[str, Any]) -> Figure:
 def _runs(results: dict[str, Any]) -> str:
     numbers = {cell["runs"] for cell in results["cells"]}
     runs = f"{min(numbers)}" if len(numbers) == 1 else f"{min(numbers)} to {max(numbers)}"
-    return f"{runs} data sets each; box: quartiles, bold line: median, whiskers: up to 1.5 × the box, dots: beyond"
+    sets = "data set" if runs == "1" else "data sets"
+    return f"{runs} {sets} each; box: quartiles, bold line: median, whiskers: up to 1.5 × the box, dots: beyond"
 
 
 def _draw_panel(axes: Axes, boxes: Mapping[str, Mapping[str, list[float]]], models: list[str]) -> None:

@@ -325,6 +325,7 @@ def test_smallest_cells_by_every_model(name, made_up_rings):
         record = runner.compute(one.name, one.work, cell, 0)
         assert set(record["values"]) == set(one.models)
         assert np.isfinite(list(record["values"].values())).all()
+        assert not [key for key in record["warnings"] if not hasattr(ts.errors, key.split(": ")[1])]
 
 
 def test_values_are_log_bayes_factors_on_the_same_data():
