@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
+from concurrent.futures import Executor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -79,7 +80,7 @@ def run_them(
             click.echo(runner.run(one, pool, slots, runs=runs, only=only, fresh=fresh, folder=folder))
 
 
-def _engine(engine: str, jobs: int, scheduler: str | None) -> AbstractContextManager[tuple[engines.Executor, int]]:
+def _engine(engine: str, jobs: int, scheduler: str | None) -> AbstractContextManager[tuple[Executor, int]]:
     return engines.dask(jobs, scheduler) if engine == "dask" else engines.processes(jobs)
 
 

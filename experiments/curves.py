@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import twosample as ts
-from experiments.runner import Cell, Experiment
+from experiments.runner import Cell, Experiment, nothing
 from twosample.evidence import probability
 from twosample.models import PRESETS
 
@@ -37,7 +37,7 @@ def experiment(
     *,
     models: tuple[str, ...] = MODELS,
     paired: bool = False,
-    missing: Callable[[], str | None] | None = None,
+    missing: Callable[[], str | None] = nothing,
 ) -> Experiment:
     """Make an experiment with a panel for each law, from the label of the law, and boxes for each size and model.
 
@@ -57,7 +57,7 @@ def experiment(
         work=partial(work, dict(laws), models, paired),
         draw=draw,
         settings=settings,
-        **({} if missing is None else {"missing": missing}),
+        missing=missing,
     )
 
 

@@ -41,8 +41,8 @@ class Refusal(Exception):
     """Something that the person who runs the experiment must decide or repair."""
 
 
-def _never() -> None:
-    return None
+def nothing() -> None:
+    """What an experiment lacks that lacks nothing."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Experiment:
     draw: Callable[[dict[str, Any]], Figure]
     settings: Mapping[str, Any] = field(default_factory=dict)
     runs: int = 100
-    missing: Callable[[], str | None] = _never
+    missing: Callable[[], str | None] = nothing
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -279,7 +279,7 @@ def _bar(label: str, length: int) -> Iterator[Callable[[int], object]]:
 
 def _results(experiment: Experiment, done: Mapping[tuple[Cell, int], Record]) -> dict[str, Any]:
     """The runs of each cell from the first one on, without gaps."""
-    cells = []
+    cells: list[dict[str, Any]] = []
     for cell in experiment.cells:
         keys = takewhile(lambda key: key in done, ((cell, number) for number in count()))
         records = [done[key] for key in keys]
