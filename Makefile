@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench reproduce clean
 
 demo: $(READY)
 	@mkdir -p "$(DEMO_OUT)"
@@ -35,9 +35,13 @@ bench: $(READY)
 		$(BIN)/python -m benchmarks.$$name; \
 	done
 
+reproduce: $(READY)
+	@$(BIN)/python -m experiments run
+	@$(BIN)/python -m experiments figures
+
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks experiments -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else f"twosample needs Python 3.11 or newer; $(PYTHON) is {v[0]}.{v[1]}. Say which to use: make PYTHON=python3.12 ...")'

@@ -18,7 +18,7 @@ from twosample.result import TwoSampleResult
 from twosample.statistics import FeatureStatistics
 
 if _TYPE_CHECKING:
-    from twosample import baselines
+    from twosample import baselines, chemistry, datasets
 
 __version__ = "0.1.0"
 __all__ = [
@@ -27,6 +27,8 @@ __all__ = [
     "Model",
     "TwoSampleResult",
     "baselines",
+    "chemistry",
+    "datasets",
     "errors",
     "gibbs",
     "log_bf10",
@@ -36,9 +38,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _Any:
-    """Import the baselines, and with them SciPy, when they are first used."""
-    if name == "baselines":
-        return _import_module("twosample.baselines")
+    """Import what most programs do without, such as the baselines and with them SciPy, when it is first used."""
+    if name in ("baselines", "chemistry", "datasets"):
+        return _import_module(f"twosample.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -3,6 +3,7 @@
 __all__ = [
     "AccuracyWarning",
     "ConvergenceWarning",
+    "DownloadError",
     "DroppedDataWarning",
     "DuplicateRowsWarning",
     "InputError",
@@ -27,12 +28,16 @@ class MissingExtraError(ImportError):
         super().__init__(f"{caller} needs {package}; install it with: pip install 'twosample[{extra}]'")
 
 
+class DownloadError(OSError):
+    """A data file could not be downloaded, or what came is not the file expected."""
+
+
 class TwoSampleWarning(UserWarning):
     """Base of every warning of the package."""
 
 
 class DroppedDataWarning(TwoSampleWarning):
-    """Rows, columns or pairs were left out of the analysis."""
+    """Rows, columns, pairs or records were left out of the analysis."""
 
 
 class DuplicateRowsWarning(TwoSampleWarning):

@@ -1,0 +1,193 @@
+"""The paper's main kind of result: how P(H1 | D) is distributed over many data sets, against the number of rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import twosample as ts
+from experiments.runner import Cell, Experiment, nothing
+from twosample.evidence import probability
+from twosample.models import PRESETS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["MODELS", "SIZES", "draw", "experiment", "work"]
+
+# (number of rows, seed) -> samples, and fresh points from both laws
+Law = Callable[[int, int], ts.simulate.SimulatedPair]
+
+MODELS = ("published", "paper", "adaptive")
+SIZES = (10, 50, 100, 200, 500, 800)
+
+
+def experiment(
+    name: str,
+    title: str,
+    paper: str,
+    laws: Mapping[str, Law],
+    sizes: tuple[int, ...] = SIZES,
+    *,
+    models: tuple[str, ...] = MODELS,
+    paired: bool = False,
+    missing: Callable[[], str | None] = nothing,
+) -> Experiment:
+    """Make an experiment with a panel for each law, from the label of the law, and boxes for each size and model.
+
+    Laws are functions of modules, or partial ones. Other tests than the three models are "holmes" and "chen_hanson".
+    """
+    settings = {
+        "laws": {label: _description(law) for label, law in laws.items()},
+        "models": {model: repr(PRESETS.get(model, model)) for model in models},
+        "paired": paired,
+    }
+    return Experiment(
+        name=name,
+        title=title,
+        paper=paper,
+        cells=tuple((label, n) for label in laws for n in sizes),
+        models=models,
+        work=partial(work, dict(laws), models, paired),
+        draw=draw,
+        settings=settings,
+        missing=missing,
+    )
+
+
+def _description(law: Law) -> str:
+    if isinstance(law, partial):
+        return f"{law.func.__name__}({', '.join(f'{key}={value!r}' for key, value in law.keywords.items())})"
+    return law.__name__
+
+
+# Computing.
+
+
+def work(laws: Mapping[str, Law], models: tuple[str, ...], paired: bool, cell: Cell, seed: int) -> dict[str, Any]:
+    """Draw one data set and return log BF10 by every model on it, and how often each model warned."""
+    label, n = cell
+    pair = laws[label](n, seed)
+    found: dict[str, Any] = {}
+    warned: Counter[str] = Counter()
+    for model in models:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")  # whether a place warned before depends on what this process did before
+            found[model] = _log_bf10(model, pair, paired)
+        warned.update(f"{model}: {one.category.__name__}" for one in caught)
+    return {**found, "warnings": warned}
+
+
+def _log_bf10(model: str, pair: ts.simulate.SimulatedPair, paired: bool) -> float:
+    """P(H1 | D) follows from this for every model, at even prior odds."""
+    match model:
+        case "holmes":
+            return float(ts.baselines.holmes(pair.x, pair.y).log_bf10)
+        case "chen_hanson":
+            return float(ts.baselines.chen_hanson(pair.x, pair.y).log_bf10)
+        case "adaptive":  # chooses its points itself
+            return float(ts.test(pair.x, pair.y, paired=paired).log_bf10)
+    return float(ts.test(pair.x, pair.y, model=model, points=pair.points, paired=paired).log_bf10)
+
+
+# Drawing, from results alone.
+
+# Okabe and Ito's colours: told apart with any colour vision.
+_COLORS = {
+    "published": "#D55E00",
+    "paper": "#E69F00",
+    "adaptive": "#0072B2",
+    "chen_hanson": "#CC79A7",
+    "holmes": "#009E73",
+}
+_NAMES = {
+    "published": "published: the released code's model",
+    "paper": "paper: the text's model",
+    "adaptive": "adaptive: the default",
+    "chen_hanson": "Chen and Hanson (2014)",
+    "holmes": "Holmes et al. (2015)",
+}
+_INK, _FAINT = "#333333", "#777777"
+_MOST_COLUMNS = 3
+_PANEL = (3.3, 2.3)
+_LEAST_WIDTH = 7.0
+_HEAD = 1.05
+
+
+def draw(results: dict[str, Any]) -> Figure:
+    """Draw box plots of P(H1 | D): a panel a setting against n, or one against the settings where n is the same."""
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+    table = {tuple(cell["cell"]): cell["values"] for cell in results["cells"]}
+    settings, sizes = (list(dict.fromkeys(key[place] for key in table)) for place in (0, 1))
+    models = results["models"]
+    if len(sizes) == 1 and len(settings) > 1:
+        panels = [(f"n = {sizes[0]}", "", {str(setting): table[setting, sizes[0]] for setting in settings})]
+    else:
+        panels = [
+            (setting, "n", {str(n): table[setting, n] for n in sizes if (setting, n) in table}) for setting in settings
+        ]
+    n_columns = len(panels) if len(panels) <= _MOST_COLUMNS else 2 if len(panels) == 4 else _MOST_COLUMNS
+    n_rows = -(-len(panels) // n_columns)
+    width, height = max(n_columns * _PANEL[0], _LEAST_WIDTH), n_rows * _PANEL[1] + _HEAD
+    figure = Figure(figsize=(width, height), layout="constrained")
+    grid = figure.subplots(n_rows, n_columns, squeeze=False, sharey=True)
+    for axes in grid.flat[len(panels) :]:
+        axes.set_visible(False)
+    for place, (axes, (title, label, boxes)) in enumerate(zip(grid.flat, panels, strict=False)):
+        _draw_panel(axes, boxes, models)
+        axes.set_title(title, loc="left", fontsize=9.5, color=_INK)
+        below = place + n_columns >= len(panels)
+        axes.set_xlabel(label if below else "", fontsize=9)
+        axes.set_ylabel("P(H1 | D)" if place % n_columns == 0 else "", fontsize=9)
+    handles = [Patch(facecolor=_COLORS[model] + "66", edgecolor=_COLORS[model]) for model in models]
+    figure.legend(
+        handles, [_NAMES[model] for model in models], loc="outside lower center", ncols=min(len(models), 3),
+        frameon=False, fontsize=9,
+    )  # fmt: skip
+    figure.suptitle(f"{results['title']}\n", x=0.01, ha="left", fontsize=11.5, color=_INK)
+    figure.text(0.01, 1.0 - 0.36 / height, _runs(results), ha="left", va="center", fontsize=8.5, color=_FAINT)
+    return figure
+
+
+def _runs(results: dict[str, Any]) -> str:
+    numbers = {cell["runs"] for cell in results["cells"]}
+    runs = f"{min(numbers)}" if len(numbers) == 1 else f"{min(numbers)} to {max(numbers)}"
+    sets = "data set" if runs == "1" else "data sets"
+    return f"{runs} {sets} each; box: quartiles, bold line: median, whiskers: up to 1.5 × the box, dots: beyond"
+
+
+def _draw_panel(axes: Axes, boxes: Mapping[str, Mapping[str, list[float]]], models: list[str]) -> None:
+    """Boxes of all models beside each other at every place of the axis."""
+    width = 0.84 / len(models)
+    for place in range(1, len(boxes), 2):
+        axes.axvspan(place - 0.5, place + 0.5, color="#F2F2F2", zorder=0, linewidth=0)
+    for index, model in enumerate(models):
+        color = _COLORS[model]
+        axes.boxplot(
+            [probability(np.array(values[model])) for values in boxes.values()],
+            positions=np.arange(len(boxes)) + (index - 0.5 * (len(models) - 1)) * width,
+            widths=0.8 * width,
+            patch_artist=True,
+            manage_ticks=False,
+            boxprops={"facecolor": color + "66", "edgecolor": color, "linewidth": 0.9},
+            medianprops={"color": color, "linewidth": 2.4, "solid_capstyle": "butt"},
+            whiskerprops={"color": color, "linewidth": 0.9},
+            capprops={"color": color, "linewidth": 0.9},
+            flierprops={
+                "marker": "o", "markersize": 2.2, "markerfacecolor": color, "markeredgecolor": "none", "alpha": 0.7
+            },
+        )  # fmt: skip
+    axes.axhline(0.5, color=_FAINT, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0.5)
+    axes.set_xticks(range(len(boxes)), list(boxes))
+    axes.set(xlim=(-0.5, len(boxes) - 0.5), ylim=(-0.04, 1.04), yticks=[0.0, 0.25, 0.5, 0.75, 1.0])
+    axes.tick_params(labelsize=8.5, length=2.5)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)

@@ -1,0 +1,18 @@
+"""Two normal laws in the plane that differ in the mean or in one variance: the seven columns of the paper's table."""
+
+from functools import partial
+
+from experiments.curves import experiment
+from twosample.simulate import gaussian_2d
+
+EXPERIMENT = experiment(
+    "gaussian_2d",
+    "N((10, 10), I) against N(mean, Σ(ε)), Σ(ε) = diag(1, ε)",
+    "the figure of appendix F and the third of the additional figures (appendix G)",
+    {
+        "N((10, 10), I), the same": gaussian_2d,
+        "N((11.5, 11.5), I)": partial(gaussian_2d, mean=(11.5, 11.5)),
+        "N((12, 10), I)": partial(gaussian_2d, mean=(12.0, 10.0)),
+        **{f"N((10, 10), Σ({epsilon:g}))": partial(gaussian_2d, epsilon=epsilon) for epsilon in (2.0, 6.0, 10.0, 20.0)},
+    },
+)

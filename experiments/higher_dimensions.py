@@ -1,0 +1,18 @@
+"""The blobs with ε = 6, and up to six further columns in which nothing differs."""
+
+from functools import partial
+
+from experiments.blobs import SIZES
+from experiments.curves import experiment
+from twosample.simulate import blobs
+
+EXPERIMENT = experiment(
+    "higher_dimensions",
+    "2 × 2 blobs with ε = 6 and further columns of noise (n in all four blobs)",
+    "Figure 6 (section 5.3)",
+    {
+        f"{2 + noise} columns" + (f", {noise} of noise" if noise else ""): partial(blobs, epsilon=6.0, noise=noise)
+        for noise in range(7)
+    },
+    SIZES,
+)
