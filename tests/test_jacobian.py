@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from twosample.jacobian import log_volumes
+from twosample.jacobian import log_volume_bounds, log_volumes
 
 
 def jacobian(x, y, points, lengthscale):
@@ -98,3 +98,44 @@ def test_given_distances_change_nothing():
     x, y, points = rng.normal(size=(4, 2)), rng.normal(size=(4, 2)), rng.normal(size=(6, 2))
     distances = [((rows[:, None] - points) ** 2).sum(-1) for rows in (x, y)]
     np.testing.assert_allclose(log_volumes(x, y, points, 0.7, *distances), log_volumes(x, y, points, 0.7), rtol=1e-13)
+
+
+def test_lattice_points_at_a_lengthscale_that_underflows():
+    """The nearest points of a lattice lie along one column, whose other entries are zero; the next underflow."""
+    grid = np.array([(a, b) for a in range(-3, 4) for b in range(-3, 4)], dtype=float)
+    x, y = np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([[2.0, -1.0], [-3.0, 2.0]])
+    for lengthscale in (0.02, 0.05, 1.0):
+        bounds, volumes = (find(x, y, grid, lengthscale) for find in (log_volume_bounds, log_volumes))
+        assert np.isfinite(bounds).all()
+        assert (bounds >= volumes - 1e-9).all()
+
+
+def log_volume_from_gram_matrix(x, y, points, lengthscale):
+    """½ log det JᵀJ with so many digits that nothing is lost."""
+    with mpmath.workdps(1000):
+        columns = []
+        for row, sign in ((x, -1), (y, 1)):
+            differences = [
+                [mpmath.mpf(float(a)) - mpmath.mpf(float(b)) for a, b in zip(row, point, strict=True)]
+                for point in points
+            ]
+            scale = mpmath.mpf(lengthscale)
+            weights = [mpmath.exp(-mpmath.fsum(d * d for d in row) / (2 * scale**2)) / scale**2 for row in differences]
+            columns += [[sign * w * d[k] for w, d in zip(weights, differences, strict=True)] for k in range(len(row))]
+        gram = mpmath.matrix([[mpmath.fdot(a, b) for a in columns] for b in columns])
+        return float(mpmath.log(mpmath.det(gram)) / 2)
+
+
+@pytest.mark.parametrize("permuted", [False, True])
+@pytest.mark.parametrize("lengthscale", [1.0, 2.5, 40.0])
+@pytest.mark.parametrize("n_columns", [2, 5, 8])
+def test_rows_of_very_different_sizes(n_columns, lengthscale, permuted):
+    """Most points are in other blobs than the pair, with kernel values down to e⁻⁸⁰⁰."""
+    rng = np.random.default_rng(0)
+    centres = np.array([(10, 10), (10, 30), (30, 10), (30, 30)])[np.arange(40) % 4]
+    points, x, y = rng.normal(size=(3, 40, n_columns))
+    for rows in (points, x, y):
+        rows[:, :2] += centres
+    y = y[::-1] if permuted else y
+    expected = [log_volume_from_gram_matrix(a, b, points, lengthscale) for a, b in zip(x[:2], y[:2], strict=True)]
+    np.testing.assert_allclose(log_volumes(x[:2], y[:2], points, lengthscale), expected, rtol=0, atol=1e-8)

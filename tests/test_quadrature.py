@@ -62,11 +62,22 @@ def test_bounds_find_the_mass_where_the_curve_is_steep():
         calls.extend(t)
         return (-np.exp(-4 * t) - 0.5 * (t / 0.1) ** 2)[:, None]
 
-    rule = integrate(curve, -9.0, 4.0, densities=1, bound=lambda t: 5.0 - 0.5 * (t[:, None] / 0.1) ** 2)
+    rule = integrate(curve, -9.0, 4.0, densities=1, scan=True, bound=lambda t: 5.0 - 0.5 * (t[:, None] / 0.1) ** 2)
     expected, _ = quad(lambda t: np.exp(-np.exp(-4 * t) - 0.5 * (t / 0.1) ** 2), -1, 1, epsabs=0, epsrel=1e-12)
     assert log_integral(rule) == pytest.approx(np.log(expected), abs=1e-6)
     assert min(calls) > -3.0
     assert rule.evaluations >= len(calls)
+
+
+def test_bounds_may_be_far_too_high_where_there_is_no_mass():
+    def curve(t):
+        return (-0.5 * ((t - 2) / 0.05) ** 2)[:, None]
+
+    def bound(t):
+        return curve(t) + 1e5 * (t < 0)[:, None] + 10.0
+
+    rule = integrate(curve, -9.0, 4.0, densities=1, scan=True, bound=bound)
+    assert log_integral(rule) == pytest.approx(np.log(0.05 * np.sqrt(2 * np.pi)), abs=1e-6)
 
 
 def test_both_densities_and_the_extra_curve_are_resolved():

@@ -10,11 +10,14 @@ from twosample.kernels import squared_distances
 __all__ = ["log_volume_bounds", "log_volumes"]
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 # A normalised column that keeps less than this share of its squared length has lost too many digits.
 _SAFE_PIVOT = 1e-5
 # Squares of shorter columns underflow.
 _SAFE_LENGTH = 1e-145
+# Log volumes of two decompositions that agree to this are both right.
+_SAFE_DIFFERENCE = 1e-9
 # A difference smaller than this share of its terms is rounding noise: the column is linearly dependent.
 _CANCELLED = 1e-13
 
@@ -53,8 +56,11 @@ def log_volumes(
     """
     columns, log_weights, log_scale = _scaled_columns(x, y, points, lengthscale, distances_x, distances_y)
     result, safe = _gram_volumes(columns)
-    if not safe.all():
-        doubtful = np.logical_not(safe)
+    doubtful = np.flatnonzero(~safe)
+    if doubtful.size:
+        result[doubtful], safe = _qr_volumes(columns[doubtful])
+        doubtful = doubtful[~safe]
+    if doubtful.size:
         log_weight_x, log_weight_y = (weight[doubtful] for weight in log_weights)
         result[doubtful] = _log_elimination(x[doubtful], y[doubtful], points, log_weight_x, log_weight_y)
     result[(x == y).all(axis=1)] = -np.inf
@@ -96,14 +102,16 @@ def _scaled_columns(
     log_scale = np.full(len(x), -4.0 * n_columns * np.log(lengthscale))
     for rows, distances, first in ((x, distances_x, 0), (y, distances_y, n_columns)):
         distances = squared_distances(rows, points) if distances is None else distances
+        nearest = distances.min(axis=1, keepdims=True)
+        if not nearest.all():
+            distances = np.where(distances == 0.0, np.inf, distances)
+            nearest = distances.min(axis=1, keepdims=True)
+        nearest[np.isinf(nearest)] = 0.0  # no point is elsewhere, or all are too far to say
+        log_weight = nearest - distances
         with np.errstate(over="ignore"):
-            log_weight = distances * (-0.5 / lengthscale**2)
-        log_weight[distances == 0.0] = -np.inf
-        largest = log_weight.max(axis=1)
-        largest[np.isneginf(largest)] = 0.0
-        log_weight -= largest[:, None]
+            log_weight *= 0.5 / lengthscale**2
+            log_scale -= n_columns * 0.5 / lengthscale**2 * nearest[:, 0]
         log_weights.append(log_weight)
-        log_scale += n_columns * largest
         weight = np.exp(log_weight)
         for d in range(n_columns):
             np.subtract.outer(rows[:, d], points[:, d], out=columns[:, :, first + d])
@@ -111,7 +119,7 @@ def _scaled_columns(
     return columns, log_weights, log_scale
 
 
-def _gram_volumes(columns: Array) -> tuple[Array, Array]:
+def _gram_volumes(columns: Array) -> tuple[Array, Flags]:
     """Log volumes from Cholesky pivots of the columns' Gram matrices (n, 2D, 2D), and where they can be trusted."""
     gram = np.swapaxes(columns, 1, 2) @ columns
     lengths = np.sqrt(np.einsum("nkk->nk", gram))
@@ -128,6 +136,23 @@ def _gram_volumes(columns: Array) -> tuple[Array, Array]:
         row = gram[:, k, k + 1 :]
         gram[:, k + 1 :, k + 1 :] -= row[:, :, None] * (row / pivot[:, None])[:, None, :]
     return total, safe
+
+
+def _qr_volumes(columns: Array) -> tuple[Array, Flags]:
+    """Log volumes from QR decompositions, and where they can be trusted.
+
+    With the largest rows first, reflections leave small rows accurate to their own size, however different the rows
+    are, unless a pivot is nearly lost. What is lost depends on the order of the columns, so two orders are compared.
+    """
+    order = np.argsort(-np.abs(columns).max(axis=2), axis=1)
+    largest_first = np.take_along_axis(columns, order[:, :, None], axis=1)
+    pivots = [
+        np.abs(np.einsum("nkk->nk", np.linalg.qr(matrices, mode="r")))
+        for matrices in (largest_first, largest_first[:, :, ::-1])
+    ]
+    safe = np.logical_and(*((pivot > 0.0).all(axis=1) for pivot in pivots))
+    forward, backward = (np.log(np.where(safe[:, None], pivot, 1.0)).sum(axis=1) for pivot in pivots)
+    return forward, safe & (np.abs(forward - backward) < _SAFE_DIFFERENCE)
 
 
 def _log_elimination(x: Array, y: Array, points: Array, log_weight_x: Array, log_weight_y: Array) -> Array:

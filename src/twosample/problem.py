@@ -51,6 +51,11 @@ Progress = bool | Callable[[float], object]
 
 # Of log BF10 in the integration over the lengthscale.
 TOLERANCE = 1e-6
+# After how many lengthscales to stop. Volumes may have sharp dips in ℓ that no number of them resolves; where each
+# lengthscale takes long, it is not tried for as long.
+_LIMIT, _ROUGH_LIMIT, _ROUGH_ROWS = 1000, 250, 200_000
+# Volumes in one dimension are as cheap as their bounds.
+_COSTLY_COLUMNS = 2
 LARGEST_LENGTHSCALE = 1e150
 # How many lengthscales an integration usually takes, for progress bars.
 _EXPECTED_LENGTHSCALES = 97
@@ -183,7 +188,9 @@ class Problem:
             high,
             densities=2,
             tolerance=TOLERANCE,
-            bound=(lambda t: target(t, bound=True)) if self.model.needs_pairs else None,
+            limit=_LIMIT if pairs is None else min(_LIMIT, max(_ROUGH_LIMIT, _ROUGH_ROWS // len(pairs.x))),
+            scan=pairs is not None,
+            bound=(lambda t: target(t, bound=True)) if self.samples.n_columns >= _COSTLY_COLUMNS else None,
         )
         everything = reduce(Evidence.concatenate, found)
         return everything.select(np.unique(everything.lengthscales, return_index=True)[1]), rule

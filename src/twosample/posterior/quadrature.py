@@ -25,8 +25,12 @@ _LAST_ORDER = 192
 _CANCELLATION = 0.02
 # Safety factor of the error estimate.
 _SAFETY = 10.0
-_MAX_EVALUATIONS = 1000
 _SCAN_STEP = 0.5 * np.log(2.0)
+# The scan takes so many nodes at a time, and ends when all of them are so far below the best, and falling.
+_SCAN_PART = 5
+_HOPELESS = 1000.0
+# How many nodes of the scan are computed at a time.
+_SEARCH_STEP = 3
 _FINE_NODES, _FINE_WEIGHTS = np.polynomial.legendre.leggauss(160)
 
 
@@ -80,13 +84,23 @@ class _Panel:
         """The interpolant through every `stride`-th node at the fine locations."""
         return _interpolation(self.order // stride) @ self.values[::stride]
 
-    def error(self, masses: Array) -> float:
+    def reach(self, best: Array) -> list[tuple[float, float]]:
+        """The intervals outside of which no density comes near its best value, by the interpolant and its doubt."""
+        finest, coarser = (self.interpolate(stride)[:, : len(best)] for stride in (1, 2))
+        locations = np.concatenate([self.nodes, self.fine()[0]])
+        highest = np.concatenate([self.values[:, : len(best)], finest + np.abs(finest - coarser)])
+        order = np.argsort(locations)
+        inside = np.any(highest[order] > best - _NEGLIGIBLE, axis=1)
+        return _intervals(locations[order], _widened(inside))
+
+    def error(self, masses: Array, trusted: int) -> float:
         """Estimated error of the log integrals, given the mass of each density at the fine locations (Q, densities).
 
         The interpolants of half and of a quarter of the order are compared with the best. Convergence is geometric:
-        the next doubling gains the square of what the last one gained. Panels of low order say nothing yet.
+        the next doubling gains the square of what the last one gained. Panels of less than the `trusted` order say
+        nothing yet.
         """
-        if self.order < 4 * _FIRST_ORDER:
+        if self.order < trusted:
             return np.inf
         best = self.interpolate()
         changes = [best - self.interpolate(2), best - self.interpolate(4)]
@@ -135,6 +149,8 @@ def integrate(
     *,
     densities: int,
     tolerance: float = 1e-6,
+    limit: int = 1000,
+    scan: bool = False,
     bound: Callable[[Array], Array] | None = None,
 ) -> Quadrature:
     """Fit a rule to the log curves of `target` on [low, high].
@@ -150,9 +166,14 @@ def integrate(
         The others are only interpolated.
     tolerance
         The wanted error of the logarithms of the integrals.
+    limit
+        Stop after this many evaluations, however large the error.
+    scan
+        Whether to look first, on a grid of ratio √2 that starts at `high`, where the mass is: for curves that are too
+        steep for one polynomial.
     bound
-        Where the curves may be too steep for one polynomial, or costly: upper bounds of them, for a first look at a
-        grid of ratio √2 that finds where the mass can be.
+        Where the curves are costly: upper bounds of them for the scan. The curves are then computed where a bound
+        leaves room for mass, the highest bounds first.
 
     Examples
     --------
@@ -171,18 +192,24 @@ def integrate(
     def panels_on(intervals: list[tuple[float, float]]) -> list[_Panel]:
         return [_Panel(a, b, values(_lobatto(a, b, _FIRST_ORDER))) for a, b in intervals]
 
-    intervals = [(low, high)]
-    if bound is not None:
-        scan = high - _SCAN_STEP * np.arange(np.ceil((high - low) / _SCAN_STEP) + 1)[::-1]
-        evaluations += len(scan)
-        (intervals,) = _brackets([(scan, bound(scan))], densities)
+    intervals, trusted = [(low, high)], 8 * _FIRST_ORDER
+    if scan:
+        trusted = 2 * _FIRST_ORDER  # of intervals that end where the mass does
+        nodes, found = _scan(bound or target, low, high, densities)
+        evaluations += len(nodes)
+        known = np.ones(len(nodes), dtype=bool)
+        if bound is not None:
+            found, known = _search(nodes, found, values, densities)
+        outside += zip(nodes[known].tolist(), found[known], strict=True)
+        runs = np.split(np.flatnonzero(known), np.flatnonzero(np.diff(np.flatnonzero(known)) > 1) + 1)
+        intervals = _brackets([(nodes[run], found[run]) for run in runs], densities)
     panels = panels_on(intervals)
 
     while True:
         shrunk: list[_Panel] = []
-        for panel, intervals in zip(
-            panels, _brackets([(panel.nodes, panel.values) for panel in panels], densities), strict=True
-        ):
+        best = np.max([panel.values[:, :densities].max(axis=0) for panel in panels], axis=0)
+        for panel in panels:
+            intervals = panel.reach(best)
             if sum(b - a for a, b in intervals) < 0.5 * (panel.high - panel.low):
                 outside += zip(panel.nodes.tolist(), panel.values, strict=True)
                 shrunk += panels_on(intervals)
@@ -192,8 +219,8 @@ def integrate(
             panels = shrunk
             continue
         masses = _masses(panels, densities)
-        errors = [panel.error(mass) for panel, mass in zip(panels, masses, strict=True)]
-        exhausted = evaluations > _MAX_EVALUATIONS and np.isfinite(errors).all()
+        errors = [panel.error(mass, trusted) for panel, mass in zip(panels, masses, strict=True)]
+        exhausted = evaluations > limit and np.isfinite(errors).all()
         if sum(errors) <= tolerance or exhausted:
             break
         worst = tolerance / len(panels)
@@ -213,6 +240,50 @@ def integrate(
         curves = np.concatenate([curves, [v for _, v in beyond]])
     order = np.argsort(grid)
     return Quadrature(grid[order], weight[order], curves[order], float(sum(errors)), evaluations)
+
+
+def _scan(curves: Callable[[Array], Array], low: float, high: float, densities: int) -> tuple[Array, Array]:
+    """Locations, increasing, and curves there, from `high` down to where the curves have long been falling."""
+    steps = np.arange(np.ceil((high - low) / _SCAN_STEP) + 1)
+    nodes: list[Array] = []
+    found: list[Array] = []
+    best = np.full(densities, -np.inf)
+    for part in np.split(high - _SCAN_STEP * steps, range(_SCAN_PART, len(steps), _SCAN_PART)):
+        nodes.insert(0, part[::-1])
+        found.insert(0, curves(part[::-1]))
+        newest = found[0][:, :densities]
+        best = np.maximum(best, newest.max(axis=0))
+        if (newest < best - _HOPELESS).all() and (np.diff(newest, axis=0) > 0).all():
+            break
+    return np.concatenate(nodes), np.concatenate(found)
+
+
+def _search(
+    scan: Array, bounds: Array, values: Callable[[Array], Array], densities: int
+) -> tuple[Array, NDArray[np.bool_]]:
+    """The curves where their bounds reach as high as the best value found, and beside it; the bounds elsewhere."""
+    found = bounds.copy()
+    reach = bounds[:, :densities] + _rise(scan, bounds[:, :densities])
+    known = np.zeros(len(scan), dtype=bool)
+
+    def compute(nodes: NDArray[np.intp]) -> None:
+        found[nodes] = values(scan[nodes])
+        known[nodes] = True
+
+    best = np.full(densities, -np.inf)
+    while (possible := np.flatnonzero(~known & (reach > best - _NEGLIGIBLE).any(axis=1))).size:
+        compute(possible[np.argsort(reach[possible].max(axis=1))[-_SEARCH_STEP:]])
+        best = found[known, :densities].max(axis=0)
+    compute(np.flatnonzero(_widened(known) & ~known))
+    return found, known
+
+
+def _widened(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The flags, raised for the neighbours of what is flagged too."""
+    wide = flags.copy()
+    wide[:-1] |= flags[1:]
+    wide[1:] |= flags[:-1]
+    return wide
 
 
 def _refine(panel: _Panel, values: Callable[[Array], Array]) -> list[_Panel]:
@@ -238,23 +309,25 @@ def _masses(panels: list[_Panel], densities: int) -> list[Array]:
     return [mass / total for mass in masses]
 
 
-def _brackets(sampled: list[tuple[Array, Array]], densities: int) -> list[list[tuple[float, float]]]:
-    """For each sampled piece the intervals outside of which no density can have mass, judged from values at nodes.
+def _brackets(sampled: list[tuple[Array, Array]], densities: int) -> list[tuple[float, float]]:
+    """The intervals outside of which no density can have mass, judged from the values at the nodes of some pieces.
 
     A peak may rise above the nodes beside it; how far is bounded by the curvature seen around the node.
     """
-    rise = [_rise(nodes, found[:, :densities]) for nodes, found in sampled]
     best = np.max([found[:, :densities].max(axis=0) for _, found in sampled], axis=0)
-    pieces = []
-    for (nodes, found), above in zip(sampled, rise, strict=True):
-        reachable = (found[:, :densities] + above > best - _NEGLIGIBLE).any(axis=1)
+    intervals = []
+    for nodes, found in sampled:
+        values = found[:, :densities]
+        reachable = (values + _rise(nodes, values) > best - _NEGLIGIBLE).any(axis=1)
         # Between two nodes that have no mass there may be some; beyond their neighbours there is none.
-        kept = reachable.copy()
-        kept[:-1] |= reachable[1:]
-        kept[1:] |= reachable[:-1]
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], kept.astype(int), [0]])))
-        pieces.append([(float(nodes[a]), float(nodes[b - 1])) for a, b in zip(edges[::2], edges[1::2], strict=True)])
-    return pieces
+        intervals += _intervals(nodes, _widened(reachable))
+    return intervals
+
+
+def _intervals(nodes: Array, kept: NDArray[np.bool_]) -> list[tuple[float, float]]:
+    """The intervals from the first to the last node of each run of nodes that are kept."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], kept.astype(int), [0]])))
+    return [(float(nodes[a]), float(nodes[b - 1])) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def _rise(nodes: Array, values: Array) -> Array:
