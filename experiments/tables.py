@@ -1,11 +1,10 @@
 """What the two tables of Bayes factors have in common: the paper's own 100 data sets, and how they are shown.
 
-The tables of the paper come out to every printed digit with NumPy's legacy generator, its seeds and this order of draws.
-The Bayes factor there is H0 over H1, at a fixed lengthscale, and its arithmetic mean over the data sets is what is printed.
-Beside it are the other models, which integrate over the lengthscale, on the same data.
+The tables of the paper come out to every printed digit with NumPy's legacy generator, its seeds and this order of
+draws. The Bayes factor there is H0 over H1, at a fixed lengthscale, and its arithmetic mean over the data sets is what
+is printed. Beside it are the other models, which integrate over the lengthscale, on the same data.
 """
 
-# ruff: noqa: NPY002 (the legacy generator is part of the recipe)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -55,7 +54,7 @@ class Printed(NamedTuple):
 def table(
     name: str, title: str, paper: str, printed: Mapping[str, Printed], lengthscales: ArrayLike, what: str
 ) -> Experiment:
-    """Make the experiment of a table, from what the paper prints and the lengthscale, or lengthscales, of `published`."""
+    """Make the experiment of a table, from what the paper prints and the lengthscales of `published`."""
     return Experiment(
         name=name,
         title=title,

@@ -1,6 +1,6 @@
 """Appendix tables 1 and 2 of the paper, to every printed digit, through the public API.
 
-The recipe (seeds, order of the draws, what "BF" averages) is the released experiment's, as experiments/tables.py has it.
+The recipe (seeds, order of the draws, what "BF" averages) is the released experiment's; experiments/tables.py has it.
 """
 
 import numpy as np
