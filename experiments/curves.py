@@ -19,7 +19,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLORS", "FAINT", "INK", "MODELS", "NAMES", "SIZES", "draw", "experiment", "head", "work"]
+__all__ = [
+    "COLORS",
+    "FAINT",
+    "INK",
+    "MODELS",
+    "NAMES",
+    "SIZES",
+    "Law",
+    "describe",
+    "draw",
+    "experiment",
+    "head",
+    "work",
+]
 
 # (number of rows, seed) -> samples, and fresh points from both laws
 Law = Callable[[int, int], ts.simulate.SimulatedPair]
@@ -45,7 +58,7 @@ def experiment(
     columns as they are, and the tests "holmes" and "chen_hanson".
     """
     settings = {
-        "laws": {label: _description(law) for label, law in laws.items()},
+        "laws": {label: describe(law) for label, law in laws.items()},
         "models": {model: _assumptions(model) for model in models},
         "paired": paired,
     }
@@ -62,7 +75,8 @@ def experiment(
     )
 
 
-def _description(law: Law) -> str:
+def describe(law: Law) -> str:
+    """The function behind a law, and its arguments."""
     if isinstance(law, partial):
         return f"{law.func.__name__}({', '.join(f'{key}={value!r}' for key, value in law.keywords.items())})"
     return law.__name__

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import twosample as ts
-from experiments.curves import COLORS, FAINT, INK, MODELS, NAMES, Law, head
+from experiments.curves import COLORS, FAINT, INK, MODELS, NAMES, Law, describe, head
 from experiments.runner import Cell, Experiment, nothing
 from twosample.evidence import probability
 from twosample.models import PRESETS
@@ -51,7 +51,11 @@ def experiment(
         models=MODELS,
         work=partial(work, law, reach),
         draw=draw,
-        settings={"models": {model: repr(PRESETS[model]) for model in MODELS}, "reach": list(reach)},
+        settings={
+            "law": describe(law),
+            "models": {model: repr(PRESETS[model]) for model in MODELS},
+            "reach": list(reach),
+        },
         runs=_RUNS,
         missing=missing,
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from experiments import blobs, gaussian_2d, mixtures
-from experiments.curves import INK, Law, head
+from experiments.curves import INK, Law, describe, head
 from experiments.runner import Cell, Experiment
 
 if TYPE_CHECKING:
@@ -106,5 +106,6 @@ EXPERIMENT = Experiment(
     models=(),
     work=partial(work, {label: law for laws, _ in _PARTS for label, law in laws.items()}),
     draw=draw,
+    settings={"laws": {label: describe(law) for laws, _ in _PARTS for label, law in laws.items()}, "unit": _UNIT},
     runs=1,
 )

@@ -61,6 +61,7 @@ EXPERIMENT = Experiment(
     models=(),
     work=work,
     draw=draw,
+    settings={"squares": [len(_Q2) - 1, len(_Q3) - 1]},
     runs=1,
     missing=missing,
 )
