@@ -166,23 +166,28 @@ def _between(experiment: str, setting: str, n: int, value: float, quantiles: tup
     return check
 
 
+def _average(reading: Reading, setting: str, model: str) -> float:
+    """The mean of P(H1 | D) over all runs and sizes."""
+    return float(np.mean([reading.prob(setting, n, model).mean() for n in reading.sizes(setting)]))
+
+
 def _pairs_help(found: Found, model: str) -> bool:
-    """The mean of P(H1 | D) over all sizes is larger for pairs, for both laws of the paper."""
-
-    def mean(experiment: str, setting: str) -> float:
-        reading = found[experiment]
-        return float(np.mean([reading.prob(setting, n, model).mean() for n in reading.sizes(setting)]))
-
-    return all(mean("laplace_correlated", setting) > mean("laplace", setting) for setting in _LAPLACE)
+    """The average is larger for pairs, for both laws of the paper."""
+    return all(
+        _average(found["laplace_correlated"], setting, model) > _average(found["laplace"], setting, model)
+        for setting in _LAPLACE
+    )
 
 
 def _harder_with_noise(found: Found, model: str) -> bool:
+    """The average is smaller with the most columns than with the fewest."""
     reading = found["higher_dimensions"]
-    needed = [reading.reached(setting, model) or np.inf for setting in reading.settings]
-    return needed == sorted(needed) and needed[-1] > needed[0]
+    return _average(reading, reading.settings[-1], model) < _average(reading, reading.settings[0], model)
 
 
 def _rising(experiment: str, setting: str, sizes: tuple[int, ...]) -> Check:
+    """The mean grows, or stays, from each of these sizes to the next."""
+
     def check(found: Found, model: str) -> bool:
         means = [found[experiment].prob(setting, n, model).mean() for n in sizes]
         return all(after >= before for before, after in pairwise(means))
@@ -201,9 +206,12 @@ _TEN_ROWS = (
     "answer at n = 10 is arbitrary; from n = 50 on it is close to 0."
 )
 _EXACT = (
-    "The paper's numbers are from a sampler whose lengthscale does not mix (its start values are ignored); "
-    "`published` is the law that it would settle on, where the lengthscale sits at values that tell the samples "
-    "apart."
+    "The paper's numbers come from a sampler whose lengthscale does not mix: each of its steps starts at a random one "
+    "between 0.14 and 7.4, some of which see no difference. `published` is the law that it would settle on if it did."
+)
+_PAPER_COLUMNS = (
+    "`paper` adds 0.1/n to the covariance, and its prior variance grows with the lengthscale to the power of the "
+    "number of columns; either alone is enough to favour H0."
 )
 _SENSITIVE = "`adaptive` finds it with fewer rows."
 
@@ -344,22 +352,22 @@ CLAIMS: tuple[Claim, ...] = (
         "and 10 are within it).",
         _range("lengthscales_blobs", (0.0, 1.0), (10.0, np.inf)),
         _all(True, False, True),
-        "The prior variance of `paper` grows with the square of the lengthscale, and so does its penalty on H1.",
+        _PAPER_COLUMNS,
     ),
     Claim(
         "higher_dimensions",
-        "More rows are needed in more columns.",
+        "The difference is harder to find in more columns: P(H1), averaged over all n, is smaller with 8 than with 2.",
         _harder_with_noise,
-        _all(True, True, True, adaptive_raw=True),
+        _all(adaptive_raw=True),
     ),
     Claim(
         "higher_dimensions",
         "Up to 8 columns, P(H1) is above 0.8 with 200 rows in each blob.",
         _one("higher_dimensions", *_NOISY, n=800, level=0.8),
-        _all(False, False, False, adaptive_raw=True),
-        "The blobs of the released code differ from the text's, see above. The pseudo-likelihood of `published` and "
-        "`paper` settles on lengthscales of the noise. `adaptive` divides columns by their interquartile range, which "
-        "makes the noise 20 times as wide compared with a blob; without that (`adaptive_raw`) it agrees.",
+        _all(True, False, False, adaptive_raw=True),
+        f"{_PAPER_COLUMNS} `adaptive` divides columns by their interquartile range, which makes the noise 15 times as "
+        "wide compared with a blob: the price of an answer that does not depend on units. Where units are known to "
+        'be comparable, `scale="raw"` (`adaptive_raw`) avoids it, and agrees.',
     ),
     # Other tests.
     Claim(
@@ -411,7 +419,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Random networks: P(H1) reaches 1 as n grows.",
         _one("networks", "random, 5 nodes, 4 of 5 links shared"),
         _all(True, False, True),
-        "The prior variance of `paper` grows with the fifth power of the lengthscale, and so does its penalty on H1.",
+        _PAPER_COLUMNS,
     ),
     Claim(
         "networks",

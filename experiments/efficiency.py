@@ -113,7 +113,7 @@ def _draw_row(axes: Any, place: float, row: Mapping[str, Any], models: list[str]
     axes.plot([min(ends), max(ends)], [place, place], color="#BBBBBB", linewidth=1.0, zorder=1)
     for model, n in row["needed"].items():
         # Equal numbers lie a little above each other.
-        height = place + 0.16 * (models.index(model) - 0.5 * (len(models) - 1))
+        height = place + 0.2 * (models.index(model) - 0.5 * (len(models) - 1))
         if n is None:
             axes.plot(1.25 * row["sizes"][-1], height, ">", color=COLORS[model], markersize=5, markerfacecolor="white")
         else:

@@ -78,7 +78,9 @@ def _intro(found: Mapping[str, Reading], checked: list[Verdict]) -> Iterator[str
     yield "\n".join(lines)
     yield (
         "Where `adaptive` differs, it mostly finds a difference that the paper's model does not find yet, or is less "
-        "sure that two samples of one law are the same. The statements themselves, and reasons, are below."
+        "sure that two samples of one law are the same. Its weak spot is [columns of noise](#higher_dimensions) "
+        "beside columns whose spread says nothing of the scale of the difference. The statements, and reasons, are "
+        "below."
     )
     contents = ["| here | in the paper |", "|---|---|", "| [rows needed](#rows-needed) | |"]
     contents += [_row(f"[{one.title}](#{name})", one.paper) for name, one in EXPERIMENTS.items()]
@@ -90,7 +92,8 @@ def _efficiency(found: Mapping[str, Reading], link: str) -> Iterator[str]:
     yield "## Rows needed"
     yield (
         f'The least n tried from which on the median P(H1 | D) is above {CERTAIN:g}. "> 800": not by n = 800, the '
-        'largest n. "≤ 10": at the smallest n already. Ratios are known as well as the sizes tried allow.'
+        'largest n. "≤ 10": at the smallest n already. Ratios are known as well as the sizes tried allow. '
+        "`published` at n = 10 is to be taken with care: it is not close to 0 there when nothing differs either."
     )
     yield f"![Rows needed, for every setting and model]({link}/efficiency.png)"
     lines = [
@@ -151,10 +154,17 @@ def _lengthscales(reading: Reading) -> str:
     (n,) = reading.sizes(setting)
     for model in reading.models:
         reach = informative(reading.results, model)
-        between = "none" if reach is None else f"{reach[0]:.2g} to {reach[1]:.2g}"
+        between = "none" if reach is None else f"{_plain(reach[0])} to {_plain(reach[1])}"
+        if reach is not None and reach[1] == reading.results["cells"][0]["values"]["θ"][0][-1]:
+            between += ", the end of the curve"
         peaks = ", ".join(f"{mode:.3g}" for mode in modes(reading.results, model))
         lines.append(_row(f"`{model}`", f"{reading.prob(setting, n, model)[0]:.3f}", between, peaks))
     return "\n".join(lines)
+
+
+def _plain(value: float) -> str:
+    """Two digits, without an exponent."""
+    return f"{float(f'{value:.2g}'):g}"
 
 
 def _printed(name: str, reading: Reading) -> str:

@@ -29,7 +29,7 @@ NOTES: dict[str, str] = {
     "higher_dimensions": (
         "Columns of standard normal noise beside the blobs with ε = 6. The fourth model, `adaptive_raw`, is the "
         'default with `scale="raw"`: dividing each column by its interquartile range, which is the distance between '
-        "blobs, magnifies the noise 20-fold relative to a blob. The paper's caption names 3 to 7 columns and its text "
+        "blobs, magnifies the noise 15-fold relative to a blob. The paper's caption names 3 to 7 columns and its text "
         "8."
     ),
     "comparison_1d": "P(H1) of three Bayesian tests at n = 200, with nothing to find and with two shifts.",
@@ -39,10 +39,11 @@ NOTES: dict[str, str] = {
     ),
     "networks": (
         "Gaussian graphical models, made as the paper's were: two random graphs of 5 nodes that share 4 of 5 links, "
-        "and 7 nodes in 3 hubs, one of which only one network has."
+        "and 7 nodes in 3 hubs, one of which only one network has. (`published` at n = 10 is arbitrary: 40 points, "
+        "and 10 rows.)"
     ),
     "samples_rings": (
-        "Not in the paper: what its real data look like. Both kinds have chairs (|q3| near 0.57 Å); the twisted boats "
+        "What the real data look like. Both kinds have chairs (|q3| near 0.57 Å); the twisted boats "
         "(q2 near 0.7 Å) are common in the gas phase and rare in crystals."
     ),
     "rings": (

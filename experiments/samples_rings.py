@@ -56,7 +56,7 @@ def draw(results: dict[str, Any]) -> Figure:
 EXPERIMENT = Experiment(
     name="samples_rings",
     title="Shapes of six-membered rings, in crystals and in the gas phase",
-    paper="no figure there: it shows the data of section 6.2",
+    paper="the data of section 6.2, without a figure",
     cells=(("crystal against gas phase", 800),),
     models=(),
     work=work,

@@ -162,7 +162,7 @@ def _draw(printed: Mapping[str, Printed], lengthscales: ArrayLike, what: str, re
     if with_lengthscale:
         groups.append(("θ", 2))
         heads += ["printed", "here"]
-    groups.append(("median log BF10, θ integrated out", 2))
+    groups.append(("median log BF10", 2))
     heads += ["paper", "adaptive"]
     lines = []
     for row in computed:
@@ -193,7 +193,11 @@ def _draw(printed: Mapping[str, Printed], lengthscales: ArrayLike, what: str, re
             height_of = number - 0.85 if number == 0 else number - 1
             axes.text(place, height_of, text, ha="right", va="center", fontsize=9.5, color=color)
     axes.axhline(-0.45, color=FAINT, linewidth=0.6)
-    head(figure, results["title"], f"{results['runs']} data sets, {ROWS} rows in each sample, 40 points; {what}")
+    head(
+        figure,
+        results["title"],
+        f"{results['runs']} data sets, {ROWS} rows each, 40 points; {what}; paper and adaptive: θ integrated out",
+    )
     return figure
 
 
