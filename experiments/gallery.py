@@ -14,7 +14,7 @@ from experiments import efficiency, tables
 from experiments.catalogue import EXPERIMENTS
 from experiments.claims import CLAIMS, Claim
 from experiments.curves import MODELS
-from experiments.lengthscales import informative, modes
+from experiments.lengthscales import informative, modes, unmixed
 from experiments.notes import NOTES
 from experiments.reading import CERTAIN, Reading
 
@@ -148,8 +148,11 @@ def _number(probabilities: np.ndarray) -> str:
 
 
 def _lengthscales(reading: Reading) -> str:
-    """A row a model: the data set that the figure shows."""
-    lines = ["| | P(H1 given D) | lengthscales with P(H1 given θ, D) > ½ | modes of θ given H1 |", "|---|---|---|---|"]
+    """A row a model: the data set that the figure shows; and all, as a sampler that does not mix would see them."""
+    lines = [
+        "| | P(H1 given D) | θ with P(H1 given θ, D) > ½ | modes of θ given H1 | P(H1 given D) without mixing |",
+        "|---|---|---|---|---|",
+    ]
     (setting,) = reading.settings
     (n,) = reading.sizes(setting)
     for model in reading.models:
@@ -158,7 +161,9 @@ def _lengthscales(reading: Reading) -> str:
         if reach is not None and reach[1] == reading.results["cells"][0]["values"]["θ"][0][-1]:
             between += ", the end of the curve"
         peaks = ", ".join(f"{mode:.3g}" for mode in modes(reading.results, model))
-        lines.append(_row(f"`{model}`", f"{reading.prob(setting, n, model)[0]:.3f}", between, peaks))
+        stuck = [f"{unmixed(reading.results, model, run):.2f}" for run in range(reading.results["runs"])]
+        shown = ", ".join(stuck) if model == "published" else ""
+        lines.append(_row(f"`{model}`", f"{reading.prob(setting, n, model)[0]:.3f}", between, peaks, shown))
     return "\n".join(lines)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw", "experiment", "informative", "modes"]
+__all__ = ["draw", "experiment", "informative", "modes", "unmixed"]
 
 # Data sets, of which the figure shows the first, and the others faintly.
 _RUNS = 3
@@ -102,6 +102,14 @@ def informative(results: Mapping[str, Any], model: str, level: float = 0.5, run:
     theta = np.array(values["θ"][run])
     above = theta[probability(np.array(values[f"{model}: log BF10 at θ"][run])) > level]
     return (float(above[0]), float(above[-1])) if len(above) else None
+
+
+def unmixed(results: Mapping[str, Any], model: str, run: int = 0) -> float:
+    """P(H1 | D) by a sampler whose θ does not move from its start, log θ uniform on (-2, 2) as in the released code."""
+    values = results["cells"][0]["values"]
+    start = np.linspace(-2.0, 2.0, 401)
+    log_bf10 = np.interp(start, np.log(values["θ"][run]), values[f"{model}: log BF10 at θ"][run])
+    return float(probability(log_bf10).mean())
 
 
 def modes(results: Mapping[str, Any], model: str, run: int = 0, least: float = 0.05) -> list[float]:

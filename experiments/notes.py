@@ -62,7 +62,8 @@ NOTES: dict[str, str] = {
     ),
     "table_2": (
         "As table 1, at the lengthscale of 60 between 0.01 and 40 that has the least mean Bayes factor. (The 0.001 "
-        "below the paper's table is a misprint.)"
+        "below the paper's table is a misprint, and the printed P(H0) of Laplace(0, 1.5) is its Bayes factor once "
+        "more.)"
     ),
     "mixtures": "Seven mixtures of two normal laws against ½ N(0, 1) + ½ N(4, 1), and that mixture itself.",
     "gaussian_2d": (

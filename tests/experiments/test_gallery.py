@@ -10,7 +10,7 @@ from experiments import __main__ as command
 from experiments import curves, efficiency, gallery, rings, runner, table_1, table_2, tables
 from experiments.catalogue import EXPERIMENTS
 from experiments.claims import CLAIMS
-from experiments.lengthscales import informative, modes
+from experiments.lengthscales import informative, modes, unmixed
 from experiments.notes import NOTES
 from experiments.reading import Reading, is_null, read_all
 from experiments.runner import Refusal
@@ -306,3 +306,9 @@ def test_pictures_are_where_the_page_expects_them(tmp_path):
     made_up_folder(tmp_path)
     page = Path(tmp_path / "docs" / "page.md")
     assert "](../results/rings.png)" in gallery.markdown(read_all(tmp_path), tmp_path / "results", page)
+
+
+def test_a_sampler_that_does_not_mix():
+    # Certain of H1 above θ = 1, of H0 below: half of the start values each.
+    values = {"θ": [[0.01, 0.999, 1.001, 100.0]], "m: log BF10 at θ": [[-50.0, -50.0, 50.0, 50.0]]}
+    assert unmixed({"cells": [{"values": values}]}, "m") == pytest.approx(0.5, abs=0.01)
