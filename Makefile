@@ -38,6 +38,8 @@ bench: $(READY)
 reproduce: $(READY)
 	@$(BIN)/python -m experiments run
 	@$(BIN)/python -m experiments figures
+	@$(BIN)/python -m experiments efficiency
+	@$(BIN)/python -m experiments gallery
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

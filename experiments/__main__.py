@@ -1,4 +1,4 @@
-"""The command: ``python -m experiments list | run | figures | times``."""
+"""The command: ``python -m experiments list | run | figures | efficiency | gallery | times``."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from statistics import fmean
 
 import click
 
-from experiments import engines, runner
+from experiments import efficiency, engines, gallery, runner
 from experiments.catalogue import EXPERIMENTS
 from experiments.pictures import save_png
+from experiments.reading import read_all
 from experiments.runner import Experiment, Log, Refusal
 from twosample.errors import MissingExtraError
 from twosample.statistics import cores
@@ -100,6 +101,44 @@ def draw_them(names: tuple[str, ...], folder: Path) -> None:
         picture = path.with_suffix(".png")
         save_png(one.draw(runner.load_results(path)), picture)
         click.echo(f"{one.name}: {picture} ({picture.stat().st_size / 1000:.0f} kB)")
+
+
+@cli.command("efficiency")
+@into
+def show_efficiency(folder: Path) -> None:
+    """Say how many rows each model needs, from the results of all experiments, as a file and a figure."""
+    found = efficiency.compute(read_all(folder))
+    path = folder / "results" / "efficiency.json"
+    efficiency.write(path, found)
+    save_png(efficiency.draw(found), path.with_suffix(".png"))
+    click.echo(f"efficiency: {path} and {path.with_suffix('.png')}")
+
+
+@cli.command("gallery")
+@click.option("--check", is_flag=True, help="Write nothing; show what was expected of every claim, and what was found.")
+@into
+def write_gallery(check: bool, folder: Path) -> None:
+    """Write docs/gallery.md from the results of all experiments; with --into, gallery.md in that folder."""
+    found = read_all(folder)
+    if check:
+        _check_claims(gallery.verdicts(found))
+        return
+    path = runner.HERE.parent / "docs" / "gallery.md" if folder == runner.HERE else folder / "gallery.md"
+    path.write_text(gallery.markdown(found, folder / "results", path), encoding="utf-8")
+    click.echo(f"gallery: {path}")
+
+
+def _check_claims(verdicts: list[gallery.Verdict]) -> None:
+    """A line a claim and model; those that came out otherwise than expected are marked, and make the command fail."""
+    words = {True: "agrees", False: "differs"}
+    others = 0
+    for one in verdicts:
+        surprise = one.expected != one.found
+        others += surprise
+        outcome = f"expected {words[one.expected]:8} found {words[one.found]:8}"
+        click.echo(f"{'!' if surprise else ' '} {one.claim.experiment:20} {one.model:12} {outcome} {one.claim.says}")
+    if others:
+        raise Refusal(f"{others} of {len(verdicts)} are not as expected; see experiments/claims.py")
 
 
 @cli.command("times")

@@ -19,7 +19,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["MODELS", "SIZES", "draw", "experiment", "work"]
+__all__ = [
+    "COLORS",
+    "FAINT",
+    "INK",
+    "MODELS",
+    "NAMES",
+    "SIZES",
+    "Law",
+    "describe",
+    "draw",
+    "experiment",
+    "head",
+    "work",
+]
 
 # (number of rows, seed) -> samples, and fresh points from both laws
 Law = Callable[[int, int], ts.simulate.SimulatedPair]
@@ -41,11 +54,12 @@ def experiment(
 ) -> Experiment:
     """Make an experiment with a panel for each law, from the label of the law, and boxes for each size and model.
 
-    Laws are functions of modules, or partial ones. Other tests than the three models are "holmes" and "chen_hanson".
+    Laws are functions of modules, or partial ones. Beside the three models there are "adaptive_raw", the default on
+    columns as they are, and the tests "holmes" and "chen_hanson".
     """
     settings = {
-        "laws": {label: _description(law) for label, law in laws.items()},
-        "models": {model: repr(PRESETS.get(model, model)) for model in models},
+        "laws": {label: describe(law) for label, law in laws.items()},
+        "models": {model: _assumptions(model) for model in models},
         "paired": paired,
     }
     return Experiment(
@@ -61,10 +75,15 @@ def experiment(
     )
 
 
-def _description(law: Law) -> str:
+def describe(law: Law) -> str:
+    """The function behind a law, and its arguments."""
     if isinstance(law, partial):
         return f"{law.func.__name__}({', '.join(f'{key}={value!r}' for key, value in law.keywords.items())})"
     return law.__name__
+
+
+def _assumptions(model: str) -> str:
+    return f"{PRESETS['adaptive']!r}, scale='raw'" if model == "adaptive_raw" else repr(PRESETS.get(model, model))
 
 
 # Computing.
@@ -93,27 +112,31 @@ def _log_bf10(model: str, pair: ts.simulate.SimulatedPair, paired: bool) -> floa
             return float(ts.baselines.chen_hanson(pair.x, pair.y).log_bf10)
         case "adaptive":  # chooses its points itself
             return float(ts.test(pair.x, pair.y, paired=paired).log_bf10)
+        case "adaptive_raw":
+            return float(ts.test(pair.x, pair.y, paired=paired, scale="raw").log_bf10)
     return float(ts.test(pair.x, pair.y, model=model, points=pair.points, paired=paired).log_bf10)
 
 
 # Drawing, from results alone.
 
 # Okabe and Ito's colours: told apart with any colour vision.
-_COLORS = {
+COLORS = {
     "published": "#D55E00",
     "paper": "#E69F00",
     "adaptive": "#0072B2",
+    "adaptive_raw": "#56B4E9",
     "chen_hanson": "#CC79A7",
     "holmes": "#009E73",
 }
-_NAMES = {
+NAMES = {
     "published": "published: the released code's model",
     "paper": "paper: the text's model",
     "adaptive": "adaptive: the default",
+    "adaptive_raw": "adaptive, columns not scaled",
     "chen_hanson": "Chen and Hanson (2014)",
     "holmes": "Holmes et al. (2015)",
 }
-_INK, _FAINT = "#333333", "#777777"
+INK, FAINT = "#333333", "#777777"
 _MOST_COLUMNS = 3
 _PANEL = (3.3, 2.3)
 _LEAST_WIDTH = 7.0
@@ -143,25 +166,30 @@ def draw(results: dict[str, Any]) -> Figure:
         axes.set_visible(False)
     for place, (axes, (title, label, boxes)) in enumerate(zip(grid.flat, panels, strict=False)):
         _draw_panel(axes, boxes, models)
-        axes.set_title(title, loc="left", fontsize=9.5, color=_INK)
+        axes.set_title(title, loc="left", fontsize=9.5, color=INK)
         below = place + n_columns >= len(panels)
         axes.set_xlabel(label if below else "", fontsize=9)
         axes.set_ylabel("P(H1 | D)" if place % n_columns == 0 else "", fontsize=9)
-    handles = [Patch(facecolor=_COLORS[model] + "66", edgecolor=_COLORS[model]) for model in models]
+    handles = [Patch(facecolor=COLORS[model] + "66", edgecolor=COLORS[model]) for model in models]
     figure.legend(
-        handles, [_NAMES[model] for model in models], loc="outside lower center", ncols=min(len(models), 3),
+        handles, [NAMES[model] for model in models], loc="outside lower center", ncols=min(len(models), 3),
         frameon=False, fontsize=9,
     )  # fmt: skip
-    figure.suptitle(f"{results['title']}\n", x=0.01, ha="left", fontsize=11.5, color=_INK)
-    figure.text(0.01, 1.0 - 0.36 / height, _runs(results), ha="left", va="center", fontsize=8.5, color=_FAINT)
+    words = "box: quartiles, bold line: median, whiskers: up to 1.5 × the box, dots: beyond"
+    head(figure, results["title"], f"{_runs(results)}; {words}")
     return figure
+
+
+def head(figure: Figure, title: str, words: str) -> None:
+    """Put the title above the figure, and smaller words below it."""
+    figure.suptitle(f"{title}\n", x=0.01, ha="left", fontsize=11.5, color=INK)
+    figure.text(0.01, 1.0 - 0.36 / figure.get_figheight(), words, ha="left", va="center", fontsize=8.5, color=FAINT)
 
 
 def _runs(results: dict[str, Any]) -> str:
     numbers = {cell["runs"] for cell in results["cells"]}
     runs = f"{min(numbers)}" if len(numbers) == 1 else f"{min(numbers)} to {max(numbers)}"
-    sets = "data set" if runs == "1" else "data sets"
-    return f"{runs} {sets} each; box: quartiles, bold line: median, whiskers: up to 1.5 × the box, dots: beyond"
+    return f"{runs} {'data set' if runs == '1' else 'data sets'} each"
 
 
 def _draw_panel(axes: Axes, boxes: Mapping[str, Mapping[str, list[float]]], models: list[str]) -> None:
@@ -170,7 +198,7 @@ def _draw_panel(axes: Axes, boxes: Mapping[str, Mapping[str, list[float]]], mode
     for place in range(1, len(boxes), 2):
         axes.axvspan(place - 0.5, place + 0.5, color="#F2F2F2", zorder=0, linewidth=0)
     for index, model in enumerate(models):
-        color = _COLORS[model]
+        color = COLORS[model]
         axes.boxplot(
             [probability(np.array(values[model])) for values in boxes.values()],
             positions=np.arange(len(boxes)) + (index - 0.5 * (len(models) - 1)) * width,
@@ -185,7 +213,7 @@ def _draw_panel(axes: Axes, boxes: Mapping[str, Mapping[str, list[float]]], mode
                 "marker": "o", "markersize": 2.2, "markerfacecolor": color, "markeredgecolor": "none", "alpha": 0.7
             },
         )  # fmt: skip
-    axes.axhline(0.5, color=_FAINT, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0.5)
+    axes.axhline(0.5, color=FAINT, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0.5)
     axes.set_xticks(range(len(boxes)), list(boxes))
     axes.set(xlim=(-0.5, len(boxes) - 0.5), ylim=(-0.04, 1.04), yticks=[0.0, 0.25, 0.5, 0.75, 1.0])
     axes.tick_params(labelsize=8.5, length=2.5)

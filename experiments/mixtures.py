@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from experiments.curves import experiment
+from experiments.curves import Law, experiment
 from twosample.simulate import mixture
 
 COMPONENTS = (
@@ -15,15 +15,17 @@ COMPONENTS = (
     ((-4.0, 8.0), 2.0),
 )
 
+LAWS: dict[str, Law] = {
+    "½ N(0, 1) + ½ N(4, 1), the same": mixture,
+    **{
+        f"½ N({low:g}, {sd * sd:g}) + ½ N({high:g}, {sd * sd:g})": partial(mixture, means=(low, high), sd=sd)
+        for (low, high), sd in COMPONENTS
+    },
+}
+
 EXPERIMENT = experiment(
     "mixtures",
     "½ N(0, 1) + ½ N(4, 1) against another mixture of two normal laws",
     "the figures of appendix E",
-    {
-        "½ N(0, 1) + ½ N(4, 1), the same": mixture,
-        **{
-            f"½ N({low:g}, {sd * sd:g}) + ½ N({high:g}, {sd * sd:g})": partial(mixture, means=(low, high), sd=sd)
-            for (low, high), sd in COMPONENTS
-        },
-    },
+    LAWS,
 )

@@ -35,6 +35,8 @@ _DIGITS = 6
 
 Cell = tuple[Any, ...]
 Record = dict[str, Any]
+# (name of the experiment, cell, number of the run) -> seed
+Seeds = Callable[[str, Cell, int], int]
 
 
 class Refusal(Exception):
@@ -43,6 +45,11 @@ class Refusal(Exception):
 
 def nothing() -> None:
     """What an experiment lacks that lacks nothing."""
+
+
+def seed_of(name: str, cell: Cell, run: int) -> int:
+    """The seed of a run: it depends on nothing else."""
+    return int.from_bytes(hashlib.sha256(json.dumps([SEED, name, cell, run]).encode()).digest()[:8], "big")
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,8 @@ class Experiment:
         How many runs each cell has.
     missing
         Says what the experiment lacks on this machine, if anything.
+    seeds
+        What gives a run its seed, where that is not `seed_of`; it too is a function of a module.
     """
 
     name: str
@@ -80,6 +89,7 @@ class Experiment:
     settings: Mapping[str, Any] = field(default_factory=dict)
     runs: int = 100
     missing: Callable[[], str | None] = nothing
+    seeds: Seeds = seed_of
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -87,16 +97,11 @@ class Experiment:
         return {"experiment": self.name, "version": ts.__version__, "seed": SEED, "settings": dict(self.settings)}
 
 
-def seed_of(name: str, cell: Cell, run: int) -> int:
-    """The seed of a run: it depends on nothing else."""
-    return int.from_bytes(hashlib.sha256(json.dumps([SEED, name, cell, run]).encode()).digest()[:8], "big")
-
-
-def compute(name: str, work: Callable[[Cell, int], Record], cell: Cell, run: int) -> Record:
+def compute(name: str, work: Callable[[Cell, int], Record], cell: Cell, run: int, seeds: Seeds = seed_of) -> Record:
     """Do one run, in whatever process, and return its record."""
     started = time.process_time()
     with one_thread():
-        values = dict(work(cell, seed_of(name, cell, run)))
+        values = dict(work(cell, seeds(name, cell, run)))
     warned = dict(values.pop("warnings", {}))
     try:
         rounded = {key: _rounded(value) for key, value in values.items()}
@@ -235,7 +240,7 @@ def run(
         # Run by run, so that all cells advance alike and the time left can be told; the last cells of a list are the
         # largest, and come first.
         tasks = [(cell, number) for number in range(runs) for cell in reversed(cells) if (cell, number) not in log.done]
-        calls = ((compute, experiment.name, experiment.work, *task) for task in tasks)
+        calls = ((compute, experiment.name, experiment.work, *task, experiment.seeds) for task in tasks)
         with _bar(experiment.name, len(tasks)) as advance:
             for record in _completed(pool, slots, calls):
                 log.add(record)

@@ -190,6 +190,12 @@ def test_results_are_compact_sorted_and_rounded(tmp_path):
     assert list((tmp_path / "results").iterdir()) == [tmp_path / "results" / "counting.json"]
 
 
+def test_seeds_of_its_own(tmp_path):
+    counting = Counting(seeds=lambda name, cell, run: 100 * cell[1] + run)
+    counting.run(tmp_path, runs=2)
+    assert sorted(seed for _, seed in counting.computed) == [100, 100, 101, 101, 200, 200, 201, 201]
+
+
 def test_more_runs_add_only_the_missing(tmp_path):
     counting = Counting()
     counting.run(tmp_path, runs=1)
@@ -316,7 +322,10 @@ def made_up_rings(monkeypatch):
     monkeypatch.setattr(rings, "_data", lambda: ts.datasets.RingData(pair.x, pair.y))
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+CURVES = [name for name, one in EXPERIMENTS.items() if one.draw is curves.draw]
+
+
+@pytest.mark.parametrize("name", CURVES)
 def test_smallest_cells_by_every_model(name, made_up_rings):
     one = EXPERIMENTS[name]
     settings = list(dict.fromkeys(cell[0] for cell in one.cells))
@@ -345,6 +354,15 @@ def test_pairs_are_used():
     pair = ts.simulate.laplace(cell[1], seed_of(one.name, cell, 0), scale=1.5, correlation=0.5)
     assert found["adaptive"] == pytest.approx(ts.test(pair.x, pair.y, paired=True).log_bf10, rel=1e-5)
     assert found["adaptive"] != pytest.approx(ts.test(pair.x, pair.y).log_bf10, rel=1e-3)
+
+
+def test_columns_not_scaled():
+    one = EXPERIMENTS["higher_dimensions"]
+    cell = ("4 columns, 2 of noise", 40)
+    found = runner.compute(one.name, one.work, cell, 0)["values"]
+    pair = ts.simulate.blobs(40, seed_of(one.name, cell, 0), epsilon=6.0, noise=2)
+    assert found["adaptive_raw"] == pytest.approx(ts.test(pair.x, pair.y, scale="raw").log_bf10, rel=1e-5)
+    assert found["adaptive_raw"] != pytest.approx(found["adaptive"], rel=1e-3)
 
 
 def test_rings_and_their_points_are_different_rows(made_up_rings):
@@ -393,7 +411,7 @@ def made_up(one, runs):
     return {"experiment": one.name, "title": one.title, "models": list(one.models), "runs": runs, "cells": cells}
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", CURVES)
 def test_figures_from_results_alone(name, monkeypatch):
     monkeypatch.setattr(ts, "test", None)
     one = EXPERIMENTS[name]
