@@ -6,7 +6,6 @@ that the columns of noise come to count 15 times as much. The paper has no such 
 
 from functools import partial
 
-from experiments.blobs import SIZES
 from experiments.curves import MODELS, experiment
 from twosample.simulate import blobs
 
@@ -18,6 +17,6 @@ EXPERIMENT = experiment(
         f"{2 + noise} columns" + (f", {noise} of noise" if noise else ""): partial(blobs, epsilon=6.0, noise=noise)
         for noise in range(7)
     },
-    SIZES,
+    tuple(4 * n for n in (25, 50, 100, 200)),
     models=(*MODELS, "adaptive_raw"),
 )

@@ -195,22 +195,26 @@ class FeatureStatistics:
                 total.close_block(len(block))
             return total.moments()
 
-        def of_pairs(left: Array, right: Array, first: int, last: int) -> tuple[Moments, Array]:
-            total, log_volume = _Accumulator(len(lengthscales), len(points)), np.zeros(len(lengthscales))
+        def of_pairs(left: Array, right: Array, first: int, last: int) -> tuple[list[Moments], Array]:
+            """Moments of the differences and, where the pairs are the samples, of both samples; and the volumes."""
+            totals = [_Accumulator(len(lengthscales), len(points)) for _ in range(3 if pairs_are_samples else 1)]
+            log_volume = np.zeros(len(lengthscales))
             start = first
             for x_block, y_block in blocks(first, last, left, right):
                 d_x, d_y = squared_distances(x_block, points), squared_distances(y_block, points)
                 both = zip(features(d_x, lengthscales), features(d_y, lengthscales), strict=True)
                 for (index, values), (_, other) in both:
-                    total.add(index, values - other)
+                    for total, block in zip(totals, (values - other, values, other), strict=False):
+                        total.add(index, block)
                 if volumes is not None:
                     kept = volumes[start : start + len(x_block)]
                     pairs_kept = x_block[kept], y_block[kept], points
                     for index, lengthscale in enumerate(lengthscales):
                         log_volume[index] += log_volumes(*pairs_kept, lengthscale, d_x[kept], d_y[kept]).sum()
-                total.close_block(len(x_block))
+                for total in totals:
+                    total.close_block(len(x_block))
                 start += len(x_block)
-            return total.moments(), log_volume
+            return [total.moments() for total in totals], log_volume
 
         def in_parts(n: int, work: Callable[[int, int], _Part], rows_each: int = 1) -> list[_Part]:
             results = []
@@ -221,13 +225,19 @@ class FeatureStatistics:
             return results
 
         pair_moments = log_volume = None
+        pairs_are_samples = pairs is not None and pairs[0] is x and pairs[1] is y
         if pairs is not None:
             found = in_parts(len(pairs[0]), partial(of_pairs, *pairs), rows_each=2)
-            pair_moments = reduce(Moments.merge, (moments for moments, _ in found))
+            pair_moments, *of_samples = (
+                reduce(Moments.merge, part) for part in zip(*(m for m, _ in found), strict=True)
+            )
             log_volume = None if volumes is None else np.sum([volume for _, volume in found], axis=0)
-        moments_x, moments_y = (
-            reduce(Moments.merge, in_parts(len(sample), partial(of_sample, sample))) for sample in (x, y)
-        )
+        if pairs_are_samples:
+            moments_x, moments_y = of_samples
+        else:
+            moments_x, moments_y = (
+                reduce(Moments.merge, in_parts(len(sample), partial(of_sample, sample))) for sample in (x, y)
+            )
         return cls(points, lengthscales, moments_x, moments_y, pair_moments, log_volume)
 
     def merge(self, *others: FeatureStatistics) -> FeatureStatistics:
