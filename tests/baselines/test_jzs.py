@@ -38,6 +38,17 @@ def test_agrees_with_the_integral_over_the_effect_size(t, n_x, n_y, r):
     assert math.exp(_log_bf10(t, size, freedom, r)) == pytest.approx(by_effect_size(t, size, freedom, r), rel=1e-6)
 
 
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("shift", [0.0, 0.4, 2.0])
+def test_agrees_with_pingouin(shift, paired):
+    pingouin = pytest.importorskip("pingouin")
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=25), rng.normal(shift, 1.5, size=25 if paired else 40)
+    t = stats.ttest_rel(x, y).statistic if paired else stats.ttest_ind(x, y).statistic
+    expected = float(pingouin.bayesfactor_ttest(t, len(x), len(y), paired=paired, r=R))
+    assert math.exp(ts.baselines.jzs(x, y, paired=paired).log_bf10) == pytest.approx(expected, rel=1e-6)
+
+
 def in_high_precision(t, size, freedom, r):
     with mpmath.workdps(40):
         t, size, r = mpmath.mpf(t), mpmath.mpf(size), mpmath.mpf(r)
