@@ -80,6 +80,14 @@ def test_bounds_may_be_far_too_high_where_there_is_no_mass():
     assert log_integral(rule) == pytest.approx(np.log(0.05 * np.sqrt(2 * np.pi)), abs=1e-6)
 
 
+def test_a_scan_passes_over_what_is_impossible():
+    def curve(t):
+        return np.where(t < -1.0, -np.inf, -0.5 * (t / 0.05) ** 2)[:, None]
+
+    rule = integrate(curve, -3.0, 4.0, densities=1, scan=True)
+    assert log_integral(rule) == pytest.approx(np.log(0.05 * np.sqrt(2 * np.pi)), abs=1e-6)
+
+
 def test_both_densities_and_the_extra_curve_are_resolved():
     def curves(t):
         return np.stack([-0.5 * ((t + 2) / 0.1) ** 2, -0.5 * ((t - 2) / 0.3) ** 2, np.sin(3 * t)], axis=1)

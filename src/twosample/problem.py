@@ -53,7 +53,7 @@ Progress = bool | Callable[[float], object]
 TOLERANCE = 1e-6
 # After how many lengthscales to stop. Volumes may have sharp dips in ℓ that no number of them resolves; where each
 # lengthscale takes long, it is not tried for as long.
-_LIMIT, _ROUGH_LIMIT, _ROUGH_ROWS = 1000, 250, 10_000
+_LIMIT, _ROUGH_LIMIT, _ROUGH_ROWS = 1000, 250, 100_000
 # Volumes in one dimension are as cheap as their bounds.
 _COSTLY_COLUMNS = 2
 LARGEST_LENGTHSCALE = 1e150

@@ -25,11 +25,11 @@ _LAST_ORDER = 192
 _CANCELLATION = 0.02
 # Safety factor of the error estimate.
 _SAFETY = 10.0
-_SCAN_STEP = 0.5 * np.log(2.0)
 # The scan takes so many nodes at a time, and ends when all of them are so far below the best, and falling.
+_SCAN_STEP = 0.5 * np.log(2.0)
 _SCAN_PART = 5
 _HOPELESS = 1000.0
-# How many nodes of the scan are computed at a time.
+# After a scan of bounds the curves are computed at so many nodes at a time.
 _SEARCH_STEP = 3
 _FINE_NODES, _FINE_WEIGHTS = np.polynomial.legendre.leggauss(160)
 
@@ -253,9 +253,11 @@ def _scan(curves: Callable[[Array], Array], low: float, high: float, densities: 
         found.insert(0, curves(part[::-1]))
         newest = found[0][:, :densities]
         best = np.maximum(best, newest.max(axis=0))
-        if (newest < best - _HOPELESS).all() and (np.diff(newest, axis=0) > 0).all():
+        if (newest < best - _HOPELESS).all() and (newest[1:] > newest[:-1]).all():
             break
-    return np.concatenate(nodes), np.concatenate(found)
+    locations, values = np.concatenate(nodes), np.concatenate(found)
+    possible = np.isfinite(values[:, :densities]).all(axis=1)
+    return locations[possible], values[possible]
 
 
 def _search(
