@@ -206,12 +206,12 @@ _TEN_ROWS = (
     "answer at n = 10 is arbitrary; from n = 50 on it is close to 0."
 )
 _EXACT = (
-    "The paper's numbers come from a sampler whose lengthscale does not mix: each of its steps starts at a random one "
-    "between 0.14 and 7.4, some of which see no difference. `published` is the law that it would settle on if it did."
+    "The paper's numbers come from a sampler each of whose steps starts at a random lengthscale between 0.14 and 7.4, "
+    "some of which see no difference, so that it may not have mixed. `published` is the law that it would settle on."
 )
 _PAPER_COLUMNS = (
     "`paper` adds 0.1/n to the covariance, and its prior variance grows with the lengthscale to the power of the "
-    "number of columns; either alone is enough to favour H0."
+    "number of columns; both favour H0."
 )
 _SENSITIVE = "`adaptive` finds it with fewer rows."
 
@@ -448,7 +448,7 @@ CLAIMS: tuple[Claim, ...] = (
         "θ given H1 has several modes at n = 800.",
         _several_modes("lengthscales_rings"),
         _all(False, False, False),
-        "The exact posteriors have one narrow mode. What looked like several may be a sampler that does not mix: the "
+        "The exact posteriors have one narrow mode. What looked like several may be a sampler that did not mix: the "
         "released one starts every step at a random lengthscale between 0.14 and 7.4, and takes nine steps from "
         "there.",
     ),
