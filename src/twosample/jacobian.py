@@ -58,7 +58,8 @@ def log_volumes(
     """
     columns, log_weights, log_scale = _scaled_columns(x, y, points, lengthscale, distances_x, distances_y)
     result, safe = np.empty(len(columns)), np.zeros(len(columns), dtype=bool)
-    if _gram_volumes(columns[:_SAMPLE])[1].mean() > 0.5:
+    first = columns[:_SAMPLE]
+    if 2 * np.count_nonzero(_gram_volumes(first)[1]) > len(first):
         result, safe = _gram_volumes(columns)
     doubtful = np.flatnonzero(~safe)
     if doubtful.size:
