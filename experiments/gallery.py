@@ -93,8 +93,8 @@ def _efficiency(found: Mapping[str, Reading], link: str) -> Iterator[str]:
     yield (
         f'The least n tried from which on the median P(H1 | D) is above {CERTAIN:g}. "> 800": not by n = 800, the '
         'largest n. "≤ 10": at the smallest n already. Ratios are known as well as the sizes tried allow. '
-        "`published` at n = 10 is to be taken with care: with 40 points and 10 rows its covariance is singular but for its "
-        "floor of 1e-8."
+        "`published` at n = 10 is to be taken with care: with 40 points and 10 rows its covariance is singular but for "
+        "its floor of 1e-8."
     )
     yield f"![Rows needed, for every setting and model]({link}/efficiency.png)"
     lines = [
