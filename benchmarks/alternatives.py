@@ -18,7 +18,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 import twosample as ts
-from benchmarks.suite import ALTERNATIVES, NULLS, RESULTS, generator, run_all
+from benchmarks.suite import ALTERNATIVES, NULLS, RESULTS, generator, log_score, run_all
 from twosample.models import PRESETS, HalfCauchy, LogUniform, NoiseFloor
 
 SIZES = (50, 200, 800)
@@ -93,7 +93,6 @@ def main() -> None:
     for (kind, name, n, _), values in run_all(run_cell, cells, options.jobs):
         for label, logs in values.items():
             if logs:
-                sign = 1.0 if kind == "alternative" else -1.0
                 rows.append(
                     {
                         "kind": kind,
@@ -102,7 +101,7 @@ def main() -> None:
                         "model": label,
                         "median_log_bf10": round(float(np.median(logs)), 2),
                         "share_over_3": round(float(np.mean(np.array(logs) > np.log(3))), 3),
-                        "log_score": round(float(-np.logaddexp(0.0, -sign * np.array(logs)).mean()), 4),
+                        "log_score": round(float(log_score(np.array(logs), kind == "alternative").mean()), 4),
                     }
                 )
         print(kind, name, n, flush=True)

@@ -21,9 +21,21 @@ from typing import NamedTuple
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+from experiments.mixtures import COMPONENTS as MIXTURES
 
 import twosample as ts
-from benchmarks.suite import ALTERNATIVES, CHANGES, NULLS, RESULTS, Array, Pair, gaussian, generator, run_all
+from benchmarks.suite import (
+    ALTERNATIVES,
+    CHANGES,
+    NULLS,
+    RESULTS,
+    Array,
+    Pair,
+    gaussian,
+    generator,
+    log_score,
+    run_all,
+)
 from twosample.errors import InputError, TwoSampleWarning
 from twosample.evidence import probability
 
@@ -109,16 +121,8 @@ def problems() -> dict[str, Problem]:
     found["N(0, 2²)"] = paper(simulate.gaussian, sd=2)  # N(0, 3²) and N(1, 1), and blobs with ε = 2 and 6, are above
     for mean in (2, 3):
         found[f"N({mean}, 1)"] = paper(simulate.gaussian, mean=mean)
-    for means, sd in (
-        ((0, 4), 2),
-        ((0, 8), 1),
-        ((0, 8), 2),
-        ((2, 6), 1),
-        ((2, 8), 2),
-        ((-4, 8), 1),
-        ((-4, 8), 2),
-    ):
-        found[f"mixture at {means[0]} and {means[1]}, sd {sd}"] = paper(simulate.mixture, means=means, sd=sd)
+    for means, sd in MIXTURES:
+        found[f"mixture at {means[0]:g} and {means[1]:g}, sd {sd:g}"] = paper(simulate.mixture, means=means, sd=sd)
     for mean in ((11.5, 11.5), (12, 10)):
         found[f"2-D Gaussian at {mean}"] = paper(simulate.gaussian_2d, mean=mean)
     for epsilon in (2, 6, 10, 20):
@@ -168,7 +172,7 @@ def run_cell(cell: tuple[str, bool, int]) -> dict[str, float]:
 def scores(h0: Array, h1: Array) -> dict[str, object]:
     """Mean log score and Brier score of P(H1), and in each fifth of [0, 1] how often it was there, and rightly."""
     log_bf10, truth = np.concatenate([h0, h1]), np.repeat([0.0, 1.0], [len(h0), len(h1)])
-    log_prob = -np.logaddexp(0.0, np.where(truth == 1.0, -log_bf10, log_bf10))
+    log_prob = log_score(log_bf10, truth == 1.0)
     prob = probability(log_bf10)
     fifth = np.minimum((5 * prob).astype(int), 4)
     return {

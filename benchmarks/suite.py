@@ -131,6 +131,11 @@ ALTERNATIVES: dict[str, Pair] = {
 }
 
 
+def log_score(log_bf10: Array, different: Array | bool) -> Array:
+    """Log probability, at even prior odds, that each Bayes factor gives to what is true."""
+    return -np.logaddexp(0.0, np.where(different, -log_bf10, log_bf10))
+
+
 def run_all(work: Callable[[Any], Any], cells: list[Any], jobs: int) -> Iterator[tuple[Any, Any]]:
     """Run `work` on every cell in parallel, yielding (cell, what it returned) in order."""
     with ProcessPoolExecutor(jobs) as pool:

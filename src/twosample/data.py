@@ -96,6 +96,11 @@ class Samples:
         """Number of columns."""
         return len(self.columns)
 
+    @property
+    def unit(self) -> float:
+        """What a standardised lengthscale is multiplied by when it is shown."""
+        return float(self.scale[0]) if self.n_columns == 1 else 1.0
+
     @classmethod
     def from_data(
         cls,

@@ -58,9 +58,10 @@ def log_volumes(
     """
     columns, log_weights, log_scale = _scaled_columns(x, y, points, lengthscale, distances_x, distances_y)
     result, safe = np.empty(len(columns)), np.zeros(len(columns), dtype=bool)
-    first = columns[:_SAMPLE]
-    if 2 * np.count_nonzero(_gram_volumes(first)[1]) > len(first):
-        result, safe = _gram_volumes(columns)
+    for part in (slice(None, _SAMPLE), slice(_SAMPLE, None)):
+        result[part], safe[part] = _gram_volumes(columns[part])
+        if 2 * np.count_nonzero(safe[part]) <= len(safe[part]):
+            break
     doubtful = np.flatnonzero(~safe)
     if doubtful.size:
         result[doubtful], safe = _qr_volumes(columns[doubtful])

@@ -43,6 +43,7 @@ __all__ = [
     "one_thread",
     "positive",
     "progress_bar",
+    "typical_lengthscale",
 ]
 
 Array = NDArray[np.float64]
@@ -94,9 +95,7 @@ class Problem:
             scale = model.scale
         samples = Samples.from_data(x, y, paired=paired, scale=scale, nan_policy=nan_policy)
         rows = samples.standardize(thin(samples.x, samples.y))
-        median = median_heuristic(rows)
-        if not 1.0 / LARGEST_LENGTHSCALE < median < LARGEST_LENGTHSCALE:
-            raise InputError("scale: squares of these values overflow or vanish; use scale='robust' or other units")
+        median = typical_lengthscale(rows)
         return cls(samples, model, _points(points, samples, rows), median, kernel)
 
     @property
@@ -106,16 +105,11 @@ class Problem:
         ranges = np.maximum(x.max(axis=0), y.max(axis=0)) - np.minimum(x.min(axis=0), y.min(axis=0))
         return min(float(np.linalg.norm(ranges / self.samples.scale)), LARGEST_LENGTHSCALE)
 
-    @property
-    def unit(self) -> float:
-        """What a standardised lengthscale is multiplied by when it is shown."""
-        return float(self.samples.scale[0]) if self.samples.n_columns == 1 else 1.0
-
     def internal(self, lengthscale: ArrayLike) -> Array:
         """Lengthscales as the user gives them, as a 1-D array in standardised units."""
         if isinstance(lengthscale, str) and lengthscale == "median":
             return np.array([self.median])
-        return lengthscales_of(lengthscale, self.unit)
+        return lengthscales_of(lengthscale, self.samples.unit)
 
     def evidence(self, lengthscales: Array, show: Show, pairs: Pairs | None = None, *, bound: bool = False) -> Evidence:
         """Go once over the data and evaluate the model at these lengthscales, volumes only bounded if so wanted."""
@@ -267,6 +261,14 @@ def count_of(value: int, name: str, lowest: int) -> int:
     if value < lowest:
         raise InputError(f"{name}: must be at least {lowest}, not {value}")
     return int(value)
+
+
+def typical_lengthscale(rows: Array) -> float:
+    """The median heuristic, if it can be squared."""
+    median = median_heuristic(rows)
+    if not 1.0 / LARGEST_LENGTHSCALE < median < LARGEST_LENGTHSCALE:
+        raise InputError("scale: squares of these values overflow or vanish; use scale='robust' or other units")
+    return median
 
 
 def lengthscales_of(lengthscale: ArrayLike, unit: float) -> Array:

@@ -86,7 +86,7 @@ def _result(
     from twosample.posterior.gibbs import effective_size, r_hat
 
     samples, several = problem.samples, problem.kernel == "ard"
-    unit = samples.scale if several else np.array([problem.unit])
+    unit = samples.scale if several else np.array([samples.unit])
 
     def shown(positions: Array) -> Array:
         return target.lengthscales_of(positions, data) * unit
@@ -118,7 +118,7 @@ def _result(
         prior_odds=prior_odds,
         evidence=estimate,
         relevance=relevance,
-        median_heuristic=problem.median * problem.unit,
+        median_heuristic=problem.median * samples.unit,
         points=problem.points * samples.scale + samples.center,
         n_x=samples.n_x,
         n_y=samples.n_y,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from twosample.baselines.results import BayesResult
+from twosample.baselines.results import BayesResult, described
 from twosample.baselines.special import log_rising
 from twosample.data import Samples
 from twosample.errors import InputError
@@ -164,11 +164,7 @@ def chen_hanson(
     return ChenHansonResult(
         log_bf10=log_bf10,
         prior_odds=prior_odds,
-        n_x=samples.n_x,
-        n_y=samples.n_y,
-        columns=samples.columns,
-        paired=False,
-        notes=samples.notes,
+        **described(samples),
         c_x=chosen[0],
         c_y=chosen[1],
         c_pooled=chosen[2],

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, gammaln, ndtri, polygamma
 
-from twosample.baselines.results import BayesResult, check_one_column
+from twosample.baselines.results import BayesResult, check_one_column, described
 from twosample.baselines.special import log_rising
 from twosample.data import Samples
 from twosample.errors import InputError
@@ -160,11 +160,7 @@ def holmes(
     return HolmesResult(
         log_bf10=math.fsum(contributions[kept]),
         prior_odds=prior_odds,
-        n_x=samples.n_x,
-        n_y=samples.n_y,
-        columns=samples.columns,
-        paired=False,
-        notes=samples.notes,
+        **described(samples),
         variant=variant,
         c_h0=c_h0,
         c_h1=c_h1,

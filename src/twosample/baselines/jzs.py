@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from twosample.baselines.results import BayesResult, check_one_column
+from twosample.baselines.results import BayesResult, check_one_column, described
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.problem import positive
@@ -87,11 +87,7 @@ def jzs(
     return JzsResult(
         log_bf10=_log_bf10(t, size, freedom, cauchy_scale),
         prior_odds=prior_odds,
-        n_x=samples.n_x,
-        n_y=samples.n_y,
-        columns=samples.columns,
-        paired=samples.paired,
-        notes=samples.notes,
+        **described(samples),
         t=t,
         cauchy_scale=cauchy_scale,
     )

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from twosample.baselines.results import PValueResult
+from twosample.baselines.results import PValueResult, described
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.kernels import squared_distances
 from twosample.permutation import as_pvalue, pairs_in_order, pool_in_order
-from twosample.points import median_heuristic, thin
-from twosample.problem import LARGEST_LENGTHSCALE, Seed, count_of, generator_of, lengthscales_of
+from twosample.points import thin
+from twosample.problem import Seed, count_of, generator_of, lengthscales_of, typical_lengthscale
 
 __all__ = ["MmdResult", "mmd"]
 
@@ -143,8 +143,7 @@ def mmd(
         scale="robust" if isinstance(scale, str) and scale == "auto" else scale,
         nan_policy=nan_policy,
     )
-    unit = float(samples.scale[0]) if samples.n_columns == 1 else 1.0
-    lengthscales = _lengthscales(lengthscale, aggregate, samples, unit)
+    lengthscales = _lengthscales(lengthscale, aggregate, samples)
     if estimator == "linear" and len(lengthscales) > 1:
         raise InputError("estimator: 'linear' takes one lengthscale; use 'quadratic' for several")
 
@@ -160,13 +159,9 @@ def mmd(
     return MmdResult(
         statistic=float(statistics[best]),
         pvalue=pvalue,
-        n_x=samples.n_x,
-        n_y=samples.n_y,
-        columns=samples.columns,
-        paired=samples.paired,
-        notes=samples.notes,
-        lengthscale=float(lengthscales[best] * unit),
-        lengthscales=lengthscales * unit,
+        **described(samples),
+        lengthscale=float(lengthscales[best] * samples.unit),
+        lengthscales=lengthscales * samples.unit,
         statistics=statistics,
         pvalues=pvalues,
         permutations=permutations,
@@ -174,14 +169,12 @@ def mmd(
     )
 
 
-def _lengthscales(lengthscale: ArrayLike, aggregate: bool, samples: Samples, unit: float) -> Array:
+def _lengthscales(lengthscale: ArrayLike, aggregate: bool, samples: Samples) -> Array:
     """Standardised lengthscales."""
     if isinstance(lengthscale, str) and lengthscale == "median":
-        values = np.array([median_heuristic(samples.standardize(thin(samples.x, samples.y)))])
-        if not 1.0 / LARGEST_LENGTHSCALE < values[0] < LARGEST_LENGTHSCALE:
-            raise InputError("scale: squares of these values overflow or vanish; use scale='robust' or other units")
+        values = np.array([typical_lengthscale(samples.standardize(thin(samples.x, samples.y)))])
     else:
-        values = lengthscales_of(lengthscale, unit)
+        values = lengthscales_of(lengthscale, samples.unit)
     return values * _MULTIPLES if aggregate and len(values) == 1 else values
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypedDict
 
 from twosample.data import Samples
 from twosample.errors import InputError
@@ -12,7 +12,7 @@ from twosample.records import Record
 from twosample.result import BayesFactor
 from twosample.words import data_in_words, log_bf10_text, probability_in_words, pvalue_text, sentence
 
-__all__ = ["BayesResult", "PValueResult", "check_one_column"]
+__all__ = ["BayesResult", "PValueResult", "check_one_column", "described"]
 
 _LEVELS = ((0.001, "0.1 %"), (0.01, "1 %"), (0.05, "5 %"))
 
@@ -119,6 +119,25 @@ def _summary(result: BayesResult | PValueResult, lines: Sequence[tuple[str, str]
     data = data_in_words(result.n_x, result.n_y, len(result.columns), result.paired)
     rows = [*lines, ("data", data), ("test", result.test), *(("note", note) for note in result.notes)]
     return "\n".join([f"{sentence(result.verdict)}.", *(f"  {name:<19}  {value}" for name, value in rows)])
+
+
+class _Described(TypedDict):
+    n_x: int
+    n_y: int
+    columns: tuple[str, ...]
+    paired: bool
+    notes: tuple[str, ...]
+
+
+def described(samples: Samples) -> _Described:
+    """What every result says of the data."""
+    return {
+        "n_x": samples.n_x,
+        "n_y": samples.n_y,
+        "columns": samples.columns,
+        "paired": samples.paired,
+        "notes": samples.notes,
+    }
 
 
 def check_one_column(samples: Samples, test: str) -> None:

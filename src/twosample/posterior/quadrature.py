@@ -201,8 +201,7 @@ def integrate(
         if bound is not None:
             found, known = _search(nodes, found, values, densities)
         outside += zip(nodes[known].tolist(), found[known], strict=True)
-        runs = np.split(np.flatnonzero(known), np.flatnonzero(np.diff(np.flatnonzero(known)) > 1) + 1)
-        intervals = _brackets([(nodes[run], found[run]) for run in runs], densities)
+        intervals = _brackets([(nodes[run], found[run]) for run in _runs(known)], densities)
     panels = panels_on(intervals)
 
     while True:
@@ -328,8 +327,13 @@ def _brackets(sampled: list[tuple[Array, Array]], densities: int) -> list[tuple[
 
 def _intervals(nodes: Array, kept: NDArray[np.bool_]) -> list[tuple[float, float]]:
     """The intervals from the first to the last node of each run of nodes that are kept."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], kept.astype(int), [0]])))
-    return [(float(nodes[a]), float(nodes[b - 1])) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+    return [(float(nodes[run][0]), float(nodes[run][-1])) for run in _runs(kept)]
+
+
+def _runs(flags: NDArray[np.bool_]) -> list[slice]:
+    """Where neighbours are flagged without a gap."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], flags.astype(int), [0]])))
+    return [slice(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def _rise(nodes: Array, values: Array) -> Array:
