@@ -31,7 +31,12 @@ _CONTENT_OF_KIND = {
 _LARGEST = 2.0**1022
 # A column is divided by at least this share of its largest deviation, so that squares of the result cannot overflow.
 _SMALLEST_SHARE = 2.0**-500
-_IQR_OF_STANDARD_NORMAL = 1.349
+# Of a standard normal column: the interquartile range, and the distance within which a quarter of all pairs lie.
+_IQR_OF_NORMAL = 1.349
+_QUARTER_OF_NORMAL = 0.4506
+# A spike of nearly equal values must not set the scale: it is at least this share of that of the interquartile range.
+_SHARE_OF_IQR = 0.1
+_PAIRED_VALUES = 128
 
 _BLOCK_ROWS = 1 << 14
 _SCREENED_ROWS = 1 << 15
@@ -121,8 +126,8 @@ class Samples:
         paired
             Whether row i of `x` belongs with row i of `y`.
         scale
-            "robust" divides each column by its pooled interquartile range over 1.349 (by its pooled standard deviation
-            if that is 0), "raw" leaves the units alone, and D positive numbers are used as they are.
+            "robust" divides each column by a pooled spread, the distance within which a quarter of all pairs of rows
+            lie; "raw" leaves the units alone, and D positive numbers are used as they are.
         nan_policy
             What to do with missing and infinite values: "raise" an error, or "omit" the row (the pair, if `paired`).
 
@@ -513,21 +518,26 @@ class _Limits(NamedTuple):
 def _center_and_scale(
     x: NDArray[np.float64], y: NDArray[np.float64], limits: _Limits
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the pooled median and the robust scale of each column, from order statistics only."""
-    n_x, n_pooled = len(x), len(x) + len(y)
+    """Return the pooled median and the robust scale of each column, from order statistics only.
+
+    The scale is the standard deviation of a normal column of which as many pairs are as close. In clustered columns
+    that is the width of a cluster, where the interquartile range is the distance between clusters.
+    """
+    n_x = len(x)
     lows, highs = np.minimum(limits.x_low, limits.y_low), np.maximum(limits.x_high, limits.y_high)
-    places = [math.floor((n_pooled - 1) * level) for level in (0.25, 0.5, 0.75)]
-    order = sorted({rank for place in places for rank in (place, min(place + 1, n_pooled - 1))})
-    pooled = np.empty(n_pooled)
+    pooled = np.empty(n_x + len(y))
     center, scale = np.empty(x.shape[1]), np.empty(x.shape[1])
     for column, (low, high) in enumerate(zip(lows.tolist(), highs.tolist(), strict=True)):
         pooled[:n_x], pooled[n_x:] = x[:, column], y[:, column]
-        pooled.partition(order)
+        pooled.sort()
         first, middle, third = (_quantile(pooled, level) for level in (0.25, 0.5, 0.75))
         if low == high:
             width = 1.0
         elif first < third:
-            width = (third - first) / _IQR_OF_STANDARD_NORMAL
+            width = (third - first) / _IQR_OF_NORMAL
+            distance = _distance_of_quarter(pooled)
+            if distance > 0:
+                width = max(min(distance / _QUARTER_OF_NORMAL, high - low), width * _SHARE_OF_IQR)
         else:
             width = _standard_deviation(pooled, middle)
         farthest = max(high - middle, middle - low)
@@ -536,18 +546,27 @@ def _center_and_scale(
     return center, scale
 
 
-def _quantile(partitioned: NDArray[np.float64], level: float) -> float:
-    place = (len(partitioned) - 1) * level
+def _quantile(ordered: NDArray[np.float64], level: float) -> float:
+    place = (len(ordered) - 1) * level
     rank = math.floor(place)
-    below = float(partitioned[rank])
-    above = float(partitioned[min(rank + 1, len(partitioned) - 1)])
+    below = float(ordered[rank])
+    above = float(ordered[min(rank + 1, len(ordered) - 1)])
     return below + (above - below) * (place - rank)
 
 
+def _distance_of_quarter(ordered: NDArray[np.float64]) -> float:
+    """Return the smallest distance within which a quarter of all pairs lie; of many values, those at even ranks."""
+    if len(ordered) > _PAIRED_VALUES:
+        ordered = ordered[((np.arange(_PAIRED_VALUES) + 0.5) * (len(ordered) / _PAIRED_VALUES)).astype(np.intp)]
+    distances = np.subtract.outer(ordered, ordered)[np.tri(len(ordered), k=-1, dtype=bool)]
+    rank = -(-len(distances) // 4) - 1
+    distances.partition(rank)
+    return float(distances[rank])
+
+
 def _standard_deviation(pooled: NDArray[np.float64], middle: float) -> float:
-    """Return the standard deviation, the same in any order of the rows and at any magnitude; overwrites `pooled`."""
+    """Return the standard deviation of sorted values, at any magnitude; overwrites them."""
     pooled -= middle
-    pooled.sort()
     exponent = math.frexp(max(-pooled[0], pooled[-1]))[1]
     np.ldexp(pooled, -exponent, out=pooled)
     pooled -= pooled.mean()
