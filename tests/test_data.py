@@ -1,9 +1,12 @@
 """Tests of the validator: what it accepts, what it refuses and in which words, and what it leaves unchanged."""
 
+import math
 import subprocess
 import sys
 import tracemalloc
 import warnings
+from itertools import combinations
+from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
@@ -17,6 +20,9 @@ from numpy.testing import assert_array_equal
 
 from twosample.data import Samples, as_rows, check_finite
 from twosample.errors import DroppedDataWarning, DuplicateRowsWarning, InputError, InputTypeError
+
+# The scale is at least that of the interquartile range over this.
+BOUND = 5
 
 X = np.array([[1.0, 10.0], [2.0, 30.0], [4.0, 20.0]])
 Y = np.array([[3.0, 40.0], [5.0, 10.0]])
@@ -346,14 +352,50 @@ def test_two_different_constants_are_refused():
 # ---- center and scale
 
 
-def test_robust_scale_is_the_pooled_interquartile_range():
+def quarter_of_distances(values):
+    """The distance within which a quarter of all pairs lie, over that of a standard normal column."""
+    distances = sorted(abs(a - b) for a, b in combinations(np.ravel(values).tolist(), 2))
+    return distances[math.ceil(len(distances) / 4) - 1] / (math.sqrt(2.0) * NormalDist().inv_cdf(0.625))
+
+
+def interquartile_range(values):
+    first, third = np.quantile(values, [0.25, 0.75])
+    return (third - first) / (2.0 * NormalDist().inv_cdf(0.75))
+
+
+def test_robust_scale_is_the_pooled_distance_of_a_quarter_of_the_pairs():
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(31, 3)), rng.gamma(2.0, size=(20, 3))
     samples = Samples.from_data(x, y)
-    first, median, third = np.quantile(np.vstack([x, y]), [0.25, 0.5, 0.75], axis=0)
+    pooled = np.vstack([x, y])
+    median = np.median(pooled, axis=0)
     np.testing.assert_allclose(samples.center, median, rtol=1e-15)
-    np.testing.assert_allclose(samples.scale, (third - first) / 1.349, rtol=1e-14)
+    np.testing.assert_allclose(samples.scale, [quarter_of_distances(column) for column in pooled.T], rtol=1e-3)
     np.testing.assert_allclose(samples.standardize(x), (x - median) / samples.scale, rtol=1e-12, atol=1e-15)
+
+
+def test_robust_scale_of_many_rows():
+    x, y = np.random.default_rng(2).normal(size=(2, 800, 1))
+    np.testing.assert_allclose(Samples.from_data(x, y).scale, quarter_of_distances([x, y]), rtol=0.03)
+
+
+def test_robust_scale_of_clusters_is_not_the_distance_between_them():
+    rng = np.random.default_rng(3)
+    near, far = (rng.normal(size=300) + distance * rng.integers(0, 2, 300) for distance in (10, 1000))
+    scale = Samples.from_data(near[:100], near[100:]).scale
+    assert 1.5 < scale < 2.7
+    np.testing.assert_allclose(Samples.from_data(far[:100], far[100:]).scale, interquartile_range(far) / BOUND, rtol=1e-3)
+
+
+def test_a_spike_does_not_set_the_scale():
+    rng = np.random.default_rng(4)
+    values = np.where(rng.random(200) < 0.6, 1e-6 * rng.normal(size=200), rng.exponential(size=200))
+    np.testing.assert_allclose(Samples.from_data(values[:90], values[90:]).scale, interquartile_range(values) / BOUND, rtol=1e-3)
+
+
+@pytest.mark.parametrize("values", [[0.0, 1.0] * 20, [0.0] * 22 + [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] * 3])
+def test_interquartile_range_where_a_quarter_of_the_pairs_are_equal(values):
+    np.testing.assert_allclose(Samples.from_data(values[:25], values[25:]).scale, interquartile_range(values), rtol=1e-3)
 
 
 def test_standard_deviation_where_the_interquartile_range_is_zero():
@@ -397,6 +439,14 @@ def test_squares_stay_finite_when_one_column_spans_all_magnitudes():
     x = np.array([1e-300, 2e-300, 3e-300, 4e-300, 1e300])
     standardized = Samples.from_data(x, x).standardize(x[:, np.newaxis])
     assert np.isfinite(standardized**2).all()
+
+
+def test_the_largest_distances_do_not_overflow():
+    x = np.array([-1.0, -1.0, 1.0, 1.0]) * 4e307
+    samples = Samples.from_data(x + [0.0, 1e300, 0.0, 1e300], x)
+    assert np.isfinite(samples.scale).all() and np.isfinite(samples.standardize(samples.x)).all()
+    samples = Samples.from_data(np.array([-4.0, 0.1]) * 1e307, np.array([0.0, 4.0]) * 1e307)
+    assert np.isfinite(samples.scale).all() and np.isfinite(samples.standardize(samples.x)).all()
 
 
 finite = st.floats(-1e6, 1e6) | st.integers(-3, 3).map(float)

@@ -35,7 +35,7 @@ _SMALLEST_SHARE = 2.0**-500
 _IQR_OF_NORMAL = 1.349
 _QUARTER_OF_NORMAL = 0.4506
 # A spike of nearly equal values must not set the scale: it is at least this share of that of the interquartile range.
-_SHARE_OF_IQR = 0.1
+_SHARE_OF_IQR = 0.2
 _PAIRED_VALUES = 128
 
 _BLOCK_ROWS = 1 << 14
