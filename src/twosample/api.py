@@ -84,8 +84,9 @@ def test(
     prior_odds
         Prior odds of "different" against "the same".
     scale
-        "auto" does what the model says; "robust" divides each column by its pooled interquartile range, "raw" leaves
-        the columns alone, and D positive numbers divide the columns by those.
+        "auto" does what the model says; "robust" divides each column by its spread, the distance within which a quarter
+        of all pairs of pooled rows lie; "raw" leaves the columns alone, and D positive numbers divide the columns by
+        those.
     nan_policy
         "raise" refuses missing and infinite values; "omit" drops their rows and says how many.
     permutations

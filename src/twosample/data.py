@@ -34,7 +34,7 @@ _SMALLEST_SHARE = 2.0**-500
 # Of a standard normal column: the interquartile range, and the distance within which a quarter of all pairs lie.
 _IQR_OF_NORMAL = 1.349
 _QUARTER_OF_NORMAL = 0.4506
-# A spike of nearly equal values must not set the scale: it is at least this share of that of the interquartile range.
+# A spike of nearly equal values must not set the scale: it is at least this share of what the quartiles say.
 _SHARE_OF_IQR = 0.2
 _PAIRED_VALUES = 128
 
@@ -126,8 +126,10 @@ class Samples:
         paired
             Whether row i of `x` belongs with row i of `y`.
         scale
-            "robust" divides each column by a pooled spread, the distance within which a quarter of all pairs of rows
-            lie; "raw" leaves the units alone, and D positive numbers are used as they are.
+            "robust" divides each column by its pooled spread, the distance within which a quarter of all pairs of rows
+            lie, over 0.4506; that is not less than a fifth of the interquartile range over 1.349, which takes its place
+            where it is 0, as the standard deviation takes that of the range. "raw" leaves the units alone, and D
+            positive numbers are used as they are.
         nan_policy
             What to do with missing and infinite values: "raise" an error, or "omit" the row (the pair, if `paired`).
 
@@ -520,8 +522,7 @@ def _center_and_scale(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the pooled median and the robust scale of each column, from order statistics only.
 
-    The scale is the standard deviation of a normal column of which as many pairs are as close. In clustered columns
-    that is the width of a cluster, where the interquartile range is the distance between clusters.
+    Close pairs of a clustered column are in one cluster, and say how wide clusters are; quartiles, how far apart.
     """
     n_x = len(x)
     lows, highs = np.minimum(limits.x_low, limits.y_low), np.maximum(limits.x_high, limits.y_high)
@@ -537,7 +538,7 @@ def _center_and_scale(
             width = (third - first) / _IQR_OF_NORMAL
             distance = _distance_of_quarter(pooled)
             if distance > 0:
-                width = max(min(distance / _QUARTER_OF_NORMAL, high - low), width * _SHARE_OF_IQR)
+                width = max(distance / _QUARTER_OF_NORMAL, width * _SHARE_OF_IQR)
         else:
             width = _standard_deviation(pooled, middle)
         farthest = max(high - middle, middle - low)
@@ -555,7 +556,10 @@ def _quantile(ordered: NDArray[np.float64], level: float) -> float:
 
 
 def _distance_of_quarter(ordered: NDArray[np.float64]) -> float:
-    """Return the smallest distance within which a quarter of all pairs lie; of many values, those at even ranks."""
+    """Return the smallest distance within which a quarter of all pairs lie; of many values, those at even ranks.
+
+    It is at most half the range: a third or more of all pairs have both values on one side of the middle.
+    """
     if len(ordered) > _PAIRED_VALUES:
         ordered = ordered[((np.arange(_PAIRED_VALUES) + 0.5) * (len(ordered) / _PAIRED_VALUES)).astype(np.intp)]
     distances = np.subtract.outer(ordered, ordered)[np.tri(len(ordered), k=-1, dtype=bool)]

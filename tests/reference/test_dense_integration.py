@@ -134,8 +134,7 @@ def posterior_range(curves, low, high):
 def test_adaptive(name, n, count):
     x, y, points = draw(name, n)
     result = ts.test(x, y, points=points)
-    pooled = np.concatenate([x, y])
-    scale = np.subtract(*np.quantile(pooled, [0.75, 0.25], axis=0)) / 1.349
+    scale = result.scale
     unit = scale[0] if x.shape[1] == 1 else 1.0
     median = result.lengthscale.median_heuristic / unit
     t, w = panels(np.log(median / 16), np.log(8 * median), count)

@@ -110,8 +110,8 @@ def mmd(
         normal distribution, whose variance is that under random swaps of matched rows: less power, but for large
         samples time linear in the number of rows. It makes no permutations.
     scale
-        "auto" and "robust" divide each column by its pooled interquartile range, "raw" leaves the columns alone, and D
-        positive numbers divide the columns by those.
+        "auto" and "robust" divide each column by its spread, as in `twosample.test`; "raw" leaves the columns alone,
+        and D positive numbers divide the columns by those.
     nan_policy
         As in `twosample.test`.
     rng
