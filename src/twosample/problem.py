@@ -18,7 +18,7 @@ from twosample import evidence, models
 from twosample.data import Samples, as_rows, check_finite
 from twosample.errors import InputError, InputTypeError
 from twosample.evidence import Evidence
-from twosample.jacobian import log_volume_bounds, log_volumes
+from twosample.jacobian import log_volumes
 from twosample.models import Model
 from twosample.points import choose, median_heuristic, thin
 from twosample.posterior.quadrature import Quadrature, integrate
@@ -124,7 +124,7 @@ class Problem:
             lengthscales,
             pairs=likelihood,
             volumes=None if pairs is None else pairs.usable,
-            log_volumes=log_volume_bounds if bound else log_volumes,
+            bound_volumes=bound,
             prepare=self.samples.standardize,
             tick=lambda rows: show(rows * len(lengthscales)),
         )
