@@ -355,15 +355,16 @@ def _witness(problem: Problem, found: Evidence, rule: Quadrature) -> WitnessPost
     likely = weights.sum(axis=0) > _NEGLIGIBLE_WEIGHT * weights.sum(axis=0).max()
     log_scale = problem.model.log_prior_variance(found.lengthscales, problem.samples.n_columns)
     log_variances = np.minimum(2.0 * log_amplitudes[likely] + log_scale[:, None], _LARGEST_LOG_VARIANCE)
-    signal = np.exp(log_variances.max(axis=1))[:, None] * found.eigenvalues  # eigenvalues increase
+    spectra = found.spectrum()
+    signal = np.exp(log_variances.max(axis=1))[:, None] * spectra.eigenvalues  # eigenvalues increase
     first = int((signal < _NEGLIGIBLE_SIGNAL).all(axis=0).sum())
     return WitnessPosterior(
         points=problem.points,
         measure=problem.model.measure,
         lengthscales=found.lengthscales,
-        basis=found.basis[:, :, first:],
-        eigenvalues=found.eigenvalues[:, first:],
-        scores=found.scores[:, first:],
+        basis=spectra.basis[:, :, first:],
+        eigenvalues=spectra.eigenvalues[:, first:],
+        scores=spectra.scores[:, first:],
         log_variances=log_variances,
         weights=weights[:, likely] / weights[:, likely].sum(),
     )

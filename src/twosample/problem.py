@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, reduce
@@ -111,12 +111,22 @@ class Problem:
             return np.array([self.median])
         return lengthscales_of(lengthscale, self.samples.unit)
 
-    def evidence(self, lengthscales: Array, show: Show, pairs: Pairs | None = None, *, bound: bool = False) -> Evidence:
-        """Go once over the data and evaluate the model at these lengthscales, volumes only bounded if so wanted."""
+    def evidence(self, lengthscales: Array, show: Show, pairs: Pairs | None = None) -> Evidence:
+        """Go once over the data and evaluate the model at these lengthscales."""
+        return self._evidence((self.model,), lengthscales, show, pairs)[0]
+
+    def _evidence(
+        self, models: Sequence[Model], lengthscales: Array, show: Show, pairs: Pairs | None, *, bound: bool = False
+    ) -> list[Evidence]:
+        """Evidence by several models from one pass over the data, volumes only bounded if so wanted."""
         x, y = self.samples.x, self.samples.y
         likelihood = None if pairs is None else (pairs.x, pairs.y)
-        if self.samples.paired and self.model.weighing != "published":
-            x, y, likelihood = x[:0], y[:0], (x, y)  # Δ and V come from the differences alone
+        # Of pairs that belong together, Δ and V come from the differences alone.
+        differences_alone = [self.samples.paired and model.weighing != "published" for model in models]
+        if self.samples.paired and any(differences_alone):
+            likelihood = (x, y)
+        if all(differences_alone):
+            x, y = x[:0], y[:0]
         statistics = FeatureStatistics.from_samples(
             x,
             y,
@@ -128,7 +138,10 @@ class Problem:
             prepare=self.samples.standardize,
             tick=lambda rows: show(rows * len(lengthscales)),
         )
-        return evidence.evaluate(statistics, self.model)
+        return [
+            evidence.evaluate(statistics.differences_alone() if alone else statistics, model)
+            for model, alone in zip(models, differences_alone, strict=True)
+        ]
 
     def target(self, pairs: Pairs | None) -> tuple[Target, Data]:
         """What the sampler samples from."""
@@ -162,32 +175,45 @@ class Problem:
 
     def integrate(self, show: Show, pairs: Pairs | None) -> tuple[Evidence, Quadrature]:
         """Infer the lengthscale: the integration rule, and the evidence at the lengthscales it was built from."""
+        return self.integrate_together((self.model,), show, pairs)[0]
+
+    def integrate_together(
+        self, models: Sequence[Model], show: Show, pairs: Pairs | None
+    ) -> list[tuple[Evidence, Quadrature]]:
+        """Infer the lengthscale by several models, with its prior in common, at the same lengthscales."""
         prior = self.model.lengthscale
-        found: list[Evidence] = []
+        # Elsewhere the Bayes factor given the lengthscale is the ratio of the two weighings.
+        disjoint = [index for index, model in enumerate(models) if model.weighing == "published"]
+        found: list[list[Evidence]] = []
 
         def target(log_lengthscales: Array, bound: bool = False) -> Array:
-            new = self.evidence(np.exp(log_lengthscales), show, pairs, bound=bound)
+            new = self._evidence(models, np.exp(log_lengthscales), show, pairs, bound=bound)
             if not bound:
                 found.append(new)
             log_prior = prior.log_density(log_lengthscales)
-            curves = [new.log_h0 + log_prior, new.log_h1 + log_prior]
-            if self.model.weighing == "published":
-                curves.append(new.log_bf10)
-            return np.stack(curves, axis=1)
+            weighings = [log_weight + log_prior for one in new for log_weight in (one.log_h0, one.log_h1)]
+            return np.stack(weighings + [new[index].log_bf10 for index in disjoint], axis=1)
 
         low, high = np.log(prior.bounds(self.median, self.spread))
+        densities = 2 * len(models)
         rule = integrate(
             target,
             low,
             high,
-            densities=2,
+            densities=densities,
             tolerance=TOLERANCE,
             limit=_LIMIT if pairs is None else min(_LIMIT, max(_ROUGH_LIMIT, _ROUGH_ROWS // len(pairs.x))),
             scan=pairs is not None,
             bound=(lambda t: target(t, bound=True)) if self.samples.n_columns >= _COSTLY_COLUMNS else None,
         )
-        everything = reduce(Evidence.concatenate, found)
-        return everything.select(np.unique(everything.lengthscales, return_index=True)[1]), rule
+        results = []
+        for index in range(len(models)):
+            everything = reduce(Evidence.concatenate, [new[index] for new in found])
+            first = np.unique(everything.lengthscales, return_index=True)[1]
+            given = [densities + disjoint.index(index)] if index in disjoint else []
+            curves = rule.curves[:, [2 * index, 2 * index + 1, *given]]
+            results.append((everything.select(first), replace(rule, curves=curves)))
+        return results
 
 
 def _points(points: int | ArrayLike, samples: Samples, rows: Array) -> Array:

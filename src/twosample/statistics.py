@@ -246,6 +246,11 @@ class FeatureStatistics:
         """Statistics of all the data together; the parts must share points and lengthscales."""
         return reduce(_merge, others, self)
 
+    def differences_alone(self) -> FeatureStatistics:
+        """The same without the moments of either sample."""
+        nothing = Moments.empty(len(self.lengthscales), len(self.points))
+        return replace(self, x=nothing, y=nothing)
+
     @property
     def delta(self) -> Array:
         """Difference of the mean features, (m, s): the empirical witness at the points."""
