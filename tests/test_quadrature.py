@@ -147,7 +147,7 @@ def test_component_weights_share_the_mass_between_neighbours():
     rule = Quadrature(grid, np.full(4, 0.25), np.zeros((4, 2)), 0.0, 0)
     lengthscales = np.array([1.0, 2.0, 3.0])
     mixture = np.log(np.array([[0.2, 0.8]] * 3))
-    evidence = Evidence(lengthscales, np.zeros(3), *[np.zeros(3)] * 2, mixture, *[np.zeros(3)] * 3)
+    evidence = Evidence(lengthscales, np.zeros(3), *[np.zeros(3)] * 2, mixture, *[np.zeros(3)] * 2)
     weights = component_weights(rule, evidence)
     share = np.log(1.5) / np.log(2)
     expected = np.array([0.25 + 0.25 * (1 - share), 0.25 + 0.25 * share, 0.25])

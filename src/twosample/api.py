@@ -133,7 +133,7 @@ def test(
         rows = problem.samples.n_x + problem.samples.n_y + (0 if pairs is None else 2 * len(pairs.x))
         show = Show(report, rows, permutation.work(problem, fixed, permutations) if permutations else 0)
         if fixed is None:
-            found, rule = problem.integrate(show, pairs)
+            found, rule = problem.integrate(show, pairs, np.log(prior_odds))
         else:
             found = problem.evidence(fixed, show)
             curves = np.stack([np.zeros(1), found.log_bf10], axis=1)
@@ -355,7 +355,7 @@ def _witness(problem: Problem, found: Evidence, rule: Quadrature) -> WitnessPost
     likely = weights.sum(axis=0) > _NEGLIGIBLE_WEIGHT * weights.sum(axis=0).max()
     log_scale = problem.model.log_prior_variance(found.lengthscales, problem.samples.n_columns)
     log_variances = np.minimum(2.0 * log_amplitudes[likely] + log_scale[:, None], _LARGEST_LOG_VARIANCE)
-    spectra = found.spectrum()
+    spectra = found.spectrum(problem.model, problem.points)
     signal = np.exp(log_variances.max(axis=1))[:, None] * spectra.eigenvalues  # eigenvalues increase
     first = int((signal < _NEGLIGIBLE_SIGNAL).all(axis=0).sum())
     return WitnessPosterior(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -233,8 +234,8 @@ class Evidence:
         Log of what weighs the lengthscale under each hypothesis, without its prior, (m,).
     log_mixture
         Log of prior weight × Bayes factor of every amplitude, (m, A).
-    delta, V, R
-        Difference of the mean features, its noise and its prior covariance at unit variance, (m, s), (m, s, s) twice.
+    delta, V
+        Difference of the mean features and its noise covariance, (m, s) and (m, s, s).
     """
 
     lengthscales: Array
@@ -244,19 +245,19 @@ class Evidence:
     log_mixture: Array
     delta: Array
     V: Array
-    R: Array
 
-    def spectrum(self) -> Spectrum:
+    def spectrum(self, model: Model, points: Array) -> Spectrum:
         """The spectra at all lengthscales."""
-        return spectrum(self.delta, self.V, self.R)
+        return spectrum(self.delta, self.V, prior_covariances(model, points, self.lengthscales))
 
     def select(self, indices: NDArray[np.intp]) -> Evidence:
         """Evidence at some of the lengthscales."""
         return Evidence(*(getattr(self, f.name)[indices] for f in fields(self)))
 
-    def concatenate(self, other: Evidence) -> Evidence:
-        """Evidence at the lengthscales of both."""
-        return Evidence(*(np.concatenate([getattr(self, f.name), getattr(other, f.name)]) for f in fields(self)))
+    @staticmethod
+    def concatenate(parts: Sequence[Evidence]) -> Evidence:
+        """Evidence at the lengthscales of all parts."""
+        return Evidence(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Evidence)))
 
 
 def amplitudes(model: Model) -> tuple[Array, Array]:
@@ -266,15 +267,19 @@ def amplitudes(model: Model) -> tuple[Array, Array]:
     return model.amplitude.nodes()
 
 
+def prior_covariances(model: Model, points: Array, lengthscales: Array) -> Array:
+    """R at unit variance for every lengthscale, (m, s, s)."""
+    distances = squared_distances(points, points)
+    R = prior_covariance(model.measure, distances, distances, lengthscales[:, None, None])
+    return R + model.prior_nugget * np.eye(len(points))
+
+
 def evaluate(statistics: FeatureStatistics, model: Model) -> Evidence:
     """The evidence at every lengthscale of the statistics."""
     points, lengthscales = statistics.points, statistics.lengthscales
     s, n_columns = points.shape
     n = effective_size(statistics)
-    distances = squared_distances(points, points)
-    R = prior_covariance(
-        model.measure, distances, distances, lengthscales[:, None, None]
-    ) + model.prior_nugget * np.eye(s)
+    R = prior_covariances(model, points, lengthscales)
     log_scale = model.log_prior_variance(lengthscales, n_columns)
     floor = model.floor.at(n)
     V = noise_covariance(statistics, model.shrinkage) + floor * np.eye(s)
@@ -304,4 +309,4 @@ def evaluate(statistics: FeatureStatistics, model: Model) -> Evidence:
         sigma = V * n
         log_h0 = log_pseudo_likelihood(sigma, statistics.pairs, statistics.log_volume)
         log_h1 = log_h0 + log_bf10
-    return Evidence(lengthscales, log_bf10, log_h0, log_h1, log_mixture, delta, V, R)
+    return Evidence(lengthscales, log_bf10, log_h0, log_h1, log_mixture, delta, V)

@@ -18,6 +18,8 @@ _SAFE_PIVOT = 1e-5
 _SAFE_LENGTH = 1e-145
 # Log volumes of two decompositions that agree to this are both right.
 _SAFE_DIFFERENCE = 1e-9
+# Nats to which two blocks of columns are balanced before pivots are chosen.
+_BALANCED = 0.05
 # A difference smaller than this share of its terms is rounding noise: the column is linearly dependent.
 _CANCELLED = 1e-13
 
@@ -232,7 +234,7 @@ def _balance(log_weight_x: Array, log_weight_y: Array, n_columns: int) -> Array:
     log_weight_x, log_weight_y = _finite(log_weight_x), _finite(log_weight_y)
     low = (log_weight_y - log_weight_x).min(axis=1) - 1.0
     high = (log_weight_y - log_weight_x).max(axis=1) + 1.0
-    for _ in range(50):
+    while (high - low > _BALANCED).any():
         middle = 0.5 * (low + high)
         shifted = log_weight_y - middle[:, None]
         heaviest = np.argpartition(-np.maximum(log_weight_x, shifted), 2 * n_columns - 1, axis=1)[:, : 2 * n_columns]

@@ -348,7 +348,7 @@ class _RankOne:
         log_amplitude, log_weight = evidence.amplitudes(model)
         log_scale = model.log_prior_variance(lengthscales, points.shape[1])
         return cls(
-            spectra=evidence.evaluate(statistics, model).spectrum(),
+            spectra=evidence.evaluate(statistics, model).spectrum(model, points),
             log_variance=2.0 * log_amplitude + log_scale[:, np.newaxis],
             log_weight=log_weight,
             c=c,

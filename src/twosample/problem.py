@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache, reduce
+from functools import cache
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
@@ -21,6 +21,7 @@ from twosample.evidence import Evidence
 from twosample.jacobian import log_volumes
 from twosample.models import Model
 from twosample.points import choose, median_heuristic, thin
+from twosample.posterior.marginals import stationary_integrands
 from twosample.posterior.quadrature import Quadrature, integrate
 from twosample.statistics import FeatureStatistics
 
@@ -54,7 +55,7 @@ Progress = bool | Callable[[float], object]
 TOLERANCE = 1e-6
 # After how many lengthscales to stop. Volumes may have sharp dips in ℓ that no number of them resolves; where each
 # lengthscale takes long, it is not tried for as long.
-_LIMIT, _ROUGH_LIMIT, _ROUGH_ROWS = 1000, 250, 100_000
+_LIMIT, _ROUGH_LIMIT, _ROUGH_ROWS = 1000, 250, 50_000
 # Volumes in one dimension are as cheap as their bounds.
 _COSTLY_COLUMNS = 2
 LARGEST_LENGTHSCALE = 1e150
@@ -173,47 +174,61 @@ class Problem:
             np.array([overall]), Show(None, 1), pairs
         )
 
-    def integrate(self, show: Show, pairs: Pairs | None) -> tuple[Evidence, Quadrature]:
+    def integrate(
+        self, show: Show, pairs: Pairs | None, log_prior_odds: float = 0.0
+    ) -> tuple[Evidence, Quadrature]:
         """Infer the lengthscale: the integration rule, and the evidence at the lengthscales it was built from."""
-        return self.integrate_together((self.model,), show, pairs)[0]
+        found: list[Evidence] = []
+        [rule] = self.integrate_together((self.model,), show, pairs, log_prior_odds, keep=lambda new: found.extend(new))
+        everything = Evidence.concatenate(found)
+        return everything.select(np.unique(everything.lengthscales, return_index=True)[1]), rule
 
     def integrate_together(
-        self, models: Sequence[Model], show: Show, pairs: Pairs | None
-    ) -> list[tuple[Evidence, Quadrature]]:
-        """Infer the lengthscale by several models, with its prior in common, at the same lengthscales."""
+        self,
+        models: Sequence[Model],
+        show: Show,
+        pairs: Pairs | None,
+        log_prior_odds: float = 0.0,
+        tolerance: float = TOLERANCE,
+        keep: Callable[[list[Evidence]], object] | None = None,
+    ) -> list[Quadrature]:
+        """Infer the lengthscale by several models that have its prior in common, from the same passes over the data.
+
+        All models have one estimate of the error. The evidence of all models at new lengthscales is given to `keep`.
+        """
         prior = self.model.lengthscale
+        n_densities = 2 * len(models)
         # Elsewhere the Bayes factor given the lengthscale is the ratio of the two weighings.
-        disjoint = [index for index, model in enumerate(models) if model.weighing == "published"]
-        found: list[list[Evidence]] = []
+        incompatible = [index for index, model in enumerate(models) if model.weighing == "published"]
+        columns = [[2 * index, 2 * index + 1] for index in range(len(models))]
+        for place, index in enumerate(incompatible):
+            columns[index].append(n_densities + place)
 
         def target(log_lengthscales: Array, bound: bool = False) -> Array:
             new = self._evidence(models, np.exp(log_lengthscales), show, pairs, bound=bound)
-            if not bound:
-                found.append(new)
+            if keep is not None and not bound:
+                keep(new)
             log_prior = prior.log_density(log_lengthscales)
             weighings = [log_weight + log_prior for one in new for log_weight in (one.log_h0, one.log_h1)]
-            return np.stack(weighings + [new[index].log_bf10 for index in disjoint], axis=1)
+            return np.stack(weighings + [new[index].log_bf10 for index in incompatible], axis=1)
+
+        def integrands(curves: Array) -> Array:
+            stationary = [stationary_integrands(curves[:, columns[index]], log_prior_odds) for index in incompatible]
+            return np.concatenate([curves[:, :n_densities], *stationary], axis=1)
 
         low, high = np.log(prior.bounds(self.median, self.spread))
-        densities = 2 * len(models)
         rule = integrate(
             target,
             low,
             high,
-            densities=densities,
-            tolerance=TOLERANCE,
+            densities=n_densities,
+            tolerance=tolerance,
             limit=_LIMIT if pairs is None else min(_LIMIT, max(_ROUGH_LIMIT, _ROUGH_ROWS // len(pairs.x))),
             scan=pairs is not None,
             bound=(lambda t: target(t, bound=True)) if self.samples.n_columns >= _COSTLY_COLUMNS else None,
+            integrands=integrands,
         )
-        results = []
-        for index in range(len(models)):
-            everything = reduce(Evidence.concatenate, [new[index] for new in found])
-            first = np.unique(everything.lengthscales, return_index=True)[1]
-            given = [densities + disjoint.index(index)] if index in disjoint else []
-            curves = rule.curves[:, [2 * index, 2 * index + 1, *given]]
-            results.append((everything.select(first), replace(rule, curves=curves)))
-        return results
+        return [replace(rule, curves=rule.curves[:, own]) for own in columns]
 
 
 def _points(points: int | ArrayLike, samples: Samples, rows: Array) -> Array:

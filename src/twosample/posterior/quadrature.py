@@ -93,8 +93,8 @@ class _Panel:
         inside = np.any(highest[order] > best - _NEGLIGIBLE, axis=1)
         return _intervals(locations[order], _widened(inside))
 
-    def error(self, masses: Array, trusted: int) -> float:
-        """Estimated error of the log integrals, given the mass of each density at the fine locations (Q, densities).
+    def error(self, masses: Array, trusted: int, integrands: Callable[[Array], Array]) -> float:
+        """Estimated error of the log integrals, given the mass of each integrand at the fine locations (Q, F).
 
         The interpolants of half and of a quarter of the order are compared with the best. Convergence is geometric:
         the next doubling gains the square of what the last one gained. Panels of less than the `trusted` order say
@@ -102,20 +102,11 @@ class _Panel:
         """
         if self.order < trusted:
             return np.inf
-        best = self.interpolate()
-        changes = [best - self.interpolate(2), best - self.interpolate(4)]
-        densities = masses.shape[1]
-
-        def size(change: Array) -> float:
-            own = np.einsum("qk,qk->", masses, change[:, :densities])
-            return float(own + np.einsum("qk,qe->", masses, change[:, densities:]))
-
-        def signed(change: Array) -> float:
-            own = np.abs(np.einsum("qk,qk->k", masses, change[:, :densities])).sum()
-            return float(own + np.abs(masses.T @ change[:, densities:]).sum())
-
-        (fine, coarse), (fine_size, coarse_size) = map(signed, changes), (size(np.abs(c)) for c in changes)
-        return max(_SAFETY * _extrapolate(fine, coarse), _CANCELLATION * _extrapolate(fine_size, coarse_size))
+        best = integrands(self.interpolate())
+        fine, coarse = (masses * (best - integrands(self.interpolate(stride))) for stride in (2, 4))
+        sizes = (float(np.abs(change).sum()) for change in (fine, coarse))
+        signed = (float(np.abs(change.sum(axis=0)).sum()) for change in (fine, coarse))
+        return max(_SAFETY * _extrapolate(*signed), _CANCELLATION * _extrapolate(*sizes))
 
 
 def _extrapolate(fine: float, coarse: float) -> float:
@@ -152,6 +143,7 @@ def integrate(
     limit: int = 1000,
     scan: bool = False,
     bound: Callable[[Array], Array] | None = None,
+    integrands: Callable[[Array], Array] | None = None,
 ) -> Quadrature:
     """Fit a rule to the log curves of `target` on [low, high].
 
@@ -174,6 +166,8 @@ def integrate(
     bound
         Where the curves are costly: upper bounds of them for the scan. The curves are then computed where a bound
         leaves room for mass, the highest bounds first.
+    integrands
+        From the curves (Q, K) to the logarithms (Q, F) of what is integrated; by default the densities.
 
     Examples
     --------
@@ -181,6 +175,7 @@ def integrate(
     >>> bool(np.isclose(rule.weights @ np.exp(rule.curves[:, 0]), 0.01 * np.sqrt(2 * np.pi)))
     True
     """
+    integrands = integrands or (lambda curves: curves[:, :densities])
     evaluations = 0
     outside: list[tuple[float, Array]] = []
 
@@ -217,8 +212,8 @@ def integrate(
         if shrunk != panels:
             panels = shrunk
             continue
-        masses = _masses(panels, densities)
-        errors = [panel.error(mass, trusted) for panel, mass in zip(panels, masses, strict=True)]
+        masses = _masses(panels, integrands)
+        errors = [panel.error(mass, trusted, integrands) for panel, mass in zip(panels, masses, strict=True)]
         exhausted = evaluations > limit and np.isfinite(errors).all()
         if sum(errors) <= tolerance or exhausted:
             break
@@ -300,14 +295,11 @@ def _refine(panel: _Panel, values: Callable[[Array], Array]) -> list[_Panel]:
     ]
 
 
-def _masses(panels: list[_Panel], densities: int) -> list[Array]:
-    """For each panel the normalised mass of each density at its fine locations, (Q, densities)."""
-    weights = [panel.fine()[1] for panel in panels]
-    logs = [panel.interpolate()[:, :densities] for panel in panels]
-    top = np.max([log.max(axis=0) for log in logs], axis=0)
-    masses = [weight[:, None] * np.exp(log - top) for weight, log in zip(weights, logs, strict=True)]
-    total = np.sum([mass.sum(axis=0) for mass in masses], axis=0)
-    return [mass / total for mass in masses]
+def _masses(panels: list[_Panel], integrands: Callable[[Array], Array]) -> list[Array]:
+    """For each panel the normalised mass of each integrand at its fine locations, (Q, F)."""
+    logs = [np.log(panel.fine()[1])[:, None] + integrands(panel.interpolate()) for panel in panels]
+    total = np.logaddexp.reduce(np.concatenate(logs), axis=0)
+    return [np.exp(log - total) for log in logs]
 
 
 def _brackets(sampled: list[tuple[Array, Array]], densities: int) -> list[tuple[float, float]]:
