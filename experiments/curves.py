@@ -128,7 +128,7 @@ def _log_bf10s(models: tuple[str, ...], pair: ts.simulate.SimulatedPair, paired:
         )
     for note in () if pairs is None else pairs.notes:
         warnings.warn(note, DroppedDataWarning, stacklevel=2)
-    if rules[0].error > _TOLERANCE:
+    if not rules[0].converged:
         warnings.warn("the likelihood of the lengthscale is rough", AccuracyWarning, stacklevel=2)
     return {model: log_bayes_factor(rule) for model, rule in zip(models, rules, strict=True)}
 

@@ -20,7 +20,6 @@ from twosample.posterior.chains import Settings
 from twosample.posterior.marginals import H0, H1, component_weights, densities, log_bayes_factor, representatives
 from twosample.posterior.quadrature import Quadrature
 from twosample.problem import (
-    TOLERANCE,
     Pairs,
     Problem,
     Progress,
@@ -139,7 +138,7 @@ def test(
             curves = np.stack([np.zeros(1), found.log_bf10], axis=1)
             rule = Quadrature(np.log(fixed), np.ones(1), curves, error=0.0, evaluations=1)
         pvalue = permutation.pvalue(problem, fixed, permutations, generator, show) if permutations else None
-    if rule.error > TOLERANCE:
+    if not rule.converged:
         warnings.warn(
             f"the integration over the lengthscale stopped at an estimated error of {rule.error:.1g} in log BF10; "
             "the likelihood of the lengthscale is rough",

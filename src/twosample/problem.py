@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LARGEST_LENGTHSCALE",
-    "TOLERANCE",
     "Pairs",
     "Problem",
     "Progress",
@@ -51,8 +50,8 @@ Array = NDArray[np.float64]
 Seed = int | np.random.SeedSequence | np.random.Generator
 Progress = bool | Callable[[float], object]
 
-# Of log BF10 in the integration over the lengthscale.
-TOLERANCE = 1e-6
+# Of log BF10 in the integration over the lengthscale: its error, or its relative error where it is larger than 1.
+_TOLERANCE = 1e-6
 # After how many lengthscales to stop. Volumes may have sharp dips in ℓ that no number of them resolves; where each
 # lengthscale takes long, it is not tried for as long.
 _LIMIT, _ROUGH_LIMIT, _ROUGH_ROWS = 1000, 250, 50_000
@@ -189,7 +188,7 @@ class Problem:
         show: Show,
         pairs: Pairs | None,
         log_prior_odds: float = 0.0,
-        tolerance: float = TOLERANCE,
+        tolerance: float = _TOLERANCE,
         keep: Callable[[list[Evidence]], object] | None = None,
     ) -> list[Quadrature]:
         """Infer the lengthscale by several models that have its prior in common, from the same passes over the data.
@@ -216,13 +215,21 @@ class Problem:
             stationary = [stationary_integrands(curves[:, columns[index]], log_prior_odds) for index in incompatible]
             return np.concatenate([curves[:, :n_densities], *stationary], axis=1)
 
+        def wanted(log_integrals: Array) -> float:
+            log_h0, log_h1 = log_integrals[:n_densities].reshape(-1, 2).T
+            log_bf10 = log_h1 - log_h0
+            for place, index in enumerate(incompatible):
+                log_alpha, log_beta = log_integrals[n_densities + 2 * place :][:2]
+                log_bf10[index] += log_alpha - log_beta
+            return tolerance * max(1.0, float(np.abs(log_bf10).min()))
+
         low, high = np.log(prior.bounds(self.median, self.spread))
         rule = integrate(
             target,
             low,
             high,
             densities=n_densities,
-            tolerance=tolerance,
+            tolerance=wanted,
             limit=_LIMIT if pairs is None else min(_LIMIT, max(_ROUGH_LIMIT, _ROUGH_ROWS // len(pairs.x))),
             scan=pairs is not None,
             bound=(lambda t: target(t, bound=True)) if self.samples.n_columns >= _COSTLY_COLUMNS else None,

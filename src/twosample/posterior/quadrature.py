@@ -47,9 +47,11 @@ class Quadrature:
     curves
         The log curves there, (G, K).
     error
-        Estimated error of the logarithms of the integrals; above the tolerance where the curves are too rough for it.
+        Estimated error of the logarithms of the integrals.
     evaluations
         Number of nodes at which the target was computed.
+    converged
+        Whether the error is as small as was wanted; it is not where the curves are too rough.
     """
 
     grid: Array
@@ -57,6 +59,7 @@ class Quadrature:
     curves: Array
     error: float
     evaluations: int
+    converged: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +142,7 @@ def integrate(
     high: float,
     *,
     densities: int,
-    tolerance: float = 1e-6,
+    tolerance: float | Callable[[Array], float] = 1e-6,
     limit: int = 1000,
     scan: bool = False,
     bound: Callable[[Array], Array] | None = None,
@@ -157,7 +160,7 @@ def integrate(
         How many of the curves, counted from the first, are log densities: mass is where one of them is large.
         The others are only interpolated.
     tolerance
-        The wanted error of the logarithms of the integrals.
+        The wanted error of the logarithms of the integrals, or a function of them that says it.
     limit
         Stop after this many evaluations, however large the error.
     scan
@@ -212,12 +215,13 @@ def integrate(
         if shrunk != panels:
             panels = shrunk
             continue
-        masses = _masses(panels, integrands)
+        masses, log_integrals = _masses(panels, integrands)
         errors = [panel.error(mass, trusted, integrands) for panel, mass in zip(panels, masses, strict=True)]
-        exhausted = evaluations > limit and np.isfinite(errors).all()
-        if sum(errors) <= tolerance or exhausted:
+        wanted = tolerance(log_integrals) if callable(tolerance) else tolerance
+        converged = sum(errors) <= wanted
+        if converged or (evaluations > limit and np.isfinite(errors).all()):
             break
-        worst = tolerance / len(panels)
+        worst = wanted / len(panels)
         panels = [
             part
             for panel, error in zip(panels, errors, strict=True)
@@ -233,7 +237,7 @@ def integrate(
         weight = np.concatenate([weight, np.zeros(len(beyond))])
         curves = np.concatenate([curves, [v for _, v in beyond]])
     order = np.argsort(grid)
-    return Quadrature(grid[order], weight[order], curves[order], float(sum(errors)), evaluations)
+    return Quadrature(grid[order], weight[order], curves[order], float(sum(errors)), evaluations, converged)
 
 
 def _scan(curves: Callable[[Array], Array], low: float, high: float, densities: int) -> tuple[Array, Array]:
@@ -295,11 +299,11 @@ def _refine(panel: _Panel, values: Callable[[Array], Array]) -> list[_Panel]:
     ]
 
 
-def _masses(panels: list[_Panel], integrands: Callable[[Array], Array]) -> list[Array]:
-    """For each panel the normalised mass of each integrand at its fine locations, (Q, F)."""
+def _masses(panels: list[_Panel], integrands: Callable[[Array], Array]) -> tuple[list[Array], Array]:
+    """For each panel the normalised mass of each integrand at its fine locations, (Q, F); their log integrals."""
     logs = [np.log(panel.fine()[1])[:, None] + integrands(panel.interpolate()) for panel in panels]
     total = np.logaddexp.reduce(np.concatenate(logs), axis=0)
-    return [np.exp(log - total) for log in logs]
+    return [np.exp(log - total) for log in logs], total
 
 
 def _brackets(sampled: list[tuple[Array, Array]], densities: int) -> list[tuple[float, float]]:
