@@ -86,7 +86,8 @@ class Jacobians:
         result = 0.5 * np.log(squares).sum(axis=1)
         if not safe.all():
             columns, _, log_scale = self._scaled(lengthscale, np.flatnonzero(~safe))
-            squares = np.maximum(np.square(columns).sum(axis=1), np.finfo(np.float64).tiny)  # zeros may have underflowed
+            # Zeros may have underflowed.
+            squares = np.maximum(np.square(columns).sum(axis=1), np.finfo(np.float64).tiny)
             result[~safe] = 0.5 * np.log(squares).sum(axis=1) + log_scale
         return np.asarray(result + self._log_factor(lengthscale))
 
@@ -109,8 +110,7 @@ class Jacobians:
             )
 
     def _scaled(self, lengthscale: float, pairs: NDArray[np.intp]) -> tuple[Array, list[Array], Array]:
-        """Of some pairs: J (k, s, 2D) with each block scaled so that its largest rows cannot underflow; the logarithms
-        of the weights in it; the log of what it was divided by.
+        """J of some pairs, (k, s, 2D), scaled so that its largest rows cannot underflow; log weights; log scale.
 
         A point that equals the row has a zero row in J whatever its kernel value; its log weight is -inf.
         """

@@ -173,9 +173,7 @@ class Problem:
             np.array([overall]), Show(None, 1), pairs
         )
 
-    def integrate(
-        self, show: Show, pairs: Pairs | None, log_prior_odds: float = 0.0
-    ) -> tuple[Evidence, Quadrature]:
+    def integrate(self, show: Show, pairs: Pairs | None, log_prior_odds: float = 0.0) -> tuple[Evidence, Quadrature]:
         """Infer the lengthscale: the integration rule, and the evidence at the lengthscales it was built from."""
         found: list[Evidence] = []
         [rule] = self.integrate_together((self.model,), show, pairs, log_prior_odds, keep=lambda new: found.extend(new))
@@ -228,12 +226,11 @@ class Problem:
             target,
             low,
             high,
-            densities=n_densities,
+            integrands=integrands,
             tolerance=wanted,
             limit=_LIMIT if pairs is None else min(_LIMIT, max(_ROUGH_LIMIT, _ROUGH_ROWS // len(pairs.x))),
             scan=pairs is not None,
             bound=(lambda t: target(t, bound=True)) if self.samples.n_columns >= _COSTLY_COLUMNS else None,
-            integrands=integrands,
         )
         return [replace(rule, curves=rule.curves[:, own]) for own in columns]
 

@@ -46,10 +46,9 @@ def log_bayes_factor(rule: Quadrature, log_prior_odds: float = 0.0) -> float:
         return float(log_h1 - log_h0)
     with np.errstate(divide="ignore"):
         log_weights = np.log(rule.weights)[:, None]
-    log_alpha, log_beta = (
-        np.logaddexp.reduce(log_weights + stationary_integrands(rule.curves, log_prior_odds), axis=0)
-        - _log_integrals(rule)
-    )
+    log_alpha, log_beta = np.logaddexp.reduce(
+        log_weights + stationary_integrands(rule.curves, log_prior_odds), axis=0
+    ) - _log_integrals(rule)
     return float(log_alpha - log_beta - log_prior_odds)
 
 
