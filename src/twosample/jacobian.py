@@ -93,7 +93,7 @@ class Jacobians:
 
     def _log_factor(self, lengthscale: float) -> float:
         """Each of the 2D columns is a difference times a kernel value over ℓ²."""
-        return -2.0 * self._differences.shape[1] * float(np.log(lengthscale))
+        return float(-2.0 * self._differences.shape[1] * np.log(lengthscale))
 
     def _weigh(self, lengthscale: float, kernel_x: Array | None, kernel_y: Array | None) -> None:
         """Multiply the differences by the kernel values, which may underflow."""
