@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, multivariate_t
@@ -184,6 +185,40 @@ def test_spectrum_diagonalises_both_matrices():
     np.testing.assert_allclose(found.basis.T @ R @ found.basis, np.diag(found.eigenvalues), atol=1e-9)
     np.testing.assert_allclose(found.scores, found.basis.T @ delta)
     assert (found.eigenvalues >= 0).all()
+
+
+@pytest.mark.parametrize("log_variance", [-40.0, -3.0, 0.0, 9.0])
+def test_bayes_factor_without_the_spectrum(log_variance):
+    """Against mpmath, as small Bayes factors would be lost in a difference of two quadratic forms."""
+    rng = np.random.default_rng(11)
+    factor, root, delta = rng.normal(size=(4, 4)), rng.normal(size=(4, 2)), rng.normal(size=4)
+    V, R = factor @ factor.T + 0.1 * np.eye(4), root @ root.T
+    found = evidence.direct_log_bayes_factor(delta[None], V[None], R[None], np.array([log_variance]))
+    with mpmath.workdps(60):
+        total = mpmath.matrix(V) + mpmath.exp(log_variance) * mpmath.matrix(R)
+        column = mpmath.matrix(delta)
+        h0, h1 = (
+            -(mpmath.log(mpmath.det(matrix)) + (column.T * mpmath.inverse(matrix) * column)[0]) / 2
+            for matrix in (mpmath.matrix(V), total)
+        )
+        expected = float(h1 - h0)
+    assert found[0] == pytest.approx(expected, rel=1e-9, abs=1e-14)
+
+
+def test_prior_variances_that_drown_the_noise_take_the_spectrum():
+    """At ℓ = 10⁵ in 8 columns the prior variance is 10⁴²; rounding in R would make a²R + V indefinite."""
+    x, y, points = problem(12, 20, 20, 8, 17)
+    lengthscales = np.array([1e5, 1.0])
+    statistics = FeatureStatistics.from_samples(x, y, points, lengthscales)
+    found = evidence.evaluate(statistics, PAPER)
+    alone = evidence.evaluate(FeatureStatistics.from_samples(x, y, points, lengthscales[1:]), PAPER)
+    assert np.isfinite(found.log_bf10).all()
+    assert found.log_bf10[1] == pytest.approx(alone.log_bf10[0], rel=1e-9)
+    spectra = found.spectrum(PAPER, points)
+    log_variance = PAPER.log_prior_variance(lengthscales, 8)[:, None]
+    np.testing.assert_allclose(
+        found.log_bf10, evidence.log_bayes_factor(spectra.eigenvalues, spectra.scores, log_variance)[:, 0]
+    )
 
 
 def test_matrices_that_lapack_gives_up_on(monkeypatch):

@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from twosample.jacobian import log_volume_bounds, log_volumes
+from twosample.jacobian import Jacobians, log_volumes
 
 
 def jacobian(x, y, points, lengthscale):
@@ -93,11 +93,16 @@ def test_points_on_a_line_through_both_rows_have_no_volume():
     assert volumes.tolist() == [-np.inf]
 
 
-def test_given_distances_change_nothing():
+@pytest.mark.parametrize("lengthscale", [0.7, 0.02])
+def test_given_distances_and_kernel_values_change_nothing(lengthscale):
     rng = np.random.default_rng(9)
     x, y, points = rng.normal(size=(4, 2)), rng.normal(size=(4, 2)), rng.normal(size=(6, 2))
     distances = [((rows[:, None] - points) ** 2).sum(-1) for rows in (x, y)]
-    np.testing.assert_allclose(log_volumes(x, y, points, 0.7, *distances), log_volumes(x, y, points, 0.7), rtol=1e-13)
+    kernel = [np.exp(-d / (2 * lengthscale**2)) for d in distances]
+    given = Jacobians(x, y, points, *distances)
+    expected = log_volumes(x, y, points, lengthscale)
+    np.testing.assert_allclose(given.log_volumes(lengthscale, *kernel), expected, rtol=1e-13)
+    np.testing.assert_allclose(given.log_volumes(lengthscale), expected, rtol=1e-13)
 
 
 def test_lattice_points_at_a_lengthscale_that_underflows():
@@ -105,7 +110,8 @@ def test_lattice_points_at_a_lengthscale_that_underflows():
     grid = np.array([(a, b) for a in range(-3, 4) for b in range(-3, 4)], dtype=float)
     x, y = np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([[2.0, -1.0], [-3.0, 2.0]])
     for lengthscale in (0.02, 0.05, 1.0):
-        bounds, volumes = (find(x, y, grid, lengthscale) for find in (log_volume_bounds, log_volumes))
+        jacobians = Jacobians(x, y, grid)
+        bounds, volumes = (find(lengthscale) for find in (jacobians.log_volume_bounds, jacobians.log_volumes))
         assert np.isfinite(bounds).all()
         assert (bounds >= volumes - 1e-9).all()
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.special import logsumexp
+from scipy.special import expit, logsumexp
 
 from twosample.evidence import Evidence
 from twosample.posterior.marginals import component_weights, densities, log_bayes_factor
@@ -15,7 +15,7 @@ def log_integral(rule, curve=0):
 @pytest.mark.parametrize("width", [2.0, 0.3, 0.02, 1e-3, 1e-5])
 @pytest.mark.parametrize("center", [-2.3, 0.01, 2.9])
 def test_one_peak_of_any_width(width, center):
-    rule = integrate(lambda t: -0.5 * ((t[:, None] - center) / width) ** 2, -4.0, 4.0, densities=1)
+    rule = integrate(lambda t: -0.5 * ((t[:, None] - center) / width) ** 2, -4.0, 4.0)
     expected, _ = quad(
         lambda t: np.exp(-0.5 * ((t - center) / width) ** 2),
         max(-4, center - 12 * width),
@@ -36,7 +36,7 @@ def test_two_separate_peaks(width, drop):
         first, second = -0.5 * ((t + 1.5) / width) ** 2, -drop - 0.5 * ((t - 2.0) / width) ** 2
         return np.logaddexp(first, second)[:, None]
 
-    rule = integrate(curve, -4.0, 4.0, densities=1)
+    rule = integrate(curve, -4.0, 4.0)
     expected = np.log(width * np.sqrt(2 * np.pi)) + np.log1p(np.exp(-drop))
     assert log_integral(rule) == pytest.approx(expected, abs=2e-6)
 
@@ -47,7 +47,7 @@ def test_likelihood_of_many_observations():
     def curve(t):
         return (-1e6 * (np.exp(-2 * t) + 2 * t))[:, None]
 
-    rule = integrate(curve, -4.0, 5.0, densities=1)
+    rule = integrate(curve, -4.0, 5.0)
     # Substituting u = e^{-2t}: a Gamma integral.
     from scipy.special import gammaln
 
@@ -62,7 +62,7 @@ def test_bounds_find_the_mass_where_the_curve_is_steep():
         calls.extend(t)
         return (-np.exp(-4 * t) - 0.5 * (t / 0.1) ** 2)[:, None]
 
-    rule = integrate(curve, -9.0, 4.0, densities=1, scan=True, bound=lambda t: 5.0 - 0.5 * (t[:, None] / 0.1) ** 2)
+    rule = integrate(curve, -9.0, 4.0, scan=True, bound=lambda t: 5.0 - 0.5 * (t[:, None] / 0.1) ** 2)
     expected, _ = quad(lambda t: np.exp(-np.exp(-4 * t) - 0.5 * (t / 0.1) ** 2), -1, 1, epsabs=0, epsrel=1e-12)
     assert log_integral(rule) == pytest.approx(np.log(expected), abs=1e-6)
     assert min(calls) > -3.0
@@ -76,7 +76,7 @@ def test_bounds_may_be_far_too_high_where_there_is_no_mass():
     def bound(t):
         return curve(t) + 1e5 * (t < 0)[:, None] + 10.0
 
-    rule = integrate(curve, -9.0, 4.0, densities=1, scan=True, bound=bound)
+    rule = integrate(curve, -9.0, 4.0, scan=True, bound=bound)
     assert log_integral(rule) == pytest.approx(np.log(0.05 * np.sqrt(2 * np.pi)), abs=1e-6)
 
 
@@ -84,7 +84,7 @@ def test_a_scan_passes_over_what_is_impossible():
     def curve(t):
         return np.where(t < -1.0, -np.inf, -0.5 * (t / 0.05) ** 2)[:, None]
 
-    rule = integrate(curve, -3.0, 4.0, densities=1, scan=True)
+    rule = integrate(curve, -3.0, 4.0, scan=True)
     assert log_integral(rule) == pytest.approx(np.log(0.05 * np.sqrt(2 * np.pi)), abs=1e-6)
 
 
@@ -92,7 +92,10 @@ def test_both_densities_and_the_extra_curve_are_resolved():
     def curves(t):
         return np.stack([-0.5 * ((t + 2) / 0.1) ** 2, -0.5 * ((t - 2) / 0.3) ** 2, np.sin(3 * t)], axis=1)
 
-    rule = integrate(curves, -4.0, 4.0, densities=2)
+    def integrands(curves):
+        return np.concatenate([curves[:, :2], curves[:, :2] + curves[:, 2:]], axis=1)
+
+    rule = integrate(curves, -4.0, 4.0, integrands=integrands)
     for k, (center, width) in enumerate(((-2, 0.1), (2, 0.3))):
         mass = rule.weights * np.exp(rule.curves[:, k])
         assert np.log(mass.sum()) == pytest.approx(np.log(width * np.sqrt(2 * np.pi)), abs=1e-6)
@@ -103,9 +106,43 @@ def test_both_densities_and_the_extra_curve_are_resolved():
     assert (rule.weights >= 0).all()
 
 
+def test_a_wanted_error_that_depends_on_the_integrals():
+    def curves(t):
+        return np.stack([np.zeros_like(t), 300.0 / (1.0 + 30.0 * t**2)], axis=1)
+
+    exact, coarse = (
+        integrate(curves, -1.0, 1.0, tolerance=wanted)
+        for wanted in (1e-9, lambda log_integrals: 1e-5 * abs(log_integrals[1] - log_integrals[0]))
+    )
+    assert exact.converged
+    assert coarse.converged
+    assert coarse.evaluations < exact.evaluations
+    assert 1e-9 < coarse.error < 3e-3
+    first, second = (np.logaddexp.reduce(np.log(rule.weights) + rule.curves[:, 1]) for rule in (exact, coarse))
+    assert second == pytest.approx(first, abs=3e-3)
+
+
+def test_what_is_integrated_may_be_more_than_the_densities():
+    """A step that is far narrower than the density, of which only the smooth logit is interpolated."""
+
+    def curves(t):
+        return np.stack([-0.5 * t**2, 100.0 * (t - 0.3)], axis=1)
+
+    def integrands(curves):
+        return np.stack([curves[:, 0], curves[:, 0] - np.logaddexp(0.0, -curves[:, 1])], axis=1)
+
+    rule = integrate(curves, -6.0, 6.0, integrands=integrands)
+    log_density, log_part = (np.logaddexp.reduce(np.log(rule.weights) + column) for column in integrands(rule.curves).T)
+    expected, _ = quad(lambda t: np.exp(-0.5 * t**2) * expit(100 * (t - 0.3)), -6, 6, points=[0.28, 0.3, 0.32])
+    assert log_density == pytest.approx(0.5 * np.log(2 * np.pi), abs=1e-6)
+    assert log_part == pytest.approx(np.log(expected), abs=1e-6)
+    assert rule.converged
+
+
 def test_rough_curves_end_with_a_reported_error():
     rng = np.random.default_rng(0)
-    rule = integrate(lambda t: rng.normal(size=(len(t), 1)), 0.0, 1.0, densities=1)
+    rule = integrate(lambda t: rng.normal(size=(len(t), 1)), 0.0, 1.0)
+    assert not rule.converged
     assert rule.error > 1e-6
     assert rule.evaluations < 3000
 
@@ -147,7 +184,7 @@ def test_component_weights_share_the_mass_between_neighbours():
     rule = Quadrature(grid, np.full(4, 0.25), np.zeros((4, 2)), 0.0, 0)
     lengthscales = np.array([1.0, 2.0, 3.0])
     mixture = np.log(np.array([[0.2, 0.8]] * 3))
-    evidence = Evidence(lengthscales, np.zeros(3), *[np.zeros(3)] * 2, mixture, *[np.zeros(3)] * 3)
+    evidence = Evidence(lengthscales, np.zeros(3), *[np.zeros(3)] * 2, mixture, *[np.zeros(3)] * 2)
     weights = component_weights(rule, evidence)
     share = np.log(1.5) / np.log(2)
     expected = np.array([0.25 + 0.25 * (1 - share), 0.25 + 0.25 * share, 0.25])

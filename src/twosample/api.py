@@ -20,7 +20,6 @@ from twosample.posterior.chains import Settings
 from twosample.posterior.marginals import H0, H1, component_weights, densities, log_bayes_factor, representatives
 from twosample.posterior.quadrature import Quadrature
 from twosample.problem import (
-    TOLERANCE,
     Pairs,
     Problem,
     Progress,
@@ -134,13 +133,13 @@ def test(
         rows = problem.samples.n_x + problem.samples.n_y + (0 if pairs is None else 2 * len(pairs.x))
         show = Show(report, rows, permutation.work(problem, fixed, permutations) if permutations else 0)
         if fixed is None:
-            found, rule = problem.integrate(show, pairs)
+            found, rule = problem.integrate(show, pairs, np.log(prior_odds))
         else:
             found = problem.evidence(fixed, show)
             curves = np.stack([np.zeros(1), found.log_bf10], axis=1)
             rule = Quadrature(np.log(fixed), np.ones(1), curves, error=0.0, evaluations=1)
         pvalue = permutation.pvalue(problem, fixed, permutations, generator, show) if permutations else None
-    if rule.error > TOLERANCE:
+    if not rule.converged:
         warnings.warn(
             f"the integration over the lengthscale stopped at an estimated error of {rule.error:.1g} in log BF10; "
             "the likelihood of the lengthscale is rough",
@@ -356,15 +355,16 @@ def _witness(problem: Problem, found: Evidence, rule: Quadrature) -> WitnessPost
     likely = weights.sum(axis=0) > _NEGLIGIBLE_WEIGHT * weights.sum(axis=0).max()
     log_scale = problem.model.log_prior_variance(found.lengthscales, problem.samples.n_columns)
     log_variances = np.minimum(2.0 * log_amplitudes[likely] + log_scale[:, None], _LARGEST_LOG_VARIANCE)
-    signal = np.exp(log_variances.max(axis=1))[:, None] * found.eigenvalues  # eigenvalues increase
+    spectra = found.spectrum(problem.model, problem.points)
+    signal = np.exp(log_variances.max(axis=1))[:, None] * spectra.eigenvalues  # eigenvalues increase
     first = int((signal < _NEGLIGIBLE_SIGNAL).all(axis=0).sum())
     return WitnessPosterior(
         points=problem.points,
         measure=problem.model.measure,
         lengthscales=found.lengthscales,
-        basis=found.basis[:, :, first:],
-        eigenvalues=found.eigenvalues[:, first:],
-        scores=found.scores[:, first:],
+        basis=spectra.basis[:, :, first:],
+        eigenvalues=spectra.eigenvalues[:, first:],
+        scores=spectra.scores[:, first:],
         log_variances=log_variances,
         weights=weights[:, likely] / weights[:, likely].sum(),
     )

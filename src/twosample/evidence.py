@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Evidence",
     "Spectrum",
+    "direct_log_bayes_factor",
     "effective_size",
     "evaluate",
     "log_bayes_factor",
+    "log_determinants",
     "log_pseudo_likelihood",
     "noise_covariance",
     "probability",
@@ -31,6 +34,8 @@ Array = NDArray[np.float64]
 
 # Eight factors 1 + a²λ must not overflow.
 _LARGEST_LOG_SIGNAL = 80.0
+# Rounding in a²R beyond this share of the noise floor could make a²R + V indefinite.
+_SAFE_ROUNDING = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,13 +178,29 @@ def noise_covariance(statistics: FeatureStatistics, shrinkage: float = 0.0) -> A
     return shrunk(x) + shrunk(y)
 
 
+def direct_log_bayes_factor(delta: Array, V: Array, R: Array, log_variance: Array) -> Array:
+    """Log BF10 at one prior variance a² each, (m,), for known V and without its spectrum.
+
+    With A = a²R + V it is ½ [Δᵀ V⁻¹ a²R A⁻¹ Δ - log det A + log det V].
+    """
+    signal = np.exp(log_variance)[:, None, None] * R
+    total = signal + V
+    under_h0, under_h1 = (np.linalg.solve(matrix, delta[:, :, None]) for matrix in (V, total))
+    explained = (np.swapaxes(under_h0, 1, 2) @ signal @ under_h1)[:, 0, 0]
+    return np.asarray(0.5 * (explained - log_determinants(total) + log_determinants(V)))
+
+
+def log_determinants(matrices: Array) -> Array:
+    """Of positive definite matrices, (m,)."""
+    return np.asarray(2.0 * np.log(np.einsum("mii->mi", np.linalg.cholesky(matrices))).sum(axis=1))
+
+
 def log_pseudo_likelihood(sigma: Array, pairs: Moments, log_volume: Array) -> Array:
     """Log p(D | ℓ, H0) = Σ_i log N(g_i; 0, Σ) + Σ_i log vol J_i for each lengthscale, (m,)."""
     n, s = pairs.count, sigma.shape[-1]
     second_moment = pairs.scatter + n * pairs.mean[:, :, None] * pairs.mean[:, None, :]
-    quadratic = np.trace(np.linalg.solve(sigma, second_moment), axis1=-2, axis2=-1)
-    log_determinant = np.linalg.slogdet(sigma)[1]
-    return np.asarray(-0.5 * (n * (s * np.log(2 * np.pi) + log_determinant) + quadratic) + log_volume)
+    quadratic = np.einsum("mij,mij->m", np.linalg.inv(sigma), second_moment)
+    return np.asarray(-0.5 * (n * (s * np.log(2 * np.pi) + log_determinants(sigma)) + quadratic) + log_volume)
 
 
 def published_log_pseudo_likelihoods(pairs: Moments, R: Array, log_volume: Array) -> tuple[Array, Array]:
@@ -194,8 +215,8 @@ def published_log_pseudo_likelihoods(pairs: Moments, R: Array, log_volume: Array
     # tr(n (GHGᵀ + n²R)⁻¹ (GGᵀ + n²R)) with GGᵀ = GHGᵀ + n ΔΔᵀ, so that nothing is lost where R is nearly singular.
     solved = np.linalg.solve(pairs.scatter / n**2 + R, pairs.mean[:, :, None])[:, :, 0]
     trace = n * s + (pairs.mean * solved).sum(axis=1)
-    log_determinants = np.linalg.slogdet(sigma + n * R)[1] + (n - 1) * np.linalg.slogdet(sigma)[1]
-    log_h1 = -0.5 * (n * s * np.log(2 * np.pi) + log_determinants + trace) + log_volume
+    log_determinant = log_determinants(sigma + n * R) + (n - 1) * log_determinants(sigma)
+    log_h1 = -0.5 * (n * s * np.log(2 * np.pi) + log_determinant + trace) + log_volume
     return log_h0, np.asarray(log_h1)
 
 
@@ -213,8 +234,8 @@ class Evidence:
         Log of what weighs the lengthscale under each hypothesis, without its prior, (m,).
     log_mixture
         Log of prior weight × Bayes factor of every amplitude, (m, A).
-    eigenvalues, scores, basis
-        The spectra, (m, s), (m, s) and (m, s, s).
+    delta, V
+        Difference of the mean features and its noise covariance, (m, s) and (m, s, s).
     """
 
     lengthscales: Array
@@ -222,17 +243,21 @@ class Evidence:
     log_h0: Array
     log_h1: Array
     log_mixture: Array
-    eigenvalues: Array
-    scores: Array
-    basis: Array
+    delta: Array
+    V: Array
+
+    def spectrum(self, model: Model, points: Array) -> Spectrum:
+        """The spectra at all lengthscales."""
+        return spectrum(self.delta, self.V, prior_covariances(model, points, self.lengthscales))
 
     def select(self, indices: NDArray[np.intp]) -> Evidence:
         """Evidence at some of the lengthscales."""
         return Evidence(*(getattr(self, f.name)[indices] for f in fields(self)))
 
-    def concatenate(self, other: Evidence) -> Evidence:
-        """Evidence at the lengthscales of both."""
-        return Evidence(*(np.concatenate([getattr(self, f.name), getattr(other, f.name)]) for f in fields(self)))
+    @staticmethod
+    def concatenate(parts: Sequence[Evidence]) -> Evidence:
+        """Evidence at the lengthscales of all parts."""
+        return Evidence(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Evidence)))
 
 
 def amplitudes(model: Model) -> tuple[Array, Array]:
@@ -242,27 +267,36 @@ def amplitudes(model: Model) -> tuple[Array, Array]:
     return model.amplitude.nodes()
 
 
+def prior_covariances(model: Model, points: Array, lengthscales: Array) -> Array:
+    """R at unit variance for every lengthscale, (m, s, s)."""
+    distances = squared_distances(points, points)
+    R = prior_covariance(model.measure, distances, distances, lengthscales[:, None, None])
+    return R + model.prior_nugget * np.eye(len(points))
+
+
 def evaluate(statistics: FeatureStatistics, model: Model) -> Evidence:
     """The evidence at every lengthscale of the statistics."""
     points, lengthscales = statistics.points, statistics.lengthscales
     s, n_columns = points.shape
     n = effective_size(statistics)
-    distances = squared_distances(points, points)
-    R = prior_covariance(
-        model.measure, distances, distances, lengthscales[:, None, None]
-    ) + model.prior_nugget * np.eye(s)
+    R = prior_covariances(model, points, lengthscales)
     log_scale = model.log_prior_variance(lengthscales, n_columns)
     floor = model.floor.at(n)
     V = noise_covariance(statistics, model.shrinkage) + floor * np.eye(s)
-    spectra = spectrum(statistics.delta, V, R)
-    freedom, dimensions = np.inf, np.zeros((1, 1))
-    if model.student:
-        freedom = degrees_of_freedom(statistics)
-        dimensions = s - floor * np.square(spectra.basis).sum(axis=(1, 2))[:, None]  # tr V⁻¹(V - floor)
+    delta = statistics.delta
 
     log_amplitude, log_weight = amplitudes(model)
     log_variance = 2.0 * log_amplitude + log_scale[:, None]
-    given_amplitude = log_bayes_factor(spectra.eigenvalues, spectra.scores, log_variance, freedom, dimensions)
+    rounding = np.exp(np.minimum(log_scale, _LARGEST_LOG_SIGNAL)) * s * np.finfo(np.float64).eps
+    if model.amplitude is None and not model.student and rounding.max() < _SAFE_ROUNDING * floor:
+        given_amplitude = direct_log_bayes_factor(delta, V, R, log_variance[:, 0])[:, None]
+    else:
+        spectra = spectrum(delta, V, R)
+        freedom, dimensions = np.inf, np.zeros((1, 1))
+        if model.student:
+            freedom = degrees_of_freedom(statistics)
+            dimensions = s - floor * np.square(spectra.basis).sum(axis=(1, 2))[:, None]  # tr V⁻¹(V - floor)
+        given_amplitude = log_bayes_factor(spectra.eigenvalues, spectra.scores, log_variance, freedom, dimensions)
     log_mixture = given_amplitude + log_weight
     log_bf10 = np.logaddexp.reduce(log_mixture, axis=1)
 
@@ -275,6 +309,4 @@ def evaluate(statistics: FeatureStatistics, model: Model) -> Evidence:
         sigma = V * n
         log_h0 = log_pseudo_likelihood(sigma, statistics.pairs, statistics.log_volume)
         log_h1 = log_h0 + log_bf10
-    return Evidence(
-        lengthscales, log_bf10, log_h0, log_h1, log_mixture, spectra.eigenvalues, spectra.scores, spectra.basis
-    )
+    return Evidence(lengthscales, log_bf10, log_h0, log_h1, log_mixture, delta, V)

@@ -7,32 +7,25 @@ from numpy.typing import NDArray
 
 from twosample.kernels import squared_distances
 
-__all__ = ["log_volume_bounds", "log_volumes"]
+__all__ = ["Jacobians", "log_volumes"]
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 # A normalised column that keeps less than this share of its squared length has lost too many digits.
 _SAFE_PIVOT = 1e-5
-# Gram matrices are the fastest way if they can be trusted for most of the first so many pairs.
-_SAMPLE = 16
 # Squares of shorter columns underflow.
 _SAFE_LENGTH = 1e-145
 # Log volumes of two decompositions that agree to this are both right.
 _SAFE_DIFFERENCE = 1e-9
+# Nats to which two blocks of columns are balanced before pivots are chosen.
+_BALANCED = 0.05
 # A difference smaller than this share of its terms is rounding noise: the column is linearly dependent.
 _CANCELLED = 1e-13
 
 
-def log_volumes(
-    x: Array,
-    y: Array,
-    points: Array,
-    lengthscale: float,
-    distances_x: Array | None = None,
-    distances_y: Array | None = None,
-) -> Array:
-    """Log vol J_i = ½ log det(JᵀJ) for each pair (x_i, y_i), with J the s × 2D Jacobian of φ(x) - φ(y).
+class Jacobians:
+    """The s × 2D Jacobians J_i of φ(x) - φ(y) at pairs of rows, for one lengthscale after the other.
 
     Parameters
     ----------
@@ -40,15 +33,109 @@ def log_volumes(
         Paired rows (n, D).
     points
         Evaluation points (s, D), s ≥ 2D.
-    lengthscale
-        Lengthscale of the kernel.
     distances_x, distances_y
         Squared distances to the points (n, s), where the caller has them already.
+    """
 
-    Returns
-    -------
-    ndarray
-        (n,); -inf where J has not full rank, as when x_i = y_i.
+    def __init__(
+        self, x: Array, y: Array, points: Array, distances_x: Array | None = None, distances_y: Array | None = None
+    ) -> None:
+        self._x, self._y, self._points = x, y, points
+        self._distances = (
+            squared_distances(x, points) if distances_x is None else distances_x,
+            squared_distances(y, points) if distances_y is None else distances_y,
+        )
+        # Up to signs and the kernel's factor, the columns of J, (n, 2D, s): these do not depend on the lengthscale.
+        self._differences = np.empty((len(x), 2 * x.shape[1], len(points)))
+        for part, rows in zip(np.split(self._differences, 2, axis=1), (x, y), strict=True):
+            np.subtract(rows[:, :, None], points.T, out=part)
+        self._equal = (x == y).all(axis=1)
+        self._columns, self._copy = np.empty_like(self._differences), np.empty_like(self._differences)
+
+    def log_volumes(self, lengthscale: float, kernel_x: Array | None = None, kernel_y: Array | None = None) -> Array:
+        """Log vol J_i = ½ log det(J_iᵀJ_i), (n,); -inf where J_i has not full rank, as when x_i = y_i.
+
+        Kernel values (n, s) of the rows and the points spare exponentials, where the caller has them already.
+        """
+        self._weigh(lengthscale, kernel_x, kernel_y)
+        np.copyto(self._copy, self._columns)  # a product of two different arrays is faster than one with itself
+        result, safe = _gram_volumes(self._columns @ np.swapaxes(self._copy, 1, 2))
+        if not safe.all():
+            doubtful = np.flatnonzero(~safe)
+            columns, log_weights, log_scale = self._scaled(lengthscale, doubtful)
+            result[doubtful], safe = _qr_volumes(columns)
+            if not safe.all():
+                rest = ~safe
+                pairs = doubtful[rest]
+                log_weight_x, log_weight_y = (weight[rest] for weight in log_weights)
+                result[pairs] = _log_elimination(
+                    self._x[pairs], self._y[pairs], self._points, log_weight_x, log_weight_y
+                )
+            result[doubtful] += log_scale
+        result[self._equal] = -np.inf
+        return np.asarray(result + self._log_factor(lengthscale))
+
+    def log_volume_bounds(
+        self, lengthscale: float, kernel_x: Array | None = None, kernel_y: Array | None = None
+    ) -> Array:
+        """Upper bounds of `log_volumes` that are cheap at any lengthscale: the product of the columns' lengths."""
+        self._weigh(lengthscale, kernel_x, kernel_y)
+        squares = np.einsum("nks,nks->nk", self._columns, self._columns)
+        safe = (squares > _SAFE_LENGTH**2).all(axis=1)
+        squares[~safe] = 1.0
+        result = 0.5 * np.log(squares).sum(axis=1)
+        if not safe.all():
+            columns, _, log_scale = self._scaled(lengthscale, np.flatnonzero(~safe))
+            # Zeros may have underflowed.
+            squares = np.maximum(np.square(columns).sum(axis=1), np.finfo(np.float64).tiny)
+            result[~safe] = 0.5 * np.log(squares).sum(axis=1) + log_scale
+        return np.asarray(result + self._log_factor(lengthscale))
+
+    def _log_factor(self, lengthscale: float) -> float:
+        """Each of the 2D columns is a difference times a kernel value over ℓ²."""
+        return float(-2.0 * self._differences.shape[1] * np.log(lengthscale))
+
+    def _weigh(self, lengthscale: float, kernel_x: Array | None, kernel_y: Array | None) -> None:
+        """Multiply the differences by the kernel values, which may underflow."""
+        n, n_columns, s = self._differences.shape
+        shape = n, 2, n_columns // 2, s
+        for side, kernel in enumerate((kernel_x, kernel_y)):
+            if kernel is None:
+                with np.errstate(over="ignore"):
+                    kernel = np.exp(self._distances[side] * (-0.5 / lengthscale**2))
+            np.multiply(
+                self._differences.reshape(shape)[:, side],
+                kernel[:, None],
+                out=self._columns.reshape(shape)[:, side],
+            )
+
+    def _scaled(self, lengthscale: float, pairs: NDArray[np.intp]) -> tuple[Array, list[Array], Array]:
+        """J of some pairs, (k, s, 2D), scaled so that its largest rows cannot underflow; log weights; log scale.
+
+        A point that equals the row has a zero row in J whatever its kernel value; its log weight is -inf.
+        """
+        columns = np.swapaxes(self._differences[pairs], 1, 2)
+        n_columns = columns.shape[2] // 2
+        log_weights = []
+        log_scale = np.zeros(len(pairs))
+        for distances, part in zip(self._distances, np.split(columns, 2, axis=2), strict=True):
+            distances = distances[pairs]
+            nearest = distances.min(axis=1, keepdims=True)
+            if not nearest.all():
+                distances[distances == 0.0] = np.inf
+                nearest = distances.min(axis=1, keepdims=True)
+            nearest[np.isinf(nearest)] = 0.0  # no point is elsewhere, or all are too far to say
+            log_weight = nearest - distances
+            with np.errstate(over="ignore"):
+                log_weight *= 0.5 / lengthscale**2
+                log_scale -= n_columns * 0.5 / lengthscale**2 * nearest[:, 0]
+            log_weights.append(log_weight)
+            part *= np.exp(log_weight)[:, :, None]
+        return columns, log_weights, log_scale
+
+
+def log_volumes(x: Array, y: Array, points: Array, lengthscale: float) -> Array:
+    """Log vol J_i of each pair of rows at one lengthscale, (n,).
 
     Examples
     --------
@@ -56,92 +143,25 @@ def log_volumes(
     >>> log_volumes(np.array([[0.5]]), np.array([[2.0]]), points, 1.0).round(6)
     array([-0.572632])
     """
-    columns, log_weights, log_scale = _scaled_columns(x, y, points, lengthscale, distances_x, distances_y)
-    result, safe = np.empty(len(columns)), np.zeros(len(columns), dtype=bool)
-    for part in (slice(None, _SAMPLE), slice(_SAMPLE, None)):
-        result[part], safe[part] = _gram_volumes(columns[part])
-        if 2 * np.count_nonzero(safe[part]) <= len(safe[part]):
-            break
-    doubtful = np.flatnonzero(~safe)
-    if doubtful.size:
-        result[doubtful], safe = _qr_volumes(columns[doubtful])
-        doubtful = doubtful[~safe]
-    if doubtful.size:
-        log_weight_x, log_weight_y = (weight[doubtful] for weight in log_weights)
-        result[doubtful] = _log_elimination(x[doubtful], y[doubtful], points, log_weight_x, log_weight_y)
-    result[(x == y).all(axis=1)] = -np.inf
-    return np.asarray(result + log_scale)
+    return Jacobians(x, y, points).log_volumes(lengthscale)
 
 
-def log_volume_bounds(
-    x: Array,
-    y: Array,
-    points: Array,
-    lengthscale: float,
-    distances_x: Array | None = None,
-    distances_y: Array | None = None,
-) -> Array:
-    """Upper bounds of `log_volumes` that are cheap at any lengthscale: the product of the columns' lengths (Hadamard).
-
-    Examples
-    --------
-    >>> points = np.array([[0.0], [1.0], [3.0]])
-    >>> x, y = np.array([[0.5]]), np.array([[2.0]])
-    >>> bool((log_volume_bounds(x, y, points, 1.0) >= log_volumes(x, y, points, 1.0)).all())
-    True
-    """
-    columns, _, log_scale = _scaled_columns(x, y, points, lengthscale, distances_x, distances_y)
-    squares = np.maximum((columns**2).sum(axis=1), np.finfo(np.float64).tiny)  # zeros may have underflowed
-    return np.asarray(0.5 * np.log(squares).sum(axis=1) + log_scale)
-
-
-def _scaled_columns(
-    x: Array, y: Array, points: Array, lengthscale: float, distances_x: Array | None, distances_y: Array | None
-) -> tuple[Array, list[Array], Array]:
-    """The columns of J (n, s, 2D), each block scaled so that its largest rows cannot underflow; log weights; log scale.
-
-    A point that equals the row has a zero row in J whatever its kernel value; its log weight is -inf.
-    """
-    n_columns = x.shape[1]
-    columns = np.empty((len(x), len(points), 2 * n_columns))
-    log_weights = []
-    log_scale = np.full(len(x), -4.0 * n_columns * np.log(lengthscale))
-    for rows, distances, first in ((x, distances_x, 0), (y, distances_y, n_columns)):
-        distances = squared_distances(rows, points) if distances is None else distances
-        nearest = distances.min(axis=1, keepdims=True)
-        if not nearest.all():
-            distances = np.where(distances == 0.0, np.inf, distances)
-            nearest = distances.min(axis=1, keepdims=True)
-        nearest[np.isinf(nearest)] = 0.0  # no point is elsewhere, or all are too far to say
-        log_weight = nearest - distances
-        with np.errstate(over="ignore"):
-            log_weight *= 0.5 / lengthscale**2
-            log_scale -= n_columns * 0.5 / lengthscale**2 * nearest[:, 0]
-        log_weights.append(log_weight)
-        weight = np.exp(log_weight)
-        for d in range(n_columns):
-            np.subtract.outer(rows[:, d], points[:, d], out=columns[:, :, first + d])
-            columns[:, :, first + d] *= weight
-    return columns, log_weights, log_scale
-
-
-def _gram_volumes(columns: Array) -> tuple[Array, Flags]:
+def _gram_volumes(gram: Array) -> tuple[Array, Flags]:
     """Log volumes from Cholesky pivots of the columns' Gram matrices (n, 2D, 2D), and where they can be trusted."""
-    gram = np.swapaxes(columns, 1, 2) @ columns
-    lengths = np.sqrt(np.einsum("nkk->nk", gram))
-    safe = (lengths > _SAFE_LENGTH).all(axis=1)
-    lengths[~safe] = 1.0
-    gram /= lengths[:, :, None]
-    gram /= lengths[:, None, :]
-    total = np.log(lengths).sum(axis=1)
-    for k in range(gram.shape[1]):
-        pivot = gram[:, k, k]
+    gram = np.ascontiguousarray(gram.transpose(1, 2, 0))
+    lengths = np.sqrt(np.einsum("kkn->kn", gram))
+    safe = (lengths > _SAFE_LENGTH).all(axis=0)
+    lengths[:, ~safe] = 1.0
+    gram /= lengths[:, None]
+    gram /= lengths
+    for k in range(len(gram)):
+        pivot = gram[k, k]
         safe &= pivot > _SAFE_PIVOT
         pivot = np.where(safe, pivot, 1.0)
-        total += 0.5 * np.log(pivot)
-        row = gram[:, k, k + 1 :]
-        gram[:, k + 1 :, k + 1 :] -= row[:, :, None] * (row / pivot[:, None])[:, None, :]
-    return total, safe
+        lengths[k] *= np.sqrt(pivot)
+        row = gram[k, k + 1 :]
+        gram[k + 1 :, k + 1 :] -= row[:, None] * (row / pivot)
+    return np.log(lengths).sum(axis=0), safe
 
 
 def _qr_volumes(columns: Array) -> tuple[Array, Flags]:
@@ -202,7 +222,7 @@ def _log_elimination(x: Array, y: Array, points: Array, log_weight_x: Array, log
         )
         log_entry[pairs, row, :] = -np.inf
         log_entry[pairs, :, column] = -np.inf
-    return np.asarray(np.where(np.isfinite(total), total + _gram_volumes(lower)[0], -np.inf))
+    return np.asarray(np.where(np.isfinite(total), total + _gram_volumes(np.swapaxes(lower, 1, 2) @ lower)[0], -np.inf))
 
 
 def _balance(log_weight_x: Array, log_weight_y: Array, n_columns: int) -> Array:
@@ -214,7 +234,7 @@ def _balance(log_weight_x: Array, log_weight_y: Array, n_columns: int) -> Array:
     log_weight_x, log_weight_y = _finite(log_weight_x), _finite(log_weight_y)
     low = (log_weight_y - log_weight_x).min(axis=1) - 1.0
     high = (log_weight_y - log_weight_x).max(axis=1) + 1.0
-    for _ in range(50):
+    while (high - low > _BALANCED).any():
         middle = 0.5 * (low + high)
         shifted = log_weight_y - middle[:, None]
         heaviest = np.argpartition(-np.maximum(log_weight_x, shifted), 2 * n_columns - 1, axis=1)[:, : 2 * n_columns]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample import evidence
-from twosample.evidence import Evidence
+from twosample.evidence import Spectrum
 from twosample.kernels import features, squared_distances
 from twosample.models import Model
 from twosample.problem import Problem, Show
@@ -323,7 +323,7 @@ class _RankOne:
     |a²R+V| = |a²R+V₀| (1 - c q(a)).
     """
 
-    found: Evidence  # with V₀ for V
+    spectra: Spectrum  # with V₀ for V
     log_variance: Array  # (m, A)
     log_weight: Array  # (A,)
     c: float
@@ -348,7 +348,7 @@ class _RankOne:
         log_amplitude, log_weight = evidence.amplitudes(model)
         log_scale = model.log_prior_variance(lengthscales, points.shape[1])
         return cls(
-            found=evidence.evaluate(statistics, model),
+            spectra=evidence.evaluate(statistics, model).spectrum(model, points),
             log_variance=2.0 * log_amplitude + log_scale[:, np.newaxis],
             log_weight=log_weight,
             c=c,
@@ -361,7 +361,7 @@ class _RankOne:
         return np.stack([self._at(index, delta) for index, delta in enumerate(deltas)])
 
     def _at(self, index: int, delta: Array) -> Array:
-        eigenvalues, basis = self.found.eigenvalues[index], self.found.basis[index]
+        eigenvalues, basis = self.spectra.eigenvalues[index], self.spectra.basis[index]
         with np.errstate(divide="ignore"):
             log_signal = self.log_variance[index][:, np.newaxis] + np.log(eigenvalues)
         signal = np.exp(-np.logaddexp(0.0, -log_signal))  # a²λ/(1 + a²λ), (A, s)

@@ -99,6 +99,9 @@ def median_heuristic(rows: Array) -> float:
     >>> round(median_heuristic(np.array([[0.0], [0.0], [2.0], [4.0]])), 6)
     1.414214
     """
-    distances = squared_distances(rows, rows)
-    distances = np.sqrt(distances[distances > 0])
-    return float(np.median(distances) / np.sqrt(2.0)) if distances.size else 1.0
+    squares = squared_distances(rows, rows).ravel()
+    count = np.count_nonzero(squares)
+    if not count:
+        return 1.0
+    middle = squares.size - count + np.array([(count - 1) // 2, count // 2])  # zeros come first
+    return float(np.sqrt(np.partition(squares, middle)[middle]).mean() / np.sqrt(2.0))

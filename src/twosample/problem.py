@@ -5,10 +5,10 @@ from __future__ import annotations
 import numbers
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache, reduce
+from functools import cache
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
@@ -18,9 +18,10 @@ from twosample import evidence, models
 from twosample.data import Samples, as_rows, check_finite
 from twosample.errors import InputError, InputTypeError
 from twosample.evidence import Evidence
-from twosample.jacobian import log_volume_bounds, log_volumes
+from twosample.jacobian import log_volumes
 from twosample.models import Model
 from twosample.points import choose, median_heuristic, thin
+from twosample.posterior.marginals import stationary_integrands
 from twosample.posterior.quadrature import Quadrature, integrate
 from twosample.statistics import FeatureStatistics
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LARGEST_LENGTHSCALE",
-    "TOLERANCE",
     "Pairs",
     "Problem",
     "Progress",
@@ -50,11 +50,11 @@ Array = NDArray[np.float64]
 Seed = int | np.random.SeedSequence | np.random.Generator
 Progress = bool | Callable[[float], object]
 
-# Of log BF10 in the integration over the lengthscale.
-TOLERANCE = 1e-6
+# Of log BF10 in the integration over the lengthscale: its error, or its relative error where it is larger than 1.
+_TOLERANCE = 1e-6
 # After how many lengthscales to stop. Volumes may have sharp dips in ℓ that no number of them resolves; where each
 # lengthscale takes long, it is not tried for as long.
-_LIMIT, _ROUGH_LIMIT, _ROUGH_ROWS = 1000, 250, 100_000
+_LIMIT, _ROUGH_LIMIT, _ROUGH_ROWS = 1000, 250, 50_000
 # Volumes in one dimension are as cheap as their bounds.
 _COSTLY_COLUMNS = 2
 LARGEST_LENGTHSCALE = 1e150
@@ -111,12 +111,22 @@ class Problem:
             return np.array([self.median])
         return lengthscales_of(lengthscale, self.samples.unit)
 
-    def evidence(self, lengthscales: Array, show: Show, pairs: Pairs | None = None, *, bound: bool = False) -> Evidence:
-        """Go once over the data and evaluate the model at these lengthscales, volumes only bounded if so wanted."""
+    def evidence(self, lengthscales: Array, show: Show, pairs: Pairs | None = None) -> Evidence:
+        """Go once over the data and evaluate the model at these lengthscales."""
+        return self._evidence((self.model,), lengthscales, show, pairs)[0]
+
+    def _evidence(
+        self, models: Sequence[Model], lengthscales: Array, show: Show, pairs: Pairs | None, *, bound: bool = False
+    ) -> list[Evidence]:
+        """Evidence by several models from one pass over the data, volumes only bounded if so wanted."""
         x, y = self.samples.x, self.samples.y
         likelihood = None if pairs is None else (pairs.x, pairs.y)
-        if self.samples.paired and self.model.weighing != "published":
-            x, y, likelihood = x[:0], y[:0], (x, y)  # Δ and V come from the differences alone
+        # Of pairs that belong together, Δ and V come from the differences alone.
+        differences_alone = [self.samples.paired and model.weighing != "published" for model in models]
+        if self.samples.paired and any(differences_alone):
+            likelihood = (x, y)
+        if all(differences_alone):
+            x, y = x[:0], y[:0]
         statistics = FeatureStatistics.from_samples(
             x,
             y,
@@ -124,11 +134,14 @@ class Problem:
             lengthscales,
             pairs=likelihood,
             volumes=None if pairs is None else pairs.usable,
-            log_volumes=log_volume_bounds if bound else log_volumes,
+            bound_volumes=bound,
             prepare=self.samples.standardize,
             tick=lambda rows: show(rows * len(lengthscales)),
         )
-        return evidence.evaluate(statistics, self.model)
+        return [
+            evidence.evaluate(statistics.differences_alone() if alone else statistics, model)
+            for model, alone in zip(models, differences_alone, strict=True)
+        ]
 
     def target(self, pairs: Pairs | None) -> tuple[Target, Data]:
         """What the sampler samples from."""
@@ -160,34 +173,66 @@ class Problem:
             np.array([overall]), Show(None, 1), pairs
         )
 
-    def integrate(self, show: Show, pairs: Pairs | None) -> tuple[Evidence, Quadrature]:
+    def integrate(self, show: Show, pairs: Pairs | None, log_prior_odds: float = 0.0) -> tuple[Evidence, Quadrature]:
         """Infer the lengthscale: the integration rule, and the evidence at the lengthscales it was built from."""
-        prior = self.model.lengthscale
         found: list[Evidence] = []
+        [rule] = self.integrate_together((self.model,), show, pairs, log_prior_odds, keep=lambda new: found.extend(new))
+        everything = Evidence.concatenate(found)
+        return everything.select(np.unique(everything.lengthscales, return_index=True)[1]), rule
+
+    def integrate_together(
+        self,
+        models: Sequence[Model],
+        show: Show,
+        pairs: Pairs | None,
+        log_prior_odds: float = 0.0,
+        tolerance: float = _TOLERANCE,
+        keep: Callable[[list[Evidence]], object] | None = None,
+    ) -> list[Quadrature]:
+        """Infer the lengthscale by several models that have its prior in common, from the same passes over the data.
+
+        All models have one estimate of the error. The evidence of all models at new lengthscales is given to `keep`.
+        """
+        prior = self.model.lengthscale
+        n_densities = 2 * len(models)
+        # Elsewhere the Bayes factor given the lengthscale is the ratio of the two weighings.
+        incompatible = [index for index, model in enumerate(models) if model.weighing == "published"]
+        columns = [[2 * index, 2 * index + 1] for index in range(len(models))]
+        for place, index in enumerate(incompatible):
+            columns[index].append(n_densities + place)
 
         def target(log_lengthscales: Array, bound: bool = False) -> Array:
-            new = self.evidence(np.exp(log_lengthscales), show, pairs, bound=bound)
-            if not bound:
-                found.append(new)
+            new = self._evidence(models, np.exp(log_lengthscales), show, pairs, bound=bound)
+            if keep is not None and not bound:
+                keep(new)
             log_prior = prior.log_density(log_lengthscales)
-            curves = [new.log_h0 + log_prior, new.log_h1 + log_prior]
-            if self.model.weighing == "published":
-                curves.append(new.log_bf10)
-            return np.stack(curves, axis=1)
+            weighings = [log_weight + log_prior for one in new for log_weight in (one.log_h0, one.log_h1)]
+            return np.stack(weighings + [new[index].log_bf10 for index in incompatible], axis=1)
+
+        def integrands(curves: Array) -> Array:
+            stationary = [stationary_integrands(curves[:, columns[index]], log_prior_odds) for index in incompatible]
+            return np.concatenate([curves[:, :n_densities], *stationary], axis=1)
+
+        def wanted(log_integrals: Array) -> float:
+            log_h0, log_h1 = log_integrals[:n_densities].reshape(-1, 2).T
+            log_bf10 = log_h1 - log_h0
+            for place, index in enumerate(incompatible):
+                log_alpha, log_beta = log_integrals[n_densities + 2 * place :][:2]
+                log_bf10[index] += log_alpha - log_beta
+            return tolerance * max(1.0, float(np.abs(log_bf10).min()))
 
         low, high = np.log(prior.bounds(self.median, self.spread))
         rule = integrate(
             target,
             low,
             high,
-            densities=2,
-            tolerance=TOLERANCE,
+            integrands=integrands,
+            tolerance=wanted,
             limit=_LIMIT if pairs is None else min(_LIMIT, max(_ROUGH_LIMIT, _ROUGH_ROWS // len(pairs.x))),
             scan=pairs is not None,
             bound=(lambda t: target(t, bound=True)) if self.samples.n_columns >= _COSTLY_COLUMNS else None,
         )
-        everything = reduce(Evidence.concatenate, found)
-        return everything.select(np.unique(everything.lengthscales, return_index=True)[1]), rule
+        return [replace(rule, curves=rule.curves[:, own]) for own in columns]
 
 
 def _points(points: int | ArrayLike, samples: Samples, rows: Array) -> Array:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.errors import InputError
-from twosample.jacobian import log_volumes
+from twosample.jacobian import Jacobians
 from twosample.kernels import features, squared_distances
 
 __all__ = ["FeatureStatistics", "Moments", "cores"]
@@ -145,7 +145,7 @@ class FeatureStatistics:
         *,
         pairs: tuple[Array, Array] | None = None,
         volumes: NDArray[np.bool_] | None = None,
-        log_volumes: Callable[..., Array] = log_volumes,
+        bound_volumes: bool = False,
         prepare: Callable[[Array], Array] | None = None,
         tick: Callable[[int], object] | None = None,
     ) -> FeatureStatistics:
@@ -163,8 +163,8 @@ class FeatureStatistics:
             Rows (n, D) of both samples that belong together, for the moments of the differences.
         volumes
             Which pairs (n,) to sum the log volumes of the Jacobians over; None for no volumes at all.
-        log_volumes
-            Computes them; `log_volume_bounds` is cheaper where an upper bound will do.
+        bound_volumes
+            Whether upper bounds of the volumes, which are cheaper, will do.
         prepare
             Applied to each block of rows before anything else, e.g. to standardise the columns.
         tick
@@ -202,15 +202,17 @@ class FeatureStatistics:
             start = first
             for x_block, y_block in blocks(first, last, left, right):
                 d_x, d_y = squared_distances(x_block, points), squared_distances(y_block, points)
+                if volumes is not None:
+                    kept = volumes[start : start + len(x_block)]
+                    rows = slice(None) if kept.all() else kept
+                    jacobians = Jacobians(x_block[rows], y_block[rows], points, d_x[rows], d_y[rows])
+                    find = jacobians.log_volume_bounds if bound_volumes else jacobians.log_volumes
                 both = zip(features(d_x, lengthscales), features(d_y, lengthscales), strict=True)
                 for (index, values), (_, other) in both:
                     for total, block in zip(totals, (values - other, values, other), strict=False):
                         total.add(index, block)
-                if volumes is not None:
-                    kept = volumes[start : start + len(x_block)]
-                    pairs_kept = x_block[kept], y_block[kept], points
-                    for index, lengthscale in enumerate(lengthscales):
-                        log_volume[index] += log_volumes(*pairs_kept, lengthscale, d_x[kept], d_y[kept]).sum()
+                    if volumes is not None:
+                        log_volume[index] += find(lengthscales[index], values[rows], other[rows]).sum()
                 for total in totals:
                     total.close_block(len(x_block))
                 start += len(x_block)
@@ -243,6 +245,11 @@ class FeatureStatistics:
     def merge(self, *others: FeatureStatistics) -> FeatureStatistics:
         """Statistics of all the data together; the parts must share points and lengthscales."""
         return reduce(_merge, others, self)
+
+    def differences_alone(self) -> FeatureStatistics:
+        """The same without the moments of either sample."""
+        nothing = Moments.empty(len(self.lengthscales), len(self.points))
+        return replace(self, x=nothing, y=nothing)
 
     @property
     def delta(self) -> Array:

@@ -20,6 +20,7 @@ from experiments.runner import Experiment, Log, Refusal, seed_of
 
 import twosample as ts
 from twosample.errors import AccuracyWarning, MissingExtraError
+from twosample.problem import Problem
 
 ROOT = Path(__file__).parents[2]
 
@@ -391,10 +392,29 @@ def test_warnings_are_counted_by_model(monkeypatch):
         warnings.warn("rough", AccuracyWarning, stacklevel=2)
         return ts.baselines.jzs([1.0, 2.0, 3.0], [1.0, 2.5, 3.0])
 
+    def rough(*arguments, **named):
+        return [replace(rule, converged=False) for rule in together(*arguments, **named)]
+
+    together = Problem.integrate_together
     monkeypatch.setattr(ts, "test", warn)
+    monkeypatch.setattr(Problem, "integrate_together", rough)
     one = EXPERIMENTS["comparison_1d"]
     record = runner.compute(one.name, one.work, one.cells[0], 0)
     assert record["warnings"] == {f"{model}: AccuracyWarning": 1 for model in curves.MODELS}
+
+
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("name", ["laplace", "gaussian_2d"])
+def test_models_that_share_their_work_answer_as_alone(name, paired):
+    one = EXPERIMENTS[name]
+    label = next(iter(one.settings["laws"]))
+    laws = one.work.args[0]
+    found = curves.work(laws, curves.MODELS, paired, (label, 50), 3)
+    pair = laws[label](50, 3)
+    for model in ("published", "paper"):
+        alone = ts.test(pair.x, pair.y, model=model, points=pair.points, paired=paired)
+        assert found[model] == pytest.approx(alone.log_bf10, rel=2e-4, abs=2e-4)
+    assert found["adaptive"] == ts.test(pair.x, pair.y, paired=paired).log_bf10
 
 
 def made_up(one, runs):

@@ -44,12 +44,19 @@ def log_bayes_factor(rule: Quadrature, log_prior_odds: float = 0.0) -> float:
     if rule.curves.shape[1] == H1 + 1:
         log_h0, log_h1 = _log_integrals(rule)
         return float(log_h1 - log_h0)
-    log_odds = rule.curves[:, GIVEN_LENGTHSCALE] + log_prior_odds
     with np.errstate(divide="ignore"):
-        log_mass = np.log(densities(rule)[1])
-    log_alpha = np.logaddexp.reduce(log_mass[:, H0] - np.logaddexp(0.0, -log_odds))
-    log_beta = np.logaddexp.reduce(log_mass[:, H1] - np.logaddexp(0.0, log_odds))
+        log_weights = np.log(rule.weights)[:, None]
+    log_alpha, log_beta = np.logaddexp.reduce(
+        log_weights + stationary_integrands(rule.curves, log_prior_odds), axis=0
+    ) - _log_integrals(rule)
     return float(log_alpha - log_beta - log_prior_odds)
+
+
+def stationary_integrands(curves: Array, log_prior_odds: float) -> Array:
+    """Log of P(H1 | ℓ) × the weighing of ℓ under H0, and of P(H0 | ℓ) × the one under H1, (G, 2), from three curves."""
+    log_odds = curves[:, GIVEN_LENGTHSCALE] + log_prior_odds
+    log_probabilities = -np.logaddexp(0.0, np.stack([-log_odds, log_odds], axis=1))
+    return np.asarray(curves[:, : H1 + 1] + log_probabilities)
 
 
 def representatives(rule: Quadrature, lengthscales: Array, limit: int) -> NDArray[np.intp]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,9 @@ _SCAN_PART = 5
 _HOPELESS = 1000.0
 # After a scan of bounds the curves are computed at so many nodes at a time.
 _SEARCH_STEP = 3
-_FINE_NODES, _FINE_WEIGHTS = np.polynomial.legendre.leggauss(160)
+# Interpolants are integrated by Gauss–Legendre rules on so many pieces of a panel, and on more where steps need them.
+_PIECES, _MOST_PIECES = 4, 128
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +50,11 @@ class Quadrature:
     curves
         The log curves there, (G, K).
     error
-        Estimated error of the logarithms of the integrals; above the tolerance where the curves are too rough for it.
+        Estimated error of the logarithms of the integrals.
     evaluations
         Number of nodes at which the target was computed.
+    converged
+        Whether the error is as small as was wanted; it is not where the curves are too rough.
     """
 
     grid: Array
@@ -57,6 +62,7 @@ class Quadrature:
     curves: Array
     error: float
     evaluations: int
+    converged: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,26 +81,26 @@ class _Panel:
     def nodes(self) -> Array:
         return _lobatto(self.low, self.high, self.order)
 
-    def fine(self) -> tuple[Array, Array]:
-        """Locations and weights of the Gauss–Legendre rule of the interval."""
+    def fine(self, pieces: int = _PIECES) -> tuple[Array, Array]:
+        """Locations and weights of the Gauss–Legendre rules of the interval."""
         half = 0.5 * (self.high - self.low)
-        return self.low + half * (1.0 + _FINE_NODES), half * _FINE_WEIGHTS
+        return self.low + half * (1.0 + _fine_nodes(pieces)), half / pieces * np.tile(_WEIGHTS, pieces)
 
-    def interpolate(self, stride: int = 1) -> Array:
+    def interpolate(self, stride: int = 1, pieces: int = _PIECES) -> Array:
         """The interpolant through every `stride`-th node at the fine locations."""
-        return _interpolation(self.order // stride) @ self.values[::stride]
+        return _interpolation(self.order // stride, pieces) @ self.values[::stride]
 
-    def reach(self, best: Array) -> list[tuple[float, float]]:
-        """The intervals outside of which no density comes near its best value, by the interpolant and its doubt."""
-        finest, coarser = (self.interpolate(stride)[:, : len(best)] for stride in (1, 2))
+    def reach(self, best: Array, integrands: Callable[[Array], Array]) -> list[tuple[float, float]]:
+        """The intervals outside of which no integrand comes near its best value, by the interpolant and its doubt."""
+        finest, coarser = (integrands(self.interpolate(stride)) for stride in (1, 2))
         locations = np.concatenate([self.nodes, self.fine()[0]])
-        highest = np.concatenate([self.values[:, : len(best)], finest + np.abs(finest - coarser)])
+        highest = np.concatenate([integrands(self.values), finest + np.abs(finest - coarser)])
         order = np.argsort(locations)
         inside = np.any(highest[order] > best - _NEGLIGIBLE, axis=1)
         return _intervals(locations[order], _widened(inside))
 
-    def error(self, masses: Array, trusted: int) -> float:
-        """Estimated error of the log integrals, given the mass of each density at the fine locations (Q, densities).
+    def error(self, masses: Array, trusted: int, integrands: Callable[[Array], Array]) -> float:
+        """Estimated error of the log integrals, given the mass of each integrand at the fine locations (Q, F).
 
         The interpolants of half and of a quarter of the order are compared with the best. Convergence is geometric:
         the next doubling gains the square of what the last one gained. Panels of less than the `trusted` order say
@@ -102,20 +108,11 @@ class _Panel:
         """
         if self.order < trusted:
             return np.inf
-        best = self.interpolate()
-        changes = [best - self.interpolate(2), best - self.interpolate(4)]
-        densities = masses.shape[1]
-
-        def size(change: Array) -> float:
-            own = np.einsum("qk,qk->", masses, change[:, :densities])
-            return float(own + np.einsum("qk,qe->", masses, change[:, densities:]))
-
-        def signed(change: Array) -> float:
-            own = np.abs(np.einsum("qk,qk->k", masses, change[:, :densities])).sum()
-            return float(own + np.abs(masses.T @ change[:, densities:]).sum())
-
-        (fine, coarse), (fine_size, coarse_size) = map(signed, changes), (size(np.abs(c)) for c in changes)
-        return max(_SAFETY * _extrapolate(fine, coarse), _CANCELLATION * _extrapolate(fine_size, coarse_size))
+        best = integrands(self.interpolate())
+        fine, coarse = (masses * (best - integrands(self.interpolate(stride))) for stride in (2, 4))
+        sizes = (float(np.abs(change).sum()) for change in (fine, coarse))
+        signed = (float(np.abs(change.sum(axis=0)).sum()) for change in (fine, coarse))
+        return max(_SAFETY * _extrapolate(*signed), _CANCELLATION * _extrapolate(*sizes))
 
 
 def _extrapolate(fine: float, coarse: float) -> float:
@@ -128,18 +125,20 @@ def _lobatto(low: float, high: float, order: int) -> Array:
     return np.asarray(nodes)
 
 
-_MATRICES: dict[int, Array] = {}
+def _fine_nodes(pieces: int) -> Array:
+    """Nodes of the Gauss–Legendre rules on equal pieces of [-1, 1]."""
+    centers = (2.0 * np.arange(pieces) + 1.0) / pieces - 1.0
+    return np.asarray((centers[:, None] + _NODES / pieces).ravel())
 
 
-def _interpolation(order: int) -> Array:
+@lru_cache(maxsize=32)
+def _interpolation(order: int, pieces: int) -> Array:
     """Matrix from values at the Lobatto nodes of [-1, 1] to values at the fine nodes, by the barycentric formula."""
-    if order not in _MATRICES:
-        nodes = _lobatto(-1.0, 1.0, order)
-        signs = (-1.0) ** np.arange(order + 1)
-        signs[[0, -1]] *= 0.5
-        terms = signs / (_FINE_NODES[:, None] - nodes)
-        _MATRICES[order] = terms / terms.sum(axis=1, keepdims=True)
-    return _MATRICES[order]
+    nodes = _lobatto(-1.0, 1.0, order)
+    signs = (-1.0) ** np.arange(order + 1)
+    signs[[0, -1]] *= 0.5
+    terms = signs / (_fine_nodes(pieces)[:, None] - nodes)
+    return np.asarray(terms / terms.sum(axis=1, keepdims=True))
 
 
 def integrate(
@@ -147,8 +146,8 @@ def integrate(
     low: float,
     high: float,
     *,
-    densities: int,
-    tolerance: float = 1e-6,
+    integrands: Callable[[Array], Array] = lambda curves: curves,
+    tolerance: float | Callable[[Array], float] = 1e-6,
     limit: int = 1000,
     scan: bool = False,
     bound: Callable[[Array], Array] | None = None,
@@ -161,23 +160,23 @@ def integrate(
         Log curves (m, K) at m locations. May be called several times.
     low, high
         Ends of the interval.
-    densities
-        How many of the curves, counted from the first, are log densities: mass is where one of them is large.
-        The others are only interpolated.
+    integrands
+        From the curves (Q, K), which are interpolated, to the logarithms (Q, F) of what is integrated; by default the
+        same.
     tolerance
-        The wanted error of the logarithms of the integrals.
+        The wanted error of the logarithms of the integrals, or a function of them that says it.
     limit
         Stop after this many evaluations, however large the error.
     scan
         Whether to look first, on a grid of ratio √2 that starts at `high`, where the mass is: for curves that are too
         steep for one polynomial.
     bound
-        Where the curves are costly: upper bounds of them for the scan. The curves are then computed where a bound
-        leaves room for mass, the highest bounds first.
+        Where the curves are costly: curves for the scan whose integrands are upper bounds. The curves themselves are
+        then computed where a bound leaves room for mass, the highest bounds first.
 
     Examples
     --------
-    >>> rule = integrate(lambda t: -0.5 * (t[:, None] / 0.01) ** 2, -5.0, 3.0, densities=1)
+    >>> rule = integrate(lambda t: -0.5 * (t[:, None] / 0.01) ** 2, -5.0, 3.0)
     >>> bool(np.isclose(rule.weights @ np.exp(rule.curves[:, 0]), 0.01 * np.sqrt(2 * np.pi)))
     True
     """
@@ -195,20 +194,20 @@ def integrate(
     intervals, trusted = [(low, high)], 8 * _FIRST_ORDER
     if scan:
         trusted = 2 * _FIRST_ORDER  # of intervals that end where the mass does
-        nodes, found = _scan(bound or target, low, high, densities)
+        nodes, found = _scan(bound or target, low, high, integrands)
         evaluations += len(nodes)
         known = np.ones(len(nodes), dtype=bool)
         if bound is not None:
-            found, known = _search(nodes, found, values, densities)
+            found, known = _search(nodes, found, values, integrands)
         outside += zip(nodes[known].tolist(), found[known], strict=True)
-        intervals = _brackets([(nodes[run], found[run]) for run in _runs(known)], densities)
+        intervals = _brackets([(nodes[run], integrands(found[run])) for run in _runs(known)])
     panels = panels_on(intervals)
 
     while True:
         shrunk: list[_Panel] = []
-        best = np.max([panel.values[:, :densities].max(axis=0) for panel in panels], axis=0)
+        best = np.max([integrands(panel.values).max(axis=0) for panel in panels], axis=0)
         for panel in panels:
-            intervals = panel.reach(best)
+            intervals = panel.reach(best, integrands)
             if sum(b - a for a, b in intervals) < 0.5 * (panel.high - panel.low):
                 outside += zip(panel.nodes.tolist(), panel.values, strict=True)
                 shrunk += panels_on(intervals)
@@ -217,64 +216,76 @@ def integrate(
         if shrunk != panels:
             panels = shrunk
             continue
-        masses = _masses(panels, densities)
-        errors = [panel.error(mass, trusted) for panel, mass in zip(panels, masses, strict=True)]
-        exhausted = evaluations > limit and np.isfinite(errors).all()
-        if sum(errors) <= tolerance or exhausted:
+        masses, log_integrals = _masses(panels, integrands)
+        errors = [panel.error(mass, trusted, integrands) for panel, mass in zip(panels, masses, strict=True)]
+        wanted = tolerance(log_integrals) if callable(tolerance) else tolerance
+        converged = sum(errors) <= wanted
+        if converged or (evaluations > limit and np.isfinite(errors).all()):
             break
-        worst = tolerance / len(panels)
+        worst = wanted / len(panels)
         panels = [
             part
             for panel, error in zip(panels, errors, strict=True)
             for part in ([panel] if error <= worst else _refine(panel, values))
         ]
 
-    grids, weights = zip(*(panel.fine() for panel in panels), strict=True)
+    pieces, change = _PIECES, 0.0
+    while pieces < _MOST_PIECES:
+        _, finer = _masses(panels, integrands, 2 * pieces)
+        change = float(np.abs(finer - log_integrals).max())
+        if change <= 0.1 * wanted:
+            break
+        pieces, log_integrals = 2 * pieces, finer
+    grids, weights = zip(*(panel.fine(pieces) for panel in panels), strict=True)
     grid, weight = np.concatenate(grids), np.concatenate(weights)
-    curves = np.concatenate([panel.interpolate() for panel in panels])
+    curves = np.concatenate([panel.interpolate(pieces=pieces) for panel in panels])
     beyond = [(t, v) for t, v in outside if all(t < panel.low or t > panel.high for panel in panels)]
     if beyond:
         grid = np.concatenate([grid, [t for t, _ in beyond]])
         weight = np.concatenate([weight, np.zeros(len(beyond))])
         curves = np.concatenate([curves, [v for _, v in beyond]])
     order = np.argsort(grid)
-    return Quadrature(grid[order], weight[order], curves[order], float(sum(errors)), evaluations)
+    error = float(sum(errors)) + change
+    return Quadrature(grid[order], weight[order], curves[order], error, evaluations, converged and change <= wanted)
 
 
-def _scan(curves: Callable[[Array], Array], low: float, high: float, densities: int) -> tuple[Array, Array]:
-    """Locations, increasing, and curves there, from `high` down to where the curves have long been falling."""
+def _scan(
+    curves: Callable[[Array], Array], low: float, high: float, integrands: Callable[[Array], Array]
+) -> tuple[Array, Array]:
+    """Locations, increasing, and curves there, from `high` down to where the integrands have long been falling."""
     steps = np.arange(np.ceil((high - low) / _SCAN_STEP) + 1)
     nodes: list[Array] = []
     found: list[Array] = []
-    best = np.full(densities, -np.inf)
+    best = -np.inf
     for part in np.split(high - _SCAN_STEP * steps, range(_SCAN_PART, len(steps), _SCAN_PART)):
         nodes.insert(0, part[::-1])
         found.insert(0, curves(part[::-1]))
-        newest = found[0][:, :densities]
+        newest = integrands(found[0])
         best = np.maximum(best, newest.max(axis=0))
         if (newest < best - _HOPELESS).all() and (newest[1:] > newest[:-1]).all():
             break
     locations, values = np.concatenate(nodes), np.concatenate(found)
-    possible = np.isfinite(values[:, :densities]).all(axis=1)
+    possible = np.isfinite(integrands(values)).all(axis=1)
     return locations[possible], values[possible]
 
 
 def _search(
-    scan: Array, bounds: Array, values: Callable[[Array], Array], densities: int
+    scan: Array, bounds: Array, values: Callable[[Array], Array], integrands: Callable[[Array], Array]
 ) -> tuple[Array, NDArray[np.bool_]]:
     """The curves where their bounds reach as high as the best value found, and beside it; the bounds elsewhere."""
     found = bounds.copy()
-    reach = bounds[:, :densities] + _rise(scan, bounds[:, :densities])
+    reach = integrands(bounds)
+    reach += _rise(scan, reach)
     known = np.zeros(len(scan), dtype=bool)
 
     def compute(nodes: NDArray[np.intp]) -> None:
         found[nodes] = values(scan[nodes])
         known[nodes] = True
 
-    best = np.full(densities, -np.inf)
+    best = np.full(reach.shape[1], -np.inf)
     while (possible := np.flatnonzero(~known & (reach > best - _NEGLIGIBLE).any(axis=1))).size:
         compute(possible[np.argsort(reach[possible].max(axis=1))[-_SEARCH_STEP:]])
-        best = found[known, :densities].max(axis=0)
+        best = integrands(found[known]).max(axis=0)
     compute(np.flatnonzero(_widened(known) & ~known))
     return found, known
 
@@ -300,25 +311,23 @@ def _refine(panel: _Panel, values: Callable[[Array], Array]) -> list[_Panel]:
     ]
 
 
-def _masses(panels: list[_Panel], densities: int) -> list[Array]:
-    """For each panel the normalised mass of each density at its fine locations, (Q, densities)."""
-    weights = [panel.fine()[1] for panel in panels]
-    logs = [panel.interpolate()[:, :densities] for panel in panels]
-    top = np.max([log.max(axis=0) for log in logs], axis=0)
-    masses = [weight[:, None] * np.exp(log - top) for weight, log in zip(weights, logs, strict=True)]
-    total = np.sum([mass.sum(axis=0) for mass in masses], axis=0)
-    return [mass / total for mass in masses]
+def _masses(
+    panels: list[_Panel], integrands: Callable[[Array], Array], pieces: int = _PIECES
+) -> tuple[list[Array], Array]:
+    """For each panel the normalised mass of each integrand at its fine locations, (Q, F); their log integrals."""
+    logs = [np.log(panel.fine(pieces)[1])[:, None] + integrands(panel.interpolate(pieces=pieces)) for panel in panels]
+    total = np.logaddexp.reduce(np.concatenate(logs), axis=0)
+    return [np.exp(log - total) for log in logs], total
 
 
-def _brackets(sampled: list[tuple[Array, Array]], densities: int) -> list[tuple[float, float]]:
-    """The intervals outside of which no density can have mass, judged from the values at the nodes of some pieces.
+def _brackets(sampled: list[tuple[Array, Array]]) -> list[tuple[float, float]]:
+    """The intervals outside of which no integrand can have mass, judged from the values at the nodes of some pieces.
 
     A peak may rise above the nodes beside it; how far is bounded by the curvature seen around the node.
     """
-    best = np.max([found[:, :densities].max(axis=0) for _, found in sampled], axis=0)
+    best = np.max([values.max(axis=0) for _, values in sampled], axis=0)
     intervals = []
-    for nodes, found in sampled:
-        values = found[:, :densities]
+    for nodes, values in sampled:
         reachable = (values + _rise(nodes, values) > best - _NEGLIGIBLE).any(axis=1)
         # Between two nodes that have no mass there may be some; beyond their neighbours there is none.
         intervals += _intervals(nodes, _widened(reachable))
