@@ -42,7 +42,9 @@ Law = Callable[[int, int], ts.simulate.SimulatedPair]
 
 MODELS = ("published", "paper", "adaptive")
 SIZES = (10, 50, 100, 200, 500, 800)
-# Of log BF10: far below what a figure shows.
+# These weigh the lengthscale alike, so that one pass over its values and the data serves both.
+_TOGETHER = ("published", "paper")
+# Of their log BF10: far below what a figure shows.
 _TOLERANCE = 1e-4
 
 
@@ -98,52 +100,40 @@ def work(laws: Mapping[str, Law], models: tuple[str, ...], paired: bool, cell: C
     """Draw one data set and return log BF10 by every model on it, and how often each model warned."""
     label, n = cell
     pair = laws[label](n, seed)
-    given_points = tuple(model for model in models if model in ("published", "paper"))
     found: dict[str, Any] = {}
     warned: Counter[str] = Counter()
-    for together in (given_points, *((model,) for model in models if model not in given_points)):
+    together = tuple(model for model in models if model in _TOGETHER)
+    alone = ((model,) for model in models if model not in _TOGETHER)
+    for group in filter(None, (together, *alone)):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")  # whether a place warned before depends on what this process did before
-            found |= (
-                _log_bf10s(together, pair, paired)
-                if together == given_points
-                else {model: _log_bf10(model, pair, paired) for model in together}
-            )
-        warned.update(f"{model}: {one.category.__name__}" for one in caught for model in together)
+            found |= zip(group, _log_bf10(group, pair, paired), strict=True)
+        warned.update(f"{model}: {one.category.__name__}" for one in caught for model in group)
     return {**{model: found[model] for model in models}, "warnings": warned}
 
 
-def _log_bf10s(models: tuple[str, ...], pair: ts.simulate.SimulatedPair, paired: bool) -> dict[str, float]:
-    """P(H1 | D) follows from this for every model, at even prior odds.
-
-    These models are weighed at the same lengthscales, where the work on the data is the same for all of them.
-    """
-    if not models:
-        return {}
+def _log_bf10(models: tuple[str, ...], pair: ts.simulate.SimulatedPair, paired: bool) -> list[float]:
+    """P(H1 | D) follows from this for every model, at even prior odds."""
+    match models:
+        case ("holmes",):
+            return [float(ts.baselines.holmes(pair.x, pair.y).log_bf10)]
+        case ("chen_hanson",):
+            return [float(ts.baselines.chen_hanson(pair.x, pair.y).log_bf10)]
+        case ("adaptive",):  # chooses its points itself
+            return [float(ts.test(pair.x, pair.y, paired=paired).log_bf10)]
+        case ("adaptive_raw",):
+            return [float(ts.test(pair.x, pair.y, paired=paired, scale="raw").log_bf10)]
     problem = Problem.prepare(pair.x, pair.y, models[0], paired, "rbf", pair.points, "auto", "raise")
     pairs = Pairs.choose(problem, np.random.default_rng(0))
+    for note in () if pairs is None else pairs.notes:
+        warnings.warn(note, DroppedDataWarning, stacklevel=2)
     with one_thread():
         rules = problem.integrate_together(
             [PRESETS[model] for model in models], Show(None, 1), pairs, tolerance=_TOLERANCE
         )
-    for note in () if pairs is None else pairs.notes:
-        warnings.warn(note, DroppedDataWarning, stacklevel=2)
     if not rules[0].converged:
         warnings.warn("the likelihood of the lengthscale is rough", AccuracyWarning, stacklevel=2)
-    return {model: log_bayes_factor(rule) for model, rule in zip(models, rules, strict=True)}
-
-
-def _log_bf10(model: str, pair: ts.simulate.SimulatedPair, paired: bool) -> float:
-    match model:
-        case "holmes":
-            return float(ts.baselines.holmes(pair.x, pair.y).log_bf10)
-        case "chen_hanson":
-            return float(ts.baselines.chen_hanson(pair.x, pair.y).log_bf10)
-        case "adaptive":  # chooses its points itself
-            return float(ts.test(pair.x, pair.y, paired=paired).log_bf10)
-        case "adaptive_raw":
-            return float(ts.test(pair.x, pair.y, paired=paired, scale="raw").log_bf10)
-    raise ValueError(model)
+    return [log_bayes_factor(rule) for rule in rules]
 
 
 # Drawing, from results alone.
