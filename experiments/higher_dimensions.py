@@ -1,7 +1,8 @@
 """The blobs with ε = 6, and up to six further columns in which nothing differs.
 
-The default model divides columns by their interquartile range, which for the blobs is 20 times the width of a blob, so
-that the columns of noise come to count 15 times as much. The paper has no such step; `adaptive_raw` leaves it out.
+The default model divides columns by their spread, which for columns of clusters far apart is at least a fifth of the
+spread that their quartiles show: 3 to 4 here, and 1 for the noise. The paper has no such step; `adaptive_raw` leaves it
+out.
 """
 
 from functools import partial
