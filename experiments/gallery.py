@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -62,9 +63,11 @@ def _intro(found: Mapping[str, Reading], checked: list[Verdict]) -> Iterator[str
     yield (
         "Three models are compared on the same data, all with even prior odds: `published`, what the paper's released "
         "code does; `paper`, what its text says; and `adaptive`, the default of this package ([how they "
-        "differ](method.md#the-models)). The paper estimates P(H1 | D) with a sampler; all numbers here are exact "
-        "integrals, and `published` is the law that the released sampler would settle on. `published` and `paper` get "
-        "40 fresh points of both laws, as in the paper, and `adaptive` chooses its points itself."
+        "differ](method.md#the-models)). The paper estimates P(H1 | D) with a sampler; all numbers here are integrals, "
+        "and `published` is the law that the released sampler would settle on. `published` and `paper` get 40 fresh "
+        "points of both laws, as in the paper, and `adaptive` chooses its points itself. The estimated error of log BF10 is "
+        "below 1e-4, relative where log BF10 is larger than 1, unless an AccuracyWarning is counted; `published` and "
+        "`paper` share one estimate."
     )
     yield (
         f"Numbers in tables are medians of P(H1 | D) over {' or '.join(map(str, runs))} data sets; the quartiles "
@@ -79,8 +82,8 @@ def _intro(found: Mapping[str, Reading], checked: list[Verdict]) -> Iterator[str
     yield (
         "Where `adaptive` differs, it mostly finds a difference that the paper's model does not find yet, or is less "
         "sure that two samples of one law are the same. Its weak spot is [columns of noise](#higher_dimensions) "
-        "beside columns whose spread says nothing of the scale of the difference. The statements, and reasons, are "
-        "below."
+        "beside clusters far apart: a difference inside the clusters takes more rows then. The statements, and "
+        "reasons, are below."
     )
     contents = ["| here | in the paper |", "|---|---|", "| [rows needed](#rows-needed) | |"]
     contents += [_row(f"[{one.title}](#{name})", one.paper) for name, one in EXPERIMENTS.items()]
@@ -118,6 +121,7 @@ def _section(name: str, reading: Reading, checked: list[Verdict], link: str) -> 
     yield f"![{one.title}]({link}/{name}.png)"
     if reading.is_curve:
         yield _medians(reading)
+        yield from _warnings(reading)
     elif name.startswith("table"):
         yield _printed(name, reading)
     elif name.startswith("lengthscales"):
@@ -141,6 +145,21 @@ def _medians(reading: Reading) -> str:
             cells = [_number(reading.prob(setting, n, model)) if n in reading.sizes(setting) else "" for n in sizes]
             lines.append(_row(setting if place == 0 else "", f"`{model}`", *cells))
     return "\n".join(lines)
+
+
+def _warnings(reading: Reading) -> Iterator[str]:
+    """How often the models warned, if they did."""
+    counts: Counter[str] = Counter()
+    for cell in reading.results["cells"]:
+        counts.update(cell["warnings"])
+    models: dict[tuple[str, int], list[str]] = {}
+    for key, count in counts.items():
+        model, category = key.split(": ")
+        models.setdefault((category, count), []).append(f"`{model}`")
+    if models:
+        runs = sum(cell["runs"] for cell in reading.results["cells"])
+        each = (f"{category} in {count} ({', '.join(sorted(names))})" for (category, count), names in models.items())
+        yield f"Of {runs:,} data sets: {'; '.join(each)}."
 
 
 def _number(probabilities: np.ndarray) -> str:
