@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["Quadrature", "integrate"]
 
@@ -32,8 +32,10 @@ _SCAN_PART = 5
 _HOPELESS = 1000.0
 # After a scan of bounds the curves are computed at so many nodes at a time.
 _SEARCH_STEP = 3
-# Interpolants are integrated by Gauss–Legendre rules on so many pieces of a panel, and on more where steps need them.
-_PIECES, _MOST_PIECES = 4, 128
+# Interpolants are integrated by Gauss–Legendre rules on pieces of a panel, which are halved at most so often where an
+# integrand has a step.
+_PIECES: tuple[float, ...] = (-1.0, -0.5, 0.0, 0.5, 1.0)
+_MOST_HALVINGS = 20
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 
 
@@ -81,12 +83,12 @@ class _Panel:
     def nodes(self) -> Array:
         return _lobatto(self.low, self.high, self.order)
 
-    def fine(self, pieces: int = _PIECES) -> tuple[Array, Array]:
-        """Locations and weights of the Gauss–Legendre rules of the interval."""
+    def fine(self, pieces: tuple[float, ...] = _PIECES) -> tuple[Array, Array]:
+        """Locations and weights of the Gauss–Legendre rules on pieces of the interval."""
         half = 0.5 * (self.high - self.low)
-        return self.low + half * (1.0 + _fine_nodes(pieces)), half / pieces * np.tile(_WEIGHTS, pieces)
+        return self.low + half * (1.0 + _fine_nodes(pieces)), 0.5 * half * np.outer(np.diff(pieces), _WEIGHTS).ravel()
 
-    def interpolate(self, stride: int = 1, pieces: int = _PIECES) -> Array:
+    def interpolate(self, stride: int = 1, pieces: tuple[float, ...] = _PIECES) -> Array:
         """The interpolant through every `stride`-th node at the fine locations."""
         return _interpolation(self.order // stride, pieces) @ self.values[::stride]
 
@@ -114,6 +116,29 @@ class _Panel:
         signed = (float(np.abs(change.sum(axis=0)).sum()) for change in (fine, coarse))
         return max(_SAFETY * _extrapolate(*signed), _CANCELLATION * _extrapolate(*sizes))
 
+    def pieces(
+        self, integrands: Callable[[Array], Array], log_integrals: Array, wanted: float
+    ) -> tuple[tuple[float, ...], float]:
+        """Pieces on which the rules are accurate, and what halving them all would still change of the log integrals."""
+        edges = _PIECES
+        for _ in range(_MOST_HALVINGS):
+            middles = 0.5 * (np.array(edges[1:]) + edges[:-1])
+            whole, halves = (self._shares(e, integrands, log_integrals) for e in (edges, _sorted(edges, middles)))
+            change = np.abs(whole - halves[::2] - halves[1::2]).max(axis=1)
+            if change.sum() <= wanted:
+                break
+            edges = _sorted(edges, middles[change > 0.5 * wanted / len(change)])
+        return edges, float(change.sum())
+
+    def _shares(self, pieces: tuple[float, ...], integrands: Callable[[Array], Array], log_integrals: Array) -> Array:
+        """What each piece contributes to the integrals, (P, F)."""
+        shares = self.fine(pieces)[1][:, None] * np.exp(integrands(self.interpolate(pieces=pieces)) - log_integrals)
+        return np.asarray(shares.reshape(-1, len(_NODES), shares.shape[1]).sum(axis=1))
+
+
+def _sorted(*edges: ArrayLike) -> tuple[float, ...]:
+    return tuple(np.sort(np.concatenate(edges)).tolist())
+
 
 def _extrapolate(fine: float, coarse: float) -> float:
     return fine * min(1.0, fine / coarse) ** 2 if coarse > 0 else fine
@@ -125,14 +150,14 @@ def _lobatto(low: float, high: float, order: int) -> Array:
     return np.asarray(nodes)
 
 
-def _fine_nodes(pieces: int) -> Array:
-    """Nodes of the Gauss–Legendre rules on equal pieces of [-1, 1]."""
-    centers = (2.0 * np.arange(pieces) + 1.0) / pieces - 1.0
-    return np.asarray((centers[:, None] + _NODES / pieces).ravel())
+def _fine_nodes(pieces: tuple[float, ...]) -> Array:
+    """Nodes of the Gauss–Legendre rules on pieces of [-1, 1], given by their edges."""
+    edges = np.array(pieces)
+    return np.asarray((0.5 * (edges[1:] + edges[:-1])[:, None] + np.outer(0.5 * np.diff(edges), _NODES)).ravel())
 
 
 @lru_cache(maxsize=32)
-def _interpolation(order: int, pieces: int) -> Array:
+def _interpolation(order: int, pieces: tuple[float, ...]) -> Array:
     """Matrix from values at the Lobatto nodes of [-1, 1] to values at the fine nodes, by the barycentric formula."""
     nodes = _lobatto(-1.0, 1.0, order)
     signs = (-1.0) ** np.arange(order + 1)
@@ -229,24 +254,23 @@ def integrate(
             for part in ([panel] if error <= worst else _refine(panel, values))
         ]
 
-    pieces, change = _PIECES, 0.0
-    while pieces < _MOST_PIECES:
-        _, finer = _masses(panels, integrands, 2 * pieces)
-        change = float(np.abs(finer - log_integrals).max())
-        if change <= 0.1 * wanted:
-            break
-        pieces, log_integrals = 2 * pieces, finer
-    grids, weights = zip(*(panel.fine(pieces) for panel in panels), strict=True)
+    refined = [panel.pieces(integrands, log_integrals, 0.1 * wanted / len(panels)) for panel in panels]
+    grids, weights = zip(*(panel.fine(pieces) for panel, (pieces, _) in zip(panels, refined, strict=True)), strict=True)
     grid, weight = np.concatenate(grids), np.concatenate(weights)
-    curves = np.concatenate([panel.interpolate(pieces=pieces) for panel in panels])
+    curves = np.concatenate(
+        [panel.interpolate(pieces=pieces) for panel, (pieces, _) in zip(panels, refined, strict=True)]
+    )
     beyond = [(t, v) for t, v in outside if all(t < panel.low or t > panel.high for panel in panels)]
     if beyond:
         grid = np.concatenate([grid, [t for t, _ in beyond]])
         weight = np.concatenate([weight, np.zeros(len(beyond))])
         curves = np.concatenate([curves, [v for _, v in beyond]])
     order = np.argsort(grid)
-    error = float(sum(errors)) + change
-    return Quadrature(grid[order], weight[order], curves[order], error, evaluations, converged and change <= wanted)
+    change = sum(change for _, change in refined)
+    return Quadrature(
+        grid[order], weight[order], curves[order], float(sum(errors) + change), evaluations,
+        converged=converged and change <= wanted,
+    )  # fmt: skip
 
 
 def _scan(
@@ -311,11 +335,9 @@ def _refine(panel: _Panel, values: Callable[[Array], Array]) -> list[_Panel]:
     ]
 
 
-def _masses(
-    panels: list[_Panel], integrands: Callable[[Array], Array], pieces: int = _PIECES
-) -> tuple[list[Array], Array]:
+def _masses(panels: list[_Panel], integrands: Callable[[Array], Array]) -> tuple[list[Array], Array]:
     """For each panel the normalised mass of each integrand at its fine locations, (Q, F); their log integrals."""
-    logs = [np.log(panel.fine(pieces)[1])[:, None] + integrands(panel.interpolate(pieces=pieces)) for panel in panels]
+    logs = [np.log(panel.fine()[1])[:, None] + integrands(panel.interpolate()) for panel in panels]
     total = np.logaddexp.reduce(np.concatenate(logs), axis=0)
     return [np.exp(log - total) for log in logs], total
 
