@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import defaultdict
 from concurrent.futures import Executor
@@ -143,10 +144,11 @@ def _check_claims(verdicts: list[gallery.Verdict]) -> None:
 
 @cli.command("times")
 @names
+@click.option("--save", is_flag=True, help="Also write the seconds of each experiment to results/times.json.")
 @into
-def show_times(names: tuple[str, ...], folder: Path) -> None:
+def show_times(names: tuple[str, ...], save: bool, folder: Path) -> None:
     """Show how long the runs on disk took a processor, and would take if there were as many as there should be."""
-    total = 0.0
+    totals: dict[str, float] = {}
     for one in _chosen(names):
         path = folder / "runs" / f"{one.name}.jsonl"
         if not path.exists():
@@ -159,8 +161,14 @@ def show_times(names: tuple[str, ...], folder: Path) -> None:
         for cell, value in expected.items():
             click.echo(f"{one.name:20} {', '.join(map(str, cell)):50} {fmean(seconds[cell]):9.3f} {value:9.0f} s")
         click.echo(f"{one.name:20} {'in all':50} {'':9} {sum(expected.values()):9.0f} s")
-        total += sum(expected.values())
+        totals[one.name] = round(sum(expected.values()), 1)
+    total = sum(totals.values())
     click.echo(f"{'everything':20} {'':50} {'':9} {total:9.0f} s")
+    if save:
+        path = folder / "results" / "times.json"
+        path.write_text(
+            json.dumps({"processor_seconds": totals, "all": round(total)}, indent=1) + "\n", encoding="utf-8"
+        )
 
 
 def _chosen(names: tuple[str, ...]) -> list[Experiment]:

@@ -461,3 +461,16 @@ def test_commands(tmp_path):
     assert invoke(command.cli, ["run", "nothing"]).exit_code == 2
     assert "no setting contains 'nothing'" in invoke(command.cli, ["run", "--only", "nothing"]).stderr
     assert invoke(command.cli, ["run", "--scheduler", "tcp://a:1"]).exit_code == 2
+
+
+def test_times_are_those_of_all_runs(tmp_path):
+    """Three runs of comparison_nd, of the hundred that each of its cells should have."""
+    arguments = ["comparison_nd", "--into", str(tmp_path)]
+    assert CliRunner().invoke(command.cli, ["run", "--runs", "3", "--jobs", "1", *arguments]).exit_code == 0
+    _, *records = map(json.loads, (tmp_path / "runs" / "comparison_nd.jsonl").read_text().splitlines())
+    shown = CliRunner().invoke(command.cli, ["times", "--save", *arguments])
+    saved = json.loads((tmp_path / "results" / "times.json").read_text())
+    expected = sum(record["seconds"] for record in records) * 100 / 3
+    assert saved["processor_seconds"] == {"comparison_nd": pytest.approx(expected, abs=0.1)}
+    assert saved["all"] == pytest.approx(expected, abs=1)
+    assert f"{expected:.0f} s" in shown.stdout
