@@ -106,6 +106,24 @@ def test_both_densities_and_the_extra_curve_are_resolved():
     assert (rule.weights >= 0).all()
 
 
+@pytest.mark.parametrize("scan", [False, True])
+def test_an_integrand_may_have_its_mass_where_no_density_has(scan):
+    """P(H1 | θ) grows by hundreds of orders of magnitude away from the bulk of θ."""
+
+    def curves(t):
+        return np.stack([-0.5 * (t / 0.1) ** 2, 600.0 * t - 4000.0], axis=1)
+
+    def integrands(curves):
+        return np.stack([curves[:, 0], curves[:, 0] - np.logaddexp(0.0, -curves[:, 1])], axis=1)
+
+    rule = integrate(curves, -2.0, 9.0, scan=scan, integrands=integrands)
+    with np.errstate(divide="ignore"):
+        logs = np.log(rule.weights)[:, None] + integrands(rule.curves)
+    log_density, log_part = np.logaddexp.reduce(logs, axis=0)
+    # The second is a normal integral, completed to a square.
+    assert log_part - log_density == pytest.approx(60.0**2 / 2 - 4000.0, abs=1e-6)
+
+
 def test_a_wanted_error_that_depends_on_the_integrals():
     def curves(t):
         return np.stack([np.zeros_like(t), 300.0 / (1.0 + 30.0 * t**2)], axis=1)

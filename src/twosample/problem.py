@@ -52,6 +52,8 @@ Progress = bool | Callable[[float], object]
 
 # Of log BF10 in the integration over the lengthscale: its error, or its relative error where it is larger than 1.
 _TOLERANCE = 1e-6
+# Of 180 answers of `paper` and `published` one was less accurate than that, and three without this caution.
+_CAUTION = 10.0
 # After how many lengthscales to stop. Volumes may have sharp dips in ℓ that no number of them resolves; where each
 # lengthscale takes long, it is not tried for as long.
 _LIMIT, _ROUGH_LIMIT, _ROUGH_ROWS = 1000, 250, 50_000
@@ -176,7 +178,9 @@ class Problem:
     def integrate(self, show: Show, pairs: Pairs | None, log_prior_odds: float = 0.0) -> tuple[Evidence, Quadrature]:
         """Infer the lengthscale: the integration rule, and the evidence at the lengthscales it was built from."""
         found: list[Evidence] = []
-        [rule] = self.integrate_together((self.model,), show, pairs, log_prior_odds, keep=lambda new: found.extend(new))
+        [rule] = self.integrate_together(
+            (self.model,), show, pairs, log_prior_odds, caution=_CAUTION, keep=lambda new: found.extend(new)
+        )
         everything = Evidence.concatenate(found)
         return everything.select(np.unique(everything.lengthscales, return_index=True)[1]), rule
 
@@ -187,6 +191,7 @@ class Problem:
         pairs: Pairs | None,
         log_prior_odds: float = 0.0,
         tolerance: float = _TOLERANCE,
+        caution: float = 1.0,
         keep: Callable[[list[Evidence]], object] | None = None,
     ) -> list[Quadrature]:
         """Infer the lengthscale by several models that have its prior in common, from the same passes over the data.
@@ -228,6 +233,7 @@ class Problem:
             high,
             integrands=integrands,
             tolerance=wanted,
+            caution=caution,
             limit=_LIMIT if pairs is None else min(_LIMIT, max(_ROUGH_LIMIT, _ROUGH_ROWS // len(pairs.x))),
             scan=pairs is not None,
             bound=(lambda t: target(t, bound=True)) if self.samples.n_columns >= _COSTLY_COLUMNS else None,
