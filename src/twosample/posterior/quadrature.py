@@ -91,7 +91,8 @@ class _Panel:
 
     def interpolate(self, stride: int = 1, pieces: tuple[float, ...] = _PIECES) -> Array:
         """The interpolant through every `stride`-th node at the fine locations."""
-        return _interpolation(self.order // stride, pieces) @ self.values[::stride]
+        interpolation = _kept_interpolation if len(pieces) < 2 * len(_PIECES) else _interpolation
+        return interpolation(self.order // stride, pieces) @ self.values[::stride]
 
     def reach(self, best: Array, integrands: Callable[[Array], Array]) -> list[tuple[float, float]]:
         """The intervals outside of which no integrand comes near its best value, by the interpolant and its doubt."""
@@ -124,17 +125,19 @@ class _Panel:
         edges = _PIECES
         for _ in range(_MOST_HALVINGS):
             middles = 0.5 * (np.array(edges[1:]) + edges[:-1])
-            whole, halves = (self._shares(e, integrands, log_integrals) for e in (edges, _sorted(edges, middles)))
+            logs = [self._log_parts(e, integrands) for e in (edges, _sorted(edges, middles))]
+            total = np.max([log_integrals, *(np.logaddexp.reduce(log, axis=0) for log in logs)], axis=0)
+            whole, halves = (np.exp(log - total) for log in logs)
             change = np.abs(whole - halves[::2] - halves[1::2]).max(axis=1)
             if change.sum() <= wanted:
                 break
             edges = _sorted(edges, middles[change > 0.5 * wanted / len(change)])
         return edges, float(change.sum())
 
-    def _shares(self, pieces: tuple[float, ...], integrands: Callable[[Array], Array], log_integrals: Array) -> Array:
-        """What each piece contributes to the integrals, (P, F)."""
-        shares = self.fine(pieces)[1][:, None] * np.exp(integrands(self.interpolate(pieces=pieces)) - log_integrals)
-        return np.asarray(shares.reshape(-1, len(_NODES), shares.shape[1]).sum(axis=1))
+    def _log_parts(self, pieces: tuple[float, ...], integrands: Callable[[Array], Array]) -> Array:
+        """Log integrals over each piece, (P, F)."""
+        logs = np.log(self.fine(pieces)[1])[:, None] + integrands(self.interpolate(pieces=pieces))
+        return np.asarray(np.logaddexp.reduce(logs.reshape(-1, len(_NODES), logs.shape[1]), axis=1))
 
 
 def _sorted(*edges: ArrayLike) -> tuple[float, ...]:
@@ -157,14 +160,18 @@ def _fine_nodes(pieces: tuple[float, ...]) -> Array:
     return np.asarray((0.5 * (edges[1:] + edges[:-1])[:, None] + np.outer(0.5 * np.diff(edges), _NODES)).ravel())
 
 
-@lru_cache(maxsize=32)
 def _interpolation(order: int, pieces: tuple[float, ...]) -> Array:
     """Matrix from values at the Lobatto nodes of [-1, 1] to values at the fine nodes, by the barycentric formula."""
     nodes = _lobatto(-1.0, 1.0, order)
     signs = (-1.0) ** np.arange(order + 1)
     signs[[0, -1]] *= 0.5
-    terms = signs / (_fine_nodes(pieces)[:, None] - nodes)
+    differences = _fine_nodes(pieces)[:, None] - nodes
+    differences[differences == 0.0] = np.finfo(np.float64).tiny
+    terms = signs / differences
     return np.asarray(terms / terms.sum(axis=1, keepdims=True))
+
+
+_kept_interpolation = lru_cache(maxsize=32)(_interpolation)
 
 
 def integrate(
