@@ -25,6 +25,7 @@ __all__ = [
     "log_determinants",
     "log_pseudo_likelihood",
     "noise_covariance",
+    "prior_covariances",
     "probability",
     "published_log_pseudo_likelihoods",
     "spectrum",
@@ -287,8 +288,8 @@ def evaluate(statistics: FeatureStatistics, model: Model) -> Evidence:
 
     log_amplitude, log_weight = amplitudes(model)
     log_variance = 2.0 * log_amplitude + log_scale[:, None]
-    rounding = np.exp(np.minimum(log_scale, _LARGEST_LOG_SIGNAL)) * s * np.finfo(np.float64).eps
-    if model.amplitude is None and not model.student and rounding.max() < _SAFE_ROUNDING * floor:
+    largest = np.log(_SAFE_ROUNDING * floor / (s * np.finfo(np.float64).eps))
+    if model.amplitude is None and not model.student and log_scale.max() < largest:
         given_amplitude = direct_log_bayes_factor(delta, V, R, log_variance[:, 0])[:, None]
     else:
         spectra = spectrum(delta, V, R)

@@ -342,17 +342,17 @@ class _RankOne:
         model: Model,
     ) -> _RankOne:
         """With V₀ = squares/n² + floor, as the evidence has it for n pairs."""
-        m, s = len(lengthscales), len(points)
-        nothing = Moments.empty(m, s)
-        statistics = FeatureStatistics(points, lengthscales, nothing, nothing, Moments(n, np.zeros((m, s)), squares))
+        floor = model.floor.at(n)
+        V = squares / n / n + floor * np.eye(len(points))
+        R = evidence.prior_covariances(model, points, lengthscales)
         log_amplitude, log_weight = evidence.amplitudes(model)
         log_scale = model.log_prior_variance(lengthscales, points.shape[1])
         return cls(
-            spectra=evidence.evaluate(statistics, model).spectrum(model, points),
+            spectra=evidence.spectrum(np.zeros(V.shape[:2]), V, R),
             log_variance=2.0 * log_amplitude + log_scale[:, np.newaxis],
             log_weight=log_weight,
             c=c,
-            floor=model.floor.at(n),
+            floor=floor,
             freedom=freedom if model.student else np.inf,
         )
 

@@ -21,7 +21,7 @@ from twosample.evidence import Evidence
 from twosample.jacobian import log_volumes
 from twosample.models import Model
 from twosample.points import choose, median_heuristic, thin
-from twosample.posterior.marginals import stationary_integrands
+from twosample.posterior import marginals
 from twosample.posterior.quadrature import Quadrature, integrate
 from twosample.statistics import FeatureStatistics
 
@@ -125,7 +125,7 @@ class Problem:
         likelihood = None if pairs is None else (pairs.x, pairs.y)
         # Of pairs that belong together, Δ and V come from the differences alone.
         differences_alone = [self.samples.paired and model.weighing != "published" for model in models]
-        if self.samples.paired and any(differences_alone):
+        if any(differences_alone):
             likelihood = (x, y)
         if all(differences_alone):
             x, y = x[:0], y[:0]
@@ -179,7 +179,7 @@ class Problem:
         """Infer the lengthscale: the integration rule, and the evidence at the lengthscales it was built from."""
         found: list[Evidence] = []
         [rule] = self.integrate_together(
-            (self.model,), show, pairs, log_prior_odds, caution=_CAUTION, keep=lambda new: found.extend(new)
+            (self.model,), show, pairs, log_prior_odds, caution=_CAUTION, keep=found.extend
         )
         everything = Evidence.concatenate(found)
         return everything.select(np.unique(everything.lengthscales, return_index=True)[1]), rule
@@ -199,32 +199,28 @@ class Problem:
         All models have one estimate of the error. The evidence of all models at new lengthscales is given to `keep`.
         """
         prior = self.model.lengthscale
-        n_densities = 2 * len(models)
-        # Elsewhere the Bayes factor given the lengthscale is the ratio of the two weighings.
-        incompatible = [index for index, model in enumerate(models) if model.weighing == "published"]
-        columns = [[2 * index, 2 * index + 1] for index in range(len(models))]
-        for place, index in enumerate(incompatible):
-            columns[index].append(n_densities + place)
+        # The curves of a model are its two weighings and, where their ratio is not that, the Bayes factor given ℓ.
+        incompatible = [model.weighing == "published" for model in models]
+        curve_ends = np.cumsum([3 if one else 2 for one in incompatible])[:-1]
+        integrand_ends = np.cumsum([4 if one else 2 for one in incompatible])[:-1]
 
         def target(log_lengthscales: Array, bound: bool = False) -> Array:
             new = self._evidence(models, np.exp(log_lengthscales), show, pairs, bound=bound)
             if keep is not None and not bound:
                 keep(new)
             log_prior = prior.log_density(log_lengthscales)
-            weighings = [log_weight + log_prior for one in new for log_weight in (one.log_h0, one.log_h1)]
-            return np.stack(weighings + [new[index].log_bf10 for index in incompatible], axis=1)
+            curves = []
+            for one, given in zip(new, incompatible, strict=True):
+                curves += [one.log_h0 + log_prior, one.log_h1 + log_prior, *([one.log_bf10] if given else [])]
+            return np.stack(curves, axis=1)
 
         def integrands(curves: Array) -> Array:
-            stationary = [stationary_integrands(curves[:, columns[index]], log_prior_odds) for index in incompatible]
-            return np.concatenate([curves[:, :n_densities], *stationary], axis=1)
+            parts = np.split(curves, curve_ends, axis=1)
+            return np.concatenate([marginals.integrands(part, log_prior_odds) for part in parts], axis=1)
 
         def wanted(log_integrals: Array) -> float:
-            log_h0, log_h1 = log_integrals[:n_densities].reshape(-1, 2).T
-            log_bf10 = log_h1 - log_h0
-            for place, index in enumerate(incompatible):
-                log_alpha, log_beta = log_integrals[n_densities + 2 * place :][:2]
-                log_bf10[index] += log_alpha - log_beta
-            return tolerance * max(1.0, float(np.abs(log_bf10).min()))
+            parts = np.split(log_integrals, integrand_ends)
+            return tolerance * max(1.0, min(abs(marginals.log_ratio(part, log_prior_odds)) for part in parts))
 
         low, high = np.log(prior.bounds(self.median, self.spread))
         rule = integrate(
@@ -238,7 +234,7 @@ class Problem:
             scan=pairs is not None,
             bound=(lambda t: target(t, bound=True)) if self.samples.n_columns >= _COSTLY_COLUMNS else None,
         )
-        return [replace(rule, curves=rule.curves[:, own]) for own in columns]
+        return [replace(rule, curves=curves) for curves in np.split(rule.curves, curve_ends, axis=1)]
 
 
 def _points(points: int | ArrayLike, samples: Samples, rows: Array) -> Array:

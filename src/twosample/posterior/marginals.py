@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from twosample.evidence import Evidence
     from twosample.posterior.quadrature import Quadrature
 
-__all__ = ["component_weights", "densities", "log_bayes_factor", "representatives"]
+__all__ = ["component_weights", "densities", "integrands", "log_bayes_factor", "log_ratio", "representatives"]
 
 Array = NDArray[np.float64]
 
@@ -19,16 +19,16 @@ H0, H1, GIVEN_LENGTHSCALE = 0, 1, 2
 _NEGLIGIBLE_TAIL = 1e-4
 
 
-def _log_integrals(rule: Quadrature) -> Array:
-    """Log ∫ p(D | ℓ, M) p(ℓ) dℓ for M = H0, H1."""
+def _log_integrals(weights: Array, logs: Array) -> Array:
+    """Log integrals of what has these logarithms, (G, F)."""
     with np.errstate(divide="ignore"):
-        terms = np.log(rule.weights)[:, None] + rule.curves[:, : H1 + 1]
-    return np.asarray(np.logaddexp.reduce(terms, axis=0))
+        return np.asarray(np.logaddexp.reduce(np.log(weights)[:, None] + logs, axis=0))
 
 
 def densities(rule: Quadrature) -> tuple[Array, Array]:
     """Posterior density of log ℓ under H0 and H1 at the rule's locations, and the mass of each, both (G, 2)."""
-    density = np.exp(rule.curves[:, : H1 + 1] - _log_integrals(rule))
+    weighings = rule.curves[:, : H1 + 1]
+    density = np.exp(weighings - _log_integrals(rule.weights, weighings))
     mass = rule.weights[:, None] * density
     return density, mass / mass.sum(axis=0)
 
@@ -41,22 +41,29 @@ def log_bayes_factor(rule: Quadrature, log_prior_odds: float = 0.0) -> float:
     answer is the stationary law of the sampler that alternates between them, M | ℓ and ℓ | M: with
     α = E[P(H1 | ℓ) | H0] and β = E[P(H0 | ℓ) | H1] its odds are α/β.
     """
-    if rule.curves.shape[1] == H1 + 1:
-        log_h0, log_h1 = _log_integrals(rule)
-        return float(log_h1 - log_h0)
-    with np.errstate(divide="ignore"):
-        log_weights = np.log(rule.weights)[:, None]
-    log_alpha, log_beta = np.logaddexp.reduce(
-        log_weights + stationary_integrands(rule.curves, log_prior_odds), axis=0
-    ) - _log_integrals(rule)
-    return float(log_alpha - log_beta - log_prior_odds)
+    return log_ratio(_log_integrals(rule.weights, integrands(rule.curves, log_prior_odds)), log_prior_odds)
 
 
-def stationary_integrands(curves: Array, log_prior_odds: float) -> Array:
-    """Log of P(H1 | ℓ) × the weighing of ℓ under H0, and of P(H0 | ℓ) × the one under H1, (G, 2), from three curves."""
+def integrands(curves: Array, log_prior_odds: float) -> Array:
+    """Logs of what is integrated for the Bayes factor, (G, 2), or (G, 4) where there is a third curve.
+
+    They are the two weighings of ℓ and, with the third curve, P(H1 | ℓ) × that under H0 and P(H0 | ℓ) × that under H1.
+    """
+    weighings = curves[:, : H1 + 1]
+    if curves.shape[1] == H1 + 1:
+        return weighings
     log_odds = curves[:, GIVEN_LENGTHSCALE] + log_prior_odds
     log_probabilities = -np.logaddexp(0.0, np.stack([-log_odds, log_odds], axis=1))
-    return np.asarray(curves[:, : H1 + 1] + log_probabilities)
+    return np.concatenate([weighings, weighings + log_probabilities], axis=1)
+
+
+def log_ratio(log_integrals: Array, log_prior_odds: float) -> float:
+    """Log BF10 from the log integrals of the `integrands`."""
+    log_h0, log_h1, *stationary = log_integrals
+    if not stationary:
+        return float(log_h1 - log_h0)
+    log_alpha, log_beta = stationary[0] - log_h0, stationary[1] - log_h1
+    return float(log_alpha - log_beta - log_prior_odds)
 
 
 def representatives(rule: Quadrature, lengthscales: Array, limit: int) -> NDArray[np.intp]:

@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 # What lies this many nats below the best node carries no mass worth a digit (1e-11 of it).
 _NEGLIGIBLE = 25.0
 _FIRST_ORDER = 12
+# Panels of this order are fine enough to judge by, wherever the mass is in them.
 _TRUSTED_ORDER = 96
 _LAST_ORDER = 192
 # Errors of either sign cancel in an integral, to about this share of their mean size or less.
@@ -94,6 +95,10 @@ class _Panel:
         interpolation = _kept_interpolation if len(pieces) < 2 * len(_PIECES) else _interpolation
         return interpolation(self.order // stride, pieces) @ self.values[::stride]
 
+    def log_masses(self, integrands: Callable[[Array], Array], pieces: tuple[float, ...] = _PIECES) -> Array:
+        """Logs of the integrands times the weights at the fine locations, (Q, F)."""
+        return np.log(self.fine(pieces)[1])[:, None] + integrands(self.interpolate(pieces=pieces))
+
     def reach(self, best: Array, integrands: Callable[[Array], Array]) -> list[tuple[float, float]]:
         """The intervals outside of which no integrand comes near its best value, by the interpolant and its doubt."""
         finest, coarser = (integrands(self.interpolate(stride)) for stride in (1, 2))
@@ -125,7 +130,7 @@ class _Panel:
         edges = _PIECES
         for _ in range(_MOST_HALVINGS):
             middles = 0.5 * (np.array(edges[1:]) + edges[:-1])
-            logs = [self._log_parts(e, integrands) for e in (edges, _sorted(edges, middles))]
+            logs = [self._log_parts(integrands, e) for e in (edges, _sorted(edges, middles))]
             total = np.max([log_integrals, *(np.logaddexp.reduce(log, axis=0) for log in logs)], axis=0)
             whole, halves = (np.exp(log - total) for log in logs)
             change = np.abs(whole - halves[::2] - halves[1::2]).max(axis=1)
@@ -134,9 +139,9 @@ class _Panel:
             edges = _sorted(edges, middles[change > 0.5 * wanted / len(change)])
         return edges, float(change.sum())
 
-    def _log_parts(self, pieces: tuple[float, ...], integrands: Callable[[Array], Array]) -> Array:
+    def _log_parts(self, integrands: Callable[[Array], Array], pieces: tuple[float, ...]) -> Array:
         """Log integrals over each piece, (P, F)."""
-        logs = np.log(self.fine(pieces)[1])[:, None] + integrands(self.interpolate(pieces=pieces))
+        logs = self.log_masses(integrands, pieces)
         return np.asarray(np.logaddexp.reduce(logs.reshape(-1, len(_NODES), logs.shape[1]), axis=1))
 
 
@@ -269,11 +274,11 @@ def integrate(
         ]
 
     refined = [panel.pieces(integrands, log_integrals, 0.1 * wanted / len(panels)) for panel in panels]
-    grids, weights = zip(*(panel.fine(pieces) for panel, (pieces, _) in zip(panels, refined, strict=True)), strict=True)
-    grid, weight = np.concatenate(grids), np.concatenate(weights)
-    curves = np.concatenate(
-        [panel.interpolate(pieces=pieces) for panel, (pieces, _) in zip(panels, refined, strict=True)]
-    )
+    rules = [
+        (*panel.fine(pieces), panel.interpolate(pieces=pieces))
+        for panel, (pieces, _) in zip(panels, refined, strict=True)
+    ]
+    grid, weight, curves = (np.concatenate(parts) for parts in zip(*rules, strict=True))
     beyond = [(t, v) for t, v in outside if all(t < panel.low or t > panel.high for panel in panels)]
     if beyond:
         grid = np.concatenate([grid, [t for t, _ in beyond]])
@@ -351,7 +356,7 @@ def _refine(panel: _Panel, values: Callable[[Array], Array]) -> list[_Panel]:
 
 def _masses(panels: list[_Panel], integrands: Callable[[Array], Array]) -> tuple[list[Array], Array]:
     """For each panel the normalised mass of each integrand at its fine locations, (Q, F); their log integrals."""
-    logs = [np.log(panel.fine()[1])[:, None] + integrands(panel.interpolate()) for panel in panels]
+    logs = [panel.log_masses(integrands) for panel in panels]
     total = np.logaddexp.reduce(np.concatenate(logs), axis=0)
     return [np.exp(log - total) for log in logs], total
 
