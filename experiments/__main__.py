@@ -19,7 +19,7 @@ from experiments.pictures import save_png
 from experiments.reading import read_all
 from experiments.runner import Experiment, Log, Refusal
 from twosample.errors import MissingExtraError
-from twosample.statistics import cores
+from twosample.threads import cores
 
 _INTERRUPTED = 130
 

@@ -16,7 +16,8 @@ from twosample.errors import AccuracyWarning, DroppedDataWarning
 from twosample.evidence import probability
 from twosample.models import PRESETS
 from twosample.posterior.marginals import log_bayes_factor
-from twosample.problem import Pairs, Problem, Show, one_thread
+from twosample.problem import Pairs, Problem, Show
+from twosample.threads import one_thread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

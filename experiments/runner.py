@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import twosample as ts
-from twosample.problem import one_thread
+from twosample.threads import one_thread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

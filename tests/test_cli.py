@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import twosample as ts
-from twosample import cli, problem
+from twosample import cli, progress
 
 HOSTILE = "[red]x$\\frac{1}{0}$"
 ESCAPES = "\x1b[31mred\x07\n"
@@ -605,7 +605,7 @@ class Terminal:
 def test_progress_bar_is_shown_on_a_terminal_if_the_work_lasts(after, shown, run, files, monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(problem, "_BAR_AFTER_SECONDS", after)
+    monkeypatch.setattr(progress, "_BAR_AFTER_SECONDS", after)
     status, out, _ = run("test", "a.csv", "b.csv", "--columns", "u", "-q")
     assert status == 0
     assert quiet_answer(out)
@@ -613,7 +613,7 @@ def test_progress_bar_is_shown_on_a_terminal_if_the_work_lasts(after, shown, run
 
 
 def test_no_progress_bar_elsewhere(run, files, monkeypatch):
-    monkeypatch.setattr(problem, "_BAR_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "_BAR_AFTER_SECONDS", 0.0)
     assert run("test", "a.csv", "b.csv", "--columns", "u", "-q")[2] == ""
 
 

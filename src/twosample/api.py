@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from twosample import evidence as evidences
 from twosample import permutation, sampling
+from twosample.arguments import Seed, count_of, generator_of, positive
 from twosample.errors import AccuracyWarning, DroppedDataWarning, InputError
 from twosample.evidence import Evidence
 from twosample.gibbs_result import GibbsResult
@@ -19,19 +20,10 @@ from twosample.points import thin
 from twosample.posterior.chains import Settings
 from twosample.posterior.marginals import H0, H1, component_weights, densities, log_bayes_factor, representatives
 from twosample.posterior.quadrature import Quadrature
-from twosample.problem import (
-    Pairs,
-    Problem,
-    Progress,
-    Seed,
-    Show,
-    count_of,
-    generator_of,
-    one_thread,
-    positive,
-    progress_bar,
-)
+from twosample.problem import Pairs, Problem, Show
+from twosample.progress import Progress, progress_bar
 from twosample.result import Amplitude, Diagnostics, Lengthscale, TwoSampleResult
+from twosample.threads import one_thread
 from twosample.witness import WitnessPosterior
 
 __all__ = ["gibbs", "log_bf10", "test"]

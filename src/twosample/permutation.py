@@ -20,7 +20,8 @@ from twosample.evidence import Spectrum
 from twosample.kernels import features, squared_distances
 from twosample.models import Model
 from twosample.problem import Problem, Show
-from twosample.statistics import FeatureStatistics, Moments, cores
+from twosample.statistics import FeatureStatistics, Moments
+from twosample.threads import cores
 
 __all__ = ["Splits", "Swaps", "as_pvalue", "pairs_in_order", "pool_in_order", "pvalue", "rule", "work"]
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import numbers
-import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twosample import evidence, models
+from twosample.arguments import LARGEST_LENGTHSCALE, lengthscales_of
 from twosample.data import Samples, as_rows, check_finite
 from twosample.errors import InputError, InputTypeError
 from twosample.evidence import Evidence
@@ -26,29 +23,11 @@ from twosample.posterior.quadrature import Quadrature, integrate
 from twosample.statistics import FeatureStatistics
 
 if TYPE_CHECKING:
-    from threadpoolctl import ThreadpoolController
-
     from twosample.posterior.density import Data, Target
 
-__all__ = [
-    "LARGEST_LENGTHSCALE",
-    "Pairs",
-    "Problem",
-    "Progress",
-    "Seed",
-    "Show",
-    "count_of",
-    "generator_of",
-    "lengthscales_of",
-    "one_thread",
-    "positive",
-    "progress_bar",
-    "typical_lengthscale",
-]
+__all__ = ["Pairs", "Problem", "Show", "typical_lengthscale"]
 
 Array = NDArray[np.float64]
-Seed = int | np.random.SeedSequence | np.random.Generator
-Progress = bool | Callable[[float], object]
 
 # Of log BF10 in the integration over the lengthscale: its error, or its relative error where it is larger than 1.
 _TOLERANCE = 1e-6
@@ -59,10 +38,8 @@ _CAUTION = 10.0
 _LIMIT, _ROUGH_LIMIT, _ROUGH_ROWS = 1000, 250, 50_000
 # Volumes in one dimension are as cheap as their bounds.
 _COSTLY_COLUMNS = 2
-LARGEST_LENGTHSCALE = 1e150
 # How many lengthscales an integration usually takes, for progress bars.
 _EXPECTED_LENGTHSCALES = 97
-_BAR_AFTER_SECONDS = 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,73 +278,12 @@ class Pairs:
         )
 
 
-def count_of(value: int, name: str, lowest: int) -> int:
-    """The value, if it is a whole number and large enough."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise InputTypeError(f"{name}: expected a whole number, got {type(value).__name__}")
-    if value < lowest:
-        raise InputError(f"{name}: must be at least {lowest}, not {value}")
-    return int(value)
-
-
 def typical_lengthscale(rows: Array) -> float:
     """The median heuristic, if it can be squared."""
     median = median_heuristic(rows)
     if not 1.0 / LARGEST_LENGTHSCALE < median < LARGEST_LENGTHSCALE:
         raise InputError("scale: squares of these values overflow or vanish; use scale='robust' or other units")
     return median
-
-
-def lengthscales_of(lengthscale: ArrayLike, unit: float) -> Array:
-    """Positive lengthscales in units of `unit`, as a 1-D array."""
-    if isinstance(lengthscale, str):
-        raise InputError(f"lengthscale: {lengthscale!r} is unknown; use a positive number or 'median'")
-    try:
-        values = np.atleast_1d(np.asarray(lengthscale))
-    except ValueError:
-        raise InputError("lengthscale: has rows of different lengths; pass a number or a plain array") from None
-    if values.dtype.kind not in "fiu":
-        raise InputTypeError(f"lengthscale: expected positive numbers, got {type(lengthscale).__name__}")
-    if not (values.size and (np.isfinite(values) & (values > 0)).all()):
-        raise InputError(f"lengthscale: must be positive and finite, not {lengthscale!r}")
-    # Beyond these limits the kernel no longer changes.
-    return np.clip(values.ravel().astype(np.float64) / unit, 1.0 / LARGEST_LENGTHSCALE, LARGEST_LENGTHSCALE)
-
-
-def positive(value: float, name: str) -> float:
-    """The value as a float, if it is positive and finite."""
-    try:
-        number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else np.nan
-    except OverflowError:
-        number = np.inf
-    if not 0.0 < number < np.inf:
-        raise InputError(f"{name}: must be a positive, finite number, not {value!r:.40}")
-    return number
-
-
-def generator_of(rng: Seed) -> np.random.Generator:
-    """The generator, or a new one with that seed."""
-    if isinstance(rng, bool) or not isinstance(rng, int | np.integer | np.random.SeedSequence | np.random.Generator):
-        raise InputTypeError(f"rng: expected an int, a SeedSequence or a Generator, got {type(rng).__name__}")
-    try:
-        return np.random.default_rng(rng)
-    except ValueError as error:
-        raise InputError(f"rng: {error}") from None
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Keep the linear algebra to one thread: its matrices are small, and threads that wait for a busy core stall it."""
-    with _thread_pools("jax" in sys.modules).limit(limits=1, user_api="blas"):
-        yield
-
-
-@cache
-def _thread_pools(with_jax: bool) -> ThreadpoolController:
-    """The libraries that are loaded: JAX brings one of its own, so that they are looked for again with it."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 class Show:
@@ -381,40 +297,3 @@ class Show:
         self.done += work
         if self.report is not None:
             self.report(min(1.0, self.done / self.expected))
-
-
-class _Report(Protocol):
-    def __call__(self, share: float, words: str = "", /) -> object: ...
-
-
-@contextmanager
-def progress_bar(progress: Progress) -> Iterator[_Report | None]:
-    """What to report the share of work done to: the caller's function, a bar on the terminal, or nothing.
-
-    The bar appears once the work has lasted a while; it also shows the words that it is given.
-    """
-    if callable(progress):
-        yield lambda share, words="": progress(share)
-        return
-    if not progress or not sys.stderr.isatty():
-        yield None
-        return
-    import click
-
-    started, steps, shown = time.monotonic(), 1000, False
-    bar = click.progressbar(length=steps, label="twosample", file=sys.stderr)
-
-    def show(share: float, words: str = "") -> None:
-        nonlocal shown
-        if not shown and time.monotonic() - started > _BAR_AFTER_SECONDS:
-            shown = True
-            bar.__enter__()
-        if shown:
-            bar.label = f"twosample {words}".rstrip()
-            bar.update(max(0, int(steps * min(share, 1.0)) - bar.pos))
-
-    try:
-        yield show
-    finally:
-        if shown:
-            bar.__exit__(None, None, None)

@@ -13,7 +13,8 @@ from twosample.errors import AccuracyWarning, ConvergenceWarning, MissingExtraEr
 from twosample.evidence import probability
 from twosample.gibbs_result import BridgeEstimate, GibbsDiagnostics, GibbsResult, Relevance
 from twosample.posterior.chains import Chains, Settings
-from twosample.problem import Pairs, Problem, one_thread
+from twosample.problem import Pairs, Problem
+from twosample.threads import one_thread
 
 if TYPE_CHECKING:
     from twosample.posterior.density import Data, Target

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from twosample.arguments import Seed, count_of, generator_of, positive
 from twosample.errors import InputError
-from twosample.problem import Seed, count_of, generator_of, positive
 
 __all__ = [
     "SimulatedPair",

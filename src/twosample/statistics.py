@@ -7,7 +7,6 @@ on s×s matrices.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -21,8 +20,9 @@ from numpy.typing import NDArray
 from twosample.errors import InputError
 from twosample.jacobian import Jacobians
 from twosample.kernels import features, squared_distances
+from twosample.threads import cores
 
-__all__ = ["FeatureStatistics", "Moments", "cores"]
+__all__ = ["FeatureStatistics", "Moments"]
 
 Array = NDArray[np.float64]
 
@@ -276,11 +276,6 @@ def _in_threads(
         return
     with ThreadPoolExecutor(min(len(parts), cores())) as pool:
         yield from zip(parts, pool.map(lambda part: work(*part), parts), strict=True)
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _merge(first: FeatureStatistics, second: FeatureStatistics) -> FeatureStatistics:

@@ -1,4 +1,4 @@
-"""Data sets of many kinds, for comparisons of one engine with another: sizes, columns, ties, outliers, pairs, scales."""
+"""Data sets of many kinds, to compare one engine with another: sizes, columns, ties, outliers, pairs, scales."""
 
 from __future__ import annotations
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from twosample.arguments import Seed, count_of, generator_of, positive
 from twosample.baselines.results import BayesResult, described
 from twosample.baselines.special import log_rising
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.permutation import as_pvalue
-from twosample.problem import Seed, count_of, generator_of, positive
 from twosample.words import pvalue_text
 
 __all__ = ["ChenHansonResult", "chen_hanson"]

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, gammaln, ndtri, polygamma
 
+from twosample.arguments import positive
 from twosample.baselines.results import BayesResult, check_one_column, described
 from twosample.baselines.special import log_rising
 from twosample.data import Samples
 from twosample.errors import InputError
-from twosample.problem import positive
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

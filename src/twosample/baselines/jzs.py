@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from twosample.arguments import positive
 from twosample.baselines.results import BayesResult, check_one_column, described
 from twosample.data import Samples
 from twosample.errors import InputError
-from twosample.problem import positive
 
 __all__ = ["JzsResult", "jzs"]
 

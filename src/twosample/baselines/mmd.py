@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
+from twosample.arguments import Seed, count_of, generator_of, lengthscales_of
 from twosample.baselines.results import PValueResult, described
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.kernels import squared_distances
 from twosample.permutation import as_pvalue, pairs_in_order, pool_in_order
 from twosample.points import thin
-from twosample.problem import Seed, count_of, generator_of, lengthscales_of, typical_lengthscale
+from twosample.problem import typical_lengthscale
 
 __all__ = ["MmdResult", "mmd"]
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from twosample.evidence import probability
 from twosample.posterior.chains import Chains, Settings
 from twosample.posterior.density import Curves
-from twosample.statistics import cores
+from twosample.threads import cores
 
 __all__ = ["Posterior", "effective_size", "evaluate", "r_hat", "sample"]
 

@@ -1,0 +1,55 @@
+"""Threads: how many, whose, and what runs in them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
+__all__ = ["cores", "in_order", "one_thread"]
+
+_Task = TypeVar("_Task")
+_Answer = TypeVar("_Answer")
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(work: Callable[[_Task], _Answer], tasks: Iterable[_Task]) -> Iterator[_Answer]:
+    """What `work` makes of each task, in their order; on all cores where there are several tasks.
+
+    Examples
+    --------
+    >>> list(in_order(abs, [-3, 2, -1]))
+    [3, 2, 1]
+    """
+    tasks = list(tasks)
+    if len(tasks) == 1:
+        yield work(tasks[0])
+        return
+    with ThreadPoolExecutor(max(1, min(len(tasks), cores()))) as pool:
+        yield from pool.map(work, tasks)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep the linear algebra to one thread: its matrices are small, and threads that wait for a busy core stall it."""
+    with _thread_pools("jax" in sys.modules).limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _thread_pools(with_jax: bool) -> ThreadpoolController:
+    """The libraries that are loaded: JAX brings one of its own, so that they are looked for again with it."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
