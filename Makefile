@@ -9,15 +9,21 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -q -n $(TEST_PROCESSES) --dist worksteal
 
-.PHONY: demo test lint format bench reproduce clean
+.PHONY: demo test test-slow test-all lint format bench reproduce clean
 
 demo: $(READY)
 	@mkdir -p "$(DEMO_OUT)"
 	@$(BIN)/twosample demo --out "$(DEMO_OUT)"
 
 test: $(READY)
-	$(ONE_THREAD) $(BIN)/python -m pytest -q -n $(TEST_PROCESSES)
+	$(PYTEST) -m "not slow"
+
+test-slow: $(READY)
+	$(PYTEST) -m slow tests
+
+test-all: test test-slow
 
 lint: $(READY)
 	$(BIN)/ruff check

@@ -12,11 +12,14 @@ import numpy as np
 
 import twosample as ts
 from experiments.runner import Cell, Experiment, nothing
-from twosample.errors import AccuracyWarning, DroppedDataWarning
+from twosample.data import Samples
+from twosample.errors import AccuracyWarning, DroppedDataWarning, warn
 from twosample.evidence import probability
+from twosample.kernels import RBF
 from twosample.models import PRESETS
-from twosample.posterior.marginals import log_bayes_factor
-from twosample.problem import Pairs, Problem, Show
+from twosample.pairs import Pairs
+from twosample.plan import make_plan
+from twosample.posterior.passes import Passes, infer_together
 from twosample.threads import one_thread
 
 if TYPE_CHECKING:
@@ -121,20 +124,20 @@ def _log_bf10(models: tuple[str, ...], pair: ts.simulate.SimulatedPair, paired: 
         case ("chen_hanson",):
             return [float(ts.baselines.chen_hanson(pair.x, pair.y).log_bf10)]
         case ("adaptive",):  # chooses its points itself
-            return [float(ts.test(pair.x, pair.y, paired=paired).log_bf10)]
+            return [float(ts.test(pair.x, pair.y, paired=paired, tolerance=_TOLERANCE).log_bf10)]
         case ("adaptive_raw",):
-            return [float(ts.test(pair.x, pair.y, paired=paired, scale="raw").log_bf10)]
-    problem = Problem.prepare(pair.x, pair.y, models[0], paired, "rbf", pair.points, "auto", "raise")
-    pairs = Pairs.choose(problem, np.random.default_rng(0))
+            return [float(ts.test(pair.x, pair.y, paired=paired, scale="raw", tolerance=_TOLERANCE).log_bf10)]
+    presets = [PRESETS[model] for model in models]
+    samples = Samples.from_data(pair.x, pair.y, paired=paired, scale=presets[0].scale)
+    features = make_plan(samples, presets[0], RBF(), pair.points).features
+    pairs = Pairs.choose(samples, features, presets[0], np.random.default_rng(0))
     for note in () if pairs is None else pairs.notes:
-        warnings.warn(note, DroppedDataWarning, stacklevel=2)
+        warn(DroppedDataWarning(note))
     with one_thread():
-        rules = problem.integrate_together(
-            [PRESETS[model] for model in models], Show(None, 1), pairs, tolerance=_TOLERANCE
-        )
-    if not rules[0].converged:
-        warnings.warn("the likelihood of the lengthscale is rough", AccuracyWarning, stacklevel=2)
-    return [log_bayes_factor(rule) for rule in rules]
+        posteriors = infer_together(Passes(samples, features, presets, pairs), tolerance=_TOLERANCE)
+    if not posteriors[0].rule.converged:
+        warn(AccuracyWarning("the likelihood of the lengthscale is rough"))
+    return [posterior.log_bf10 for posterior in posteriors]
 
 
 # Drawing, from results alone.

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import math
+import sys
 import warnings
 
 import numpy as np
@@ -12,7 +13,14 @@ from numpy.testing import assert_array_equal
 
 import twosample as ts
 from twosample import models
-from twosample.errors import DroppedDataWarning, InputError, InputTypeError
+from twosample.errors import (
+    AccuracyWarning,
+    ConvergenceWarning,
+    DroppedDataWarning,
+    DuplicateRowsWarning,
+    InputError,
+    InputTypeError,
+)
 
 MODELS = ("adaptive", "paper", "published")
 PAIR_MODELS = ("paper", "published")
@@ -99,7 +107,7 @@ def test_equal_sizes_need_no_randomness(model):
     assert ts.test(x, y, model=model, rng=1).log_bf10 == ts.test(x, y, model=model, rng=2).log_bf10
 
 
-@pytest.mark.parametrize("bad", [True, "0", None, 1.5])
+@pytest.mark.parametrize("bad", [True, "0", 1.5])
 def test_bad_rng_type(bad):
     with pytest.raises(InputTypeError, match=r"^rng"):
         ts.test(*draw(20, 35), model="paper", rng=bad)
@@ -381,19 +389,96 @@ def test_options_are_keywords():
 # ---- progress
 
 
-@pytest.mark.parametrize("options", [{}, {"model": "paper"}, {"model": "published"}, {"lengthscale": 1.0}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"paired": True},
+        {"tolerance": 1e-6},
+        {"lengthscale": 1.0},
+        {"model": "paper"},
+        {"model": "published"},
+        {"model": "paper", "lengthscale": 1.0},
+        {"permutations": 30},
+        {"permutations": 30, "paired": True},
+        {"permutations": 30, "lengthscale": "median"},
+        {"permutations": 30, "tolerance": 1e-6},
+    ],
+    ids=lambda options: ", ".join(options) or "default",
+)
 def test_progress_is_called_with_growing_shares(options):
     shares = []
     reported = ts.test(*draw(30), progress=shares.append, **options)
-    assert shares and 0 < shares[0]
+    assert len(shares) >= 2 and 0 < shares[0]
     assert shares == sorted(shares)
-    assert shares[-1] <= 1
+    assert shares[-1] == 1.0
     assert reported.log_bf10 == ts.test(*draw(30), **options).log_bf10
+
+
+@pytest.mark.parametrize("options", [{}, {"lengthscale": 1.0}, {"permutations": 30}])
+def test_progress_of_unequal_samples(options):
+    shares = []
+    ts.test(*draw(20, 50), progress=shares.append, **options)
+    assert shares == sorted(shares) and shares[-1] == 1.0
+
+
+def test_progress_tells_how_the_work_is_shared():
+    """Half of the rows are half of the work, where that is known beforehand."""
+    shares = []
+    ts.test(*draw(30), progress=shares.append, lengthscale=1.0)
+    assert shares == [0.5, 1.0, 1.0]
 
 
 def test_progress_without_a_terminal_prints_nothing(capsys):
     ts.test(*draw(30), progress=True)
     assert capsys.readouterr() == ("", "")
+
+
+# ---- tolerance
+
+
+def test_the_default_tolerance_is_a_thousandth():
+    x, y = draw(200, shift=0.3)
+    assert ts.test(x, y).log_bf10 == ts.test(x, y, tolerance=1e-3).log_bf10
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_smaller_tolerances_take_more_lengthscales_and_differ_by_less_than_the_larger(model):
+    x, y = draw(50, shift=0.3)
+    rough, fine = (ts.test(x, y, model=model, tolerance=tolerance) for tolerance in (1e-3, 1e-8))
+    # Convergence is geometric: what is accurate enough for the one may be so for the other.
+    assert fine.diagnostics.evaluations >= rough.diagnostics.evaluations + (model == "adaptive")
+    assert fine.diagnostics.quadrature_error <= 1e-8 * max(1.0, abs(fine.log_bf10))
+    assert fine.diagnostics.converged and rough.diagnostics.converged
+    assert rough.log_bf10 == pytest.approx(fine.log_bf10, rel=1e-3, abs=1e-3)
+
+
+def test_the_tolerance_is_relative_where_the_bayes_factor_is_large():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=1000), rng.normal(0.3, 1, 1000)
+    result = ts.test(x, y)
+    assert result.log_bf10 > 20
+    assert result.diagnostics.converged
+    assert 1e-3 < result.diagnostics.quadrature_error <= 1e-3 * result.log_bf10
+    assert result.diagnostics.evaluations == len(ts.plan(x, y).lengthscales)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("tolerance", [1e-15, 1e-300])
+def test_a_tolerance_out_of_reach_is_said_to_be(model, tolerance):
+    """Pieces that are halved until rounding goes away would take all memory."""
+    with pytest.warns(AccuracyWarning, match="estimated error of"):
+        result = ts.test(*draw(100), model=model, tolerance=tolerance)
+    assert not result.diagnostics.converged
+    assert len(result.lengthscale.grid) < 200_000
+    assert result.log_bf10 == pytest.approx(ts.test(*draw(100), model=model).log_bf10, abs=1e-3, rel=1e-3)
+
+
+@pytest.mark.parametrize("bad", [0, -1e-3, np.nan, np.inf, True, "fine", None, [1e-3]])
+@pytest.mark.parametrize("function", [ts.test, ts.plan])
+def test_bad_tolerance(function, bad):
+    with pytest.raises(InputError, match=r"^tolerance"):
+        function(*draw(10), tolerance=bad)
 
 
 # ---- log_bf10
@@ -654,13 +739,81 @@ def test_the_same_sample_twice():
     assert finite_test(x, x, paired=True).log_bf10 < 0
 
 
-def test_warnings_point_at_the_caller():
+def with_holes():
+    x, y = draw(30)
+    x[3] = np.nan
+    return {"x": x, "y": y, "nan_policy": "omit"}
+
+
+def with_a_constant_column():
+    x, y = (np.insert(rows, 1, 3.0, axis=1) for rows in draw(30))
+    return {"x": x, "y": y}
+
+
+def with_copied_rows():
+    x, y = draw(300)
+    return {"x": np.concatenate([x, x[:100]]), "y": y}
+
+
+def with_equal_pairs():
     x, y = draw(30)
     y[:4] = x[:4]
+    return {"x": x, "y": y, "model": "paper"}
+
+
+def too_rough():
+    x, y = draw(30)
+    return {"x": x, "y": y, "tolerance": 1e-15}
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "category"),
+    [
+        (ts.test, with_holes, DroppedDataWarning),
+        (ts.test, with_a_constant_column, DroppedDataWarning),
+        (ts.test, with_copied_rows, DuplicateRowsWarning),
+        (ts.test, with_equal_pairs, DroppedDataWarning),
+        (ts.test, too_rough, AccuracyWarning),
+        (ts.log_bf10, lambda: {**with_holes(), "lengthscale": 1.0}, DroppedDataWarning),
+        (ts.plan, with_holes, DroppedDataWarning),
+        (ts.plan, with_a_constant_column, DroppedDataWarning),
+        (ts.plan, with_copied_rows, DuplicateRowsWarning),
+        (ts.plan, lambda: {"x": with_holes()["x"], "nan_policy": "omit"}, DroppedDataWarning),
+        (lambda **given: ts.plan(*draw(9), nan_policy="omit").statistics(**given), lambda: {"x": [np.nan]}, None),
+    ],
+)
+def test_warnings_point_at_the_caller(function, arguments, category):
+    given = arguments()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        ts.test(x, y, model="paper")
-    assert [warning.filename for warning in caught] == [__file__]
+        line = sys._getframe().f_lineno + 1
+        function(**given)
+    assert caught
+    assert {warning.filename for warning in caught} == {__file__}
+    if category is not None:
+        assert category in {warning.category for warning in caught}
+        assert {warning.lineno for warning in caught} == {line}
+
+
+@pytest.mark.slow
+def test_warnings_of_the_sampler_point_at_the_caller():
+    x, y = draw(60, shift=0.5)
+    y[:4], y[34:58] = x[:4], y[10:34]
+    x, y = (np.insert(rows, 1, 3.0, axis=1) for rows in (x, y))
+    x[5, 0] = np.nan
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        line = sys._getframe().f_lineno + 1
+        ts.gibbs(x, y, points=5, steps=24, burn_in=8, chains=2, paired=True, nan_policy="omit")
+    assert {(warning.filename, warning.lineno) for warning in caught} == {(__file__, line)}
+    said = {
+        (warning.category, part)
+        for warning in caught
+        for part in ("missing", "column", "equal rows", "")
+        if part in str(warning.message)
+    }
+    assert {(DroppedDataWarning, part) for part in ("missing", "column", "equal rows")} <= said
+    assert {(DuplicateRowsWarning, ""), (ConvergenceWarning, "")} <= said
 
 
 # ---- the right answer in plain cases

@@ -5,8 +5,14 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, multivariate_t
 
+import twosample as ts
 from twosample import evidence, models
-from twosample.errors import InputError, InputTypeError
+from twosample import prior as priors
+from twosample.data import View
+from twosample.engines.local import Volumes, pair_moments, sample_moments
+from twosample.evidence import Difference
+from twosample.features import PointFeatures
+from twosample.kernels import RBF
 from twosample.statistics import FeatureStatistics
 
 PAPER, PUBLISHED, ADAPTIVE = (models.resolve(name) for name in ("paper", "published", "adaptive"))
@@ -16,6 +22,22 @@ def problem(seed, n_x, n_y, n_columns, s):
     rng = np.random.default_rng(seed)
     x, y = rng.normal(size=(n_x, n_columns)), 0.4 + rng.normal(size=(n_y, n_columns))
     return x, y, rng.normal(size=(s, n_columns))
+
+
+def features_at(points):
+    return PointFeatures(RBF(), View.none(points.shape[1]), points, typical=1.0)
+
+
+def evaluate(x, y, points, lengthscales, model, paired=None):
+    """Evidence of two samples, with the pseudo-likelihood of the pairs (x_i, y_i) where `paired` is not None."""
+    features, lengthscales = features_at(points), np.asarray(lengthscales)
+    if paired is None:
+        statistics = FeatureStatistics(lengthscales, *sample_moments(features, (x, y), lengthscales))
+    else:
+        found = pair_moments(features, x, y, lengthscales, Volumes(np.ones(len(x), bool)))
+        of_x, of_y = (None, None) if paired else (found.x, found.y)
+        statistics = FeatureStatistics(lengthscales, of_x, of_y, found.differences, found.log_volume)
+    return evidence.evaluate(statistics, features, model)
 
 
 def kernel(rows, points, lengthscale):
@@ -42,11 +64,7 @@ def test_pseudo_likelihood_equals_the_kronecker_form(n, s, n_columns, paired):
     """Both hypotheses against the ns × ns Gaussian of the paper's appendix."""
     x, y, points = problem(n, n, n, n_columns, s)
     lengthscales = np.array([0.6, 1.7])
-    empty = x[:0]
-    statistics = FeatureStatistics.from_samples(
-        empty if paired else x, empty if paired else y, points, lengthscales, pairs=(x, y), volumes=np.ones(n, bool)
-    )
-    found = evidence.evaluate(statistics, PAPER)
+    found = evaluate(x, y, points, lengthscales, PAPER, paired=paired)
     for index, lengthscale in enumerate(lengthscales):
         features = [kernel(rows, points, lengthscale) for rows in (x, y)]
         G = (features[0] - features[1]).T
@@ -70,7 +88,7 @@ def test_pseudo_likelihood_equals_the_kronecker_form(n, s, n_columns, paired):
 def test_bayes_factor_equals_the_ratio_of_gaussian_densities(model, n_x, n_y):
     x, y, points = problem(3, n_x, n_y, 2, 6)
     lengthscales = np.array([0.4, 1.0, 2.5])
-    found = evidence.evaluate(FeatureStatistics.from_samples(x, y, points, lengthscales), model)
+    found = evaluate(x, y, points, lengthscales, model)
     for index, lengthscale in enumerate(lengthscales):
         feature_x, feature_y = kernel(x, points, lengthscale), kernel(y, points, lengthscale)
         delta = feature_x.mean(0) - feature_y.mean(0)
@@ -98,7 +116,7 @@ def test_adaptive_bayes_factor_is_a_ratio_of_student_densities(n_x, n_y):
     x, y, _ = problem(4, n_x, n_y, 1, s)
     points = np.linspace(-1.5, 1.5, s)[:, None]
     model = replace(ADAPTIVE, floor=models.NoiseFloor(1e-11, power=0))
-    found = evidence.evaluate(FeatureStatistics.from_samples(x, y, points, np.array([lengthscale])), model)
+    found = evaluate(x, y, points, [lengthscale], model)
     feature_x, feature_y = kernel(x, points, lengthscale), kernel(y, points, lengthscale)
     delta = feature_x.mean(0) - feature_y.mean(0)
     S_x, S_y = np.cov(feature_x.T, bias=True), np.cov(feature_y.T, bias=True)
@@ -119,7 +137,7 @@ def test_directions_that_are_all_floor_do_not_count_as_estimated():
     """tr V⁻¹(V - floor) dimensions enter the exponent of Student's t."""
     n, s, lengthscale = 40, 6, 1.0
     x, y, points = problem(8, n, n, 1, s)
-    found = evidence.evaluate(FeatureStatistics.from_samples(x, y, points, np.array([lengthscale])), ADAPTIVE)
+    found = evaluate(x, y, points, [lengthscale], ADAPTIVE)
     feature_x, feature_y = kernel(x, points, lengthscale), kernel(y, points, lengthscale)
     delta = feature_x.mean(0) - feature_y.mean(0)
     noise = (np.cov(feature_x.T, bias=True) + np.cov(feature_y.T, bias=True)) / n
@@ -139,17 +157,17 @@ def test_directions_that_are_all_floor_do_not_count_as_estimated():
 def test_degrees_of_freedom():
     x, y, points = problem(9, 20, 60, 1, 4)
     lengthscales = np.array([1.0])
-    independent = FeatureStatistics.from_samples(x, y, points, lengthscales)
-    assert evidence.degrees_of_freedom(independent) == pytest.approx(29.0)
-    pairs = FeatureStatistics.from_samples(x[:0], y[:0], points, lengthscales, pairs=(x, y[:20]))
-    assert evidence.degrees_of_freedom(pairs) == pytest.approx(9.5)
+    independent = Difference.of_samples(*sample_moments(features_at(points), (x, y), lengthscales))
+    assert (independent.size, independent.freedom) == (pytest.approx(30.0), pytest.approx(29.0))
+    pairs = Difference.of_pairs(pair_moments(features_at(points), x, y[:20], lengthscales).differences)
+    assert (pairs.size, pairs.freedom) == (20.0, pytest.approx(9.5))
 
 
 def test_shrinkage_changes_nothing_for_equal_sizes():
     x, y, points = problem(5, 20, 20, 1, 5)
-    statistics = FeatureStatistics.from_samples(x, y, points, np.array([1.0]))
+    moments = sample_moments(features_at(points), (x, y), np.array([1.0]))
     np.testing.assert_array_equal(
-        evidence.noise_covariance(statistics, 20.0), evidence.noise_covariance(statistics, 0.0)
+        Difference.of_samples(*moments, shrinkage=20.0).noise, Difference.of_samples(*moments, shrinkage=0.0).noise
     )
 
 
@@ -157,10 +175,7 @@ def test_published_likelihoods_equal_the_formulas():
     n, s = 15, 6
     x, y, points = problem(6, n, n, 1, s)
     lengthscale = 0.9
-    statistics = FeatureStatistics.from_samples(
-        x, y, points, np.array([lengthscale]), pairs=(x, y), volumes=np.ones(n, bool)
-    )
-    found = evidence.evaluate(statistics, PUBLISHED)
+    found = evaluate(x, y, points, [lengthscale], PUBLISHED, paired=False)
     G = (kernel(x, points, lengthscale) - kernel(y, points, lengthscale)).T
     H = np.eye(n) - 1 / n
     R = prior(points, lengthscale) + 1e-8 * np.eye(s)
@@ -176,32 +191,38 @@ def test_published_likelihoods_equal_the_formulas():
     assert found.log_h1[0] == pytest.approx(h1, rel=1e-8)  # the reference inverts a matrix of condition 1e8
 
 
-def test_spectrum_diagonalises_both_matrices():
+@pytest.mark.parametrize("floor", [1e-12, 1e-3])
+def test_spectrum_diagonalises_both_matrices(floor):
     rng = np.random.default_rng(7)
-    factor, root, delta = rng.normal(size=(5, 5)), rng.normal(size=(5, 3)), rng.normal(size=5)
+    factor, root, delta = rng.normal(size=(5, 5)), rng.normal(size=(5, 5)), rng.normal(size=5)
+    root[:, 3:] = 0.0
     V, R = factor @ factor.T + 0.1 * np.eye(5), root @ root.T
-    found = evidence.spectrum(delta, V, R)
+    found = evidence.spectrum(delta, V, root, floor)
     np.testing.assert_allclose(found.basis.T @ V @ found.basis, np.eye(5), atol=1e-10)
     np.testing.assert_allclose(found.basis.T @ R @ found.basis, np.diag(found.eigenvalues), atol=1e-9)
     np.testing.assert_allclose(found.scores, found.basis.T @ delta)
     assert (found.eigenvalues >= 0).all()
+    assert (np.diff(found.eigenvalues) >= 0).all()
 
 
+@pytest.mark.parametrize("freedom", [np.inf, 11.0])
 @pytest.mark.parametrize("log_variance", [-40.0, -3.0, 0.0, 9.0])
-def test_bayes_factor_without_the_spectrum(log_variance):
+def test_bayes_factor_without_the_spectrum(log_variance, freedom):
     """Against mpmath, as small Bayes factors would be lost in a difference of two quadratic forms."""
     rng = np.random.default_rng(11)
     factor, root, delta = rng.normal(size=(4, 4)), rng.normal(size=(4, 2)), rng.normal(size=4)
     V, R = factor @ factor.T + 0.1 * np.eye(4), root @ root.T
-    found = evidence.direct_log_bayes_factor(delta[None], V[None], R[None], np.array([log_variance]))
+    found = evidence.log_bayes_factor(delta[None], V[None], R[None], np.array([log_variance]), freedom, 0.1)
     with mpmath.workdps(60):
         total = mpmath.matrix(V) + mpmath.exp(log_variance) * mpmath.matrix(R)
-        column = mpmath.matrix(delta)
-        h0, h1 = (
-            -(mpmath.log(mpmath.det(matrix)) + (column.T * mpmath.inverse(matrix) * column)[0]) / 2
-            for matrix in (mpmath.matrix(V), total)
-        )
-        expected = float(h1 - h0)
+        column, noise = mpmath.matrix(delta), mpmath.matrix(V)
+        q0, q1 = ((column.T * mpmath.inverse(matrix) * column)[0] for matrix in (noise, total))
+        gain = q0 - q1
+        if np.isfinite(freedom):
+            inverse = mpmath.inverse(noise)
+            dimensions = 4 - mpmath.mpf(0.1) * mpmath.fsum(inverse[i, i] for i in range(4))
+            gain = (freedom + dimensions) * mpmath.log((freedom + q0) / (freedom + q1))
+        expected = float((gain - mpmath.log(mpmath.det(total) / mpmath.det(noise))) / 2)
     assert found[0] == pytest.approx(expected, rel=1e-9, abs=1e-14)
 
 
@@ -209,33 +230,29 @@ def test_prior_variances_that_drown_the_noise_take_the_spectrum():
     """At ℓ = 10⁵ in 8 columns the prior variance is 10⁴²; rounding in R would make a²R + V indefinite."""
     x, y, points = problem(12, 20, 20, 8, 17)
     lengthscales = np.array([1e5, 1.0])
-    statistics = FeatureStatistics.from_samples(x, y, points, lengthscales)
-    found = evidence.evaluate(statistics, PAPER)
-    alone = evidence.evaluate(FeatureStatistics.from_samples(x, y, points, lengthscales[1:]), PAPER)
+    found = evaluate(x, y, points, lengthscales, PAPER)
+    alone = evaluate(x, y, points, lengthscales[1:], PAPER)
     assert np.isfinite(found.log_bf10).all()
     assert found.log_bf10[1] == pytest.approx(alone.log_bf10[0], rel=1e-9)
-    spectra = found.spectrum(PAPER, points)
-    log_variance = PAPER.log_prior_variance(lengthscales, 8)[:, None]
-    np.testing.assert_allclose(
-        found.log_bf10, evidence.log_bayes_factor(spectra.eigenvalues, spectra.scores, log_variance)[:, 0]
-    )
+    features = features_at(points)
+    spectra = evidence.spectrum(found.delta, found.V, priors.factors(PAPER, features, lengthscales), 0.1 / 20)
+    log_variance = 8 * (0.5 * np.log(np.pi) + np.log(lengthscales))[:, None]
+    np.testing.assert_allclose(found.log_bf10, evidence.spectral_log_bayes_factor(spectra, log_variance)[:, 0])
 
 
 def test_matrices_that_lapack_gives_up_on(monkeypatch):
     """A few rows of sparse binary data made the divide-and-conquer eigensolver fail; the fallback must not matter."""
     rng = np.random.default_rng(10)
-    factors = rng.normal(size=(3, 6, 4))
-    V, R, delta = np.broadcast_to(np.eye(6), (3, 6, 6)), factors @ factors.transpose(0, 2, 1), rng.normal(size=(3, 6))
-    expected = evidence.spectrum(delta, V, R)
-    original = np.linalg.eigh
+    factors, delta = rng.normal(size=(3, 6, 6)), rng.normal(size=(3, 6))
+    factors[:, :, 4:] = 0.0
+    V = np.broadcast_to(np.eye(6), (3, 6, 6))
+    expected = evidence.spectrum(delta, V, factors, floor=1.0)
 
-    def fails_on_the_second(matrices):
-        if matrices.ndim == 3 or np.array_equal(matrices, V[1] @ R[1] @ V[1]):
-            raise np.linalg.LinAlgError("Eigenvalues did not converge")
-        return original(matrices)
+    def fails(matrices):
+        raise np.linalg.LinAlgError("Eigenvalues did not converge")
 
-    monkeypatch.setattr(np.linalg, "eigh", fails_on_the_second)
-    found = evidence.spectrum(delta, V, R)
+    monkeypatch.setattr(np.linalg, "eigh", fails)
+    found = evidence.spectrum(delta, V, factors, floor=1.0)
     np.testing.assert_allclose(found.eigenvalues, expected.eigenvalues, atol=1e-12)
     for a in (0.1, 2.0):
         inverses = [
@@ -247,28 +264,57 @@ def test_matrices_that_lapack_gives_up_on(monkeypatch):
 def test_huge_bayes_factors_stay_finite():
     x, y, points = np.zeros((50, 1)), np.full((50, 1), 3.0), np.array([[0.0], [3.0]])
     x[0], y[0] = 0.01, 3.01
-    found = evidence.evaluate(FeatureStatistics.from_samples(x, y, points, np.array([0.5])), PUBLISHED)
+    found = evaluate(x, y, points, [0.5], PUBLISHED)
     assert np.isfinite(found.log_bf10).all()
     assert found.log_bf10[0] > 1e4
 
 
-@pytest.mark.parametrize(("model", "error"), [("magic", InputError), (3, InputTypeError)])
-def test_unknown_model_is_refused(model, error):
-    with pytest.raises(error, match="model"):
-        models.resolve(model)
+def ill_conditioned():
+    """What large samples make of neighbouring points: noise that is nearly singular above a floor of 1e-12."""
+    rng, s, n, lengthscale = np.random.default_rng(13), 12, 10**6, 2.0
+    points = np.linspace(-2.0, 2.0, s)[:, None]
+    x, y = rng.normal(size=(300, 1)), rng.laplace(scale=np.sqrt(0.5), size=(300, 1))
+    feature_x, feature_y = kernel(x, points, lengthscale), kernel(y, points, lengthscale)
+    V = (np.cov(feature_x.T, bias=True) + np.cov(feature_y.T, bias=True)) / n + 1e-12 * np.eye(s)
+    factor = priors.factors(ADAPTIVE, features_at(points), np.array([lengthscale]))[0]
+    return 0.1 * (feature_x.mean(0) - feature_y.mean(0)), V, factor
 
 
-def test_priors_are_normalised():
-    from scipy.integrate import quad
-    from scipy.stats import gamma
+def test_spectrum_keeps_small_values_over_a_small_floor():
+    """Against mpmath with 50 digits, at amplitudes up to those that large samples make likely.
 
-    grid = np.linspace(-9, 4, 7)
-    expected = gamma.logpdf(np.exp(grid), 2, scale=0.5) + grid
-    np.testing.assert_allclose(models.Gamma(2.0, 2.0).log_density(grid), expected, rtol=1e-10)
-    prior_ = models.LogUniform(0.05, 7.0)
-    low, high = np.log(prior_.bounds(3.0))
-    assert quad(lambda t: np.exp(prior_.log_density(np.array([t]))[0]), low, high)[0] == pytest.approx(1.0)
-    log_a, log_weight = models.HalfCauchy(0.05).nodes()
-    assert np.exp(log_weight).sum() == pytest.approx(1.0, abs=5e-6)
-    # E[1/(1 + a²/b²)] of a half-Cauchy of scale g is b/(b + g).
-    assert np.exp(log_weight) @ (1 / (1 + np.exp(2 * log_a) / 0.7**2)) == pytest.approx(0.7 / 0.75, abs=1e-8)
+    Singular values of L⁻¹F give it to 1e-11. Eigenvalues of L⁻¹RL⁻ᵀ have errors of 1e-16 of the largest, which
+    a² = e¹⁶ multiplies, and give it to 1e-7.
+    """
+    delta, V, factor = ill_conditioned()
+    log_amplitudes = np.array([-4.0, 0.0, 4.0, 6.0, 8.0])
+    spectra = evidence.spectrum(delta, V, factor, 1e-12)
+    found = evidence.spectral_log_bayes_factor(spectra, 2.0 * log_amplitudes, floor=1e-12)
+    students = evidence.spectral_log_bayes_factor(spectra, 2.0 * log_amplitudes, 500.0, floor=1e-12)
+    with mpmath.workdps(50):
+        F, noise, column = mpmath.matrix(factor), mpmath.matrix(V), mpmath.matrix(delta)
+        q0 = (column.T * mpmath.lu_solve(noise, column))[0]
+        inverse = mpmath.inverse(noise)
+        dimensions = len(delta) - mpmath.mpf(1e-12) * mpmath.fsum(inverse[i, i] for i in range(len(delta)))
+        for index, log_amplitude in enumerate(log_amplitudes):
+            total = noise + mpmath.exp(2.0 * log_amplitude) * F * F.T
+            q1 = (column.T * mpmath.lu_solve(total, column))[0]
+            cost = mpmath.log(mpmath.det(total) / mpmath.det(noise))
+            assert found[index] == pytest.approx(float((q0 - q1 - cost) / 2), rel=1e-9)
+            gain = (500 + dimensions) * mpmath.log((500 + q0) / (500 + q1))
+            assert students[index] == pytest.approx(float((gain - cost) / 2), rel=1e-9)
+
+
+def test_bayes_factors_of_large_samples_are_smooth_in_the_lengthscale():
+    """100,000 rows of each have a noise floor of 1e-12, under which rounding must not show.
+
+    The curve has slopes of up to 4e3 a unit of log ℓ, which are 0.004 a step; beyond slope there is next to nothing.
+    """
+    rng, n = np.random.default_rng(0), 100_000
+    x, y = rng.normal(size=n), rng.laplace(scale=np.sqrt(0.5), size=n)
+    plan = ts.plan(x, y)
+    lengthscales = plan.typical * plan.view.unit * np.geomspace(0.1, 7.0, 8)
+    steps = lengthscales[:, None] * (1.0 + 1e-6 * np.array([-1, 0, 1]))
+    found = ts.log_bf10(x, y, steps)
+    assert (np.abs(np.diff(found, axis=1)) < 0.01).all()
+    assert (np.abs(np.diff(found, n=2, axis=1)) < 0.001).all()

@@ -7,10 +7,13 @@ import pytest
 
 import twosample as ts
 from twosample import evidence, permutation
+from twosample.data import Samples, View
 from twosample.errors import InputError, InputTypeError
+from twosample.features import PointFeatures
+from twosample.kernels import RBF
 from twosample.models import PRESETS, Gamma, HalfCauchy, LogUniform, Model, NoiseFloor
-from twosample.problem import Problem, Show
-from twosample.statistics import FeatureStatistics
+from twosample.plan import make_plan
+from twosample.statistics import FeatureStatistics, Moments
 
 ADAPTIVE = PRESETS["adaptive"]
 PLAIN = Model(
@@ -41,8 +44,25 @@ def draw(n_x=30, n_y=30, n_columns=1, shift=0.0, seed=0):
     return rng.normal(size=(n_x, n_columns)), rng.normal(shift, 1.0, size=(n_y, n_columns))
 
 
-def prepare(x, y, *, model="adaptive", paired=False, points=40):
-    return Problem.prepare(x, y, model, paired, "rbf", points, "auto", "raise")
+def prepare(x, y, *, paired=False, points=40):
+    """The plan of the default test, and the checked samples."""
+    samples = Samples.from_data(x, y, paired=paired, scale=ADAPTIVE.scale)
+    return make_plan(samples, ADAPTIVE, RBF(), points), samples
+
+
+def features_at(points):
+    return PointFeatures(RBF(), View.none(points.shape[1]), points, typical=1.0)
+
+
+def kernel(rows, points, lengthscale):
+    return np.exp(-np.square(rows[:, None] - points).sum(axis=2) / (2 * lengthscale**2))
+
+
+def moments(features):
+    """Number, mean and scatter of features (m, n, s), from their definitions."""
+    mean = features.mean(axis=1)
+    centered = features - mean[:, None]
+    return Moments(features.shape[1], mean, np.swapaxes(centered, 1, 2) @ centered)
 
 
 def all_splits(n_first, n_second):
@@ -54,23 +74,21 @@ def all_splits(n_first, n_second):
 
 def plain_splits(rows, flags, points, lengthscales, model):
     """Relabel the rows and take the plain path."""
-    return np.stack(
-        [
-            evidence.evaluate(
-                FeatureStatistics.from_samples(rows[first], rows[~first], points, lengthscales), model
-            ).log_bf10
-            for first in flags.T
-        ],
-        axis=1,
-    )
+    features = np.stack([kernel(rows, points, lengthscale) for lengthscale in lengthscales])
+    values = []
+    for first in flags.T:
+        statistics = FeatureStatistics(lengthscales, moments(features[:, first]), moments(features[:, ~first]))
+        values.append(evidence.evaluate(statistics, features_at(points), model).log_bf10)
+    return np.stack(values, axis=1)
 
 
 def plain_swaps(x, y, flags, points, lengthscales, model):
     values = []
     for swapped in flags.T:
-        pairs = np.where(swapped[:, None], y, x), np.where(swapped[:, None], x, y)
-        statistics = FeatureStatistics.from_samples(x[:0], y[:0], points, lengthscales, pairs=pairs)
-        values.append(evidence.evaluate(statistics, model).log_bf10)
+        left, right = np.where(swapped[:, None], y, x), np.where(swapped[:, None], x, y)
+        differences = [kernel(left, points, value) - kernel(right, points, value) for value in lengthscales]
+        statistics = FeatureStatistics(lengthscales, None, None, moments(np.stack(differences)))
+        values.append(evidence.evaluate(statistics, features_at(points), model).log_bf10)
     return np.stack(values, axis=1)
 
 
@@ -82,7 +100,7 @@ def plain_swaps(x, y, flags, points, lengthscales, model):
 def test_every_split_of_a_tiny_data_set_is_that_of_relabelled_data(model, n_x, n_y, n_columns):
     rows = np.concatenate(draw(n_x, n_y, n_columns, shift=1.0))
     points, flags = rows[::2], all_splits(n_x, n_y)
-    found = permutation.Splits.of(rows, n_x, points, LENGTHSCALES, model).log_bf10(flags)
+    found = permutation.Splits.of(rows, n_x, features_at(points), LENGTHSCALES, model).log_bf10(flags)
     assert found.shape == (len(LENGTHSCALES), flags.shape[1])
     np.testing.assert_allclose(found, plain_splits(rows, flags, points, LENGTHSCALES, model), rtol=1e-9, atol=1e-9)
 
@@ -92,7 +110,7 @@ def test_every_split_of_a_tiny_data_set_is_that_of_relabelled_data(model, n_x, n
 def test_every_swap_of_a_few_pairs_is_that_of_swapped_data(model, n_columns):
     x, y = draw(6, 6, n_columns, shift=1.0)
     points, flags = np.concatenate([x, y])[::2], np.array(list(product([False, True], repeat=6))).T
-    found = permutation.Swaps.of(x, y, points, LENGTHSCALES, model).log_bf10(flags)
+    found = permutation.Swaps.of(x, y, features_at(points), LENGTHSCALES, model).log_bf10(flags)
     np.testing.assert_allclose(found, plain_swaps(x, y, flags, points, LENGTHSCALES, model), rtol=1e-9, atol=1e-9)
 
 
@@ -102,7 +120,7 @@ def test_splits_of_larger_samples_are_those_of_relabelled_data(n_x, n_y):
     rng = np.random.default_rng(1)
     as_drawn = np.arange(len(rows)) < n_x
     flags = np.stack([as_drawn] + [rng.permutation(as_drawn) for _ in range(5)], axis=1)
-    found = permutation.Splits.of(rows, n_x, rows[::8], LENGTHSCALES, ADAPTIVE).log_bf10(flags)
+    found = permutation.Splits.of(rows, n_x, features_at(rows[::8]), LENGTHSCALES, ADAPTIVE).log_bf10(flags)
     expected = plain_splits(rows, flags, rows[::8], LENGTHSCALES, ADAPTIVE)
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
 
@@ -110,7 +128,7 @@ def test_splits_of_larger_samples_are_those_of_relabelled_data(n_x, n_y):
 def test_far_apart_samples_lose_no_more_than_rounding():
     rows = np.concatenate([np.zeros((50, 1)), np.full((50, 1), 9.0)]) + np.linspace(0, 1e-6, 100)[:, None]
     flags = (np.arange(100) < 50)[:, None]
-    found = permutation.Splits.of(rows, 50, rows[::10], LENGTHSCALES, ADAPTIVE).log_bf10(flags)
+    found = permutation.Splits.of(rows, 50, features_at(rows[::10]), LENGTHSCALES, ADAPTIVE).log_bf10(flags)
     expected = plain_splits(rows, flags, rows[::10], LENGTHSCALES, ADAPTIVE)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
@@ -118,11 +136,11 @@ def test_far_apart_samples_lose_no_more_than_rounding():
 @pytest.mark.parametrize("sizes", [(4, 4), (3, 5)])
 def test_pvalue_tends_to_the_share_of_all_splits(sizes):
     x, y = draw(*sizes, shift=0.8, seed=3)
-    problem = prepare(x, y)
-    lengthscales, log_weights = permutation.rule(problem)
-    rows = problem.samples.standardize(np.concatenate([x, y]))
+    plan, _ = prepare(x, y)
+    lengthscales, log_weights = permutation.rule(plan)
+    rows = plan.view.apply(np.concatenate([x, y]))
     flags = all_splits(*sizes)  # the first is the data
-    at_lengthscales = plain_splits(rows, flags, problem.points, lengthscales, ADAPTIVE)
+    at_lengthscales = plain_splits(rows, flags, plan.points, lengthscales, ADAPTIVE)
     values = np.logaddexp.reduce(log_weights[:, None] + at_lengthscales, axis=0)
     share = np.mean(values >= values[0] - 1e-6)
     found = ts.test(x, y, permutations=4000).pvalue
@@ -132,11 +150,11 @@ def test_pvalue_tends_to_the_share_of_all_splits(sizes):
 
 def test_pvalue_of_pairs_tends_to_the_share_of_all_swaps():
     x, y = draw(7, 7, shift=0.5, seed=2)
-    problem = prepare(x, y, paired=True)
-    lengthscales, log_weights = permutation.rule(problem)
+    plan, _ = prepare(x, y, paired=True)
+    lengthscales, log_weights = permutation.rule(plan)
     flags = np.array(list(product([False, True], repeat=7))).T
-    rows = problem.samples.standardize(x), problem.samples.standardize(y)
-    at_lengthscales = plain_swaps(*rows, flags, problem.points, lengthscales, ADAPTIVE)
+    rows = plan.view.apply(x), plan.view.apply(y)
+    at_lengthscales = plain_swaps(*rows, flags, plan.points, lengthscales, ADAPTIVE)
     values = np.logaddexp.reduce(log_weights[:, None] + at_lengthscales, axis=0)
     share = np.mean(values >= values[0] - 1e-6)
     assert 0.05 < share < 0.95
@@ -148,11 +166,18 @@ def test_pvalue_of_pairs_tends_to_the_share_of_all_swaps():
 @pytest.mark.parametrize("sizes", [(30, 30), (200, 200), (40, 100)])
 def test_the_fixed_rule_gives_the_reported_bayes_factor(sizes, shift):
     x, y = draw(*sizes, shift=shift)
-    problem = prepare(x, y)
-    lengthscales, log_weights = permutation.rule(problem)
+    plan, _ = prepare(x, y)
+    lengthscales, log_weights = permutation.rule(plan)
     assert np.exp(log_weights).sum() == pytest.approx(1.0)
-    found = np.logaddexp.reduce(log_weights + problem.evidence(lengthscales, Show(None, 1)).log_bf10)
+    found = np.logaddexp.reduce(log_weights + ts.log_bf10(x, y, lengthscales * plan.view.unit))
     assert found == pytest.approx(ts.test(x, y).log_bf10, abs=5e-3)
+
+
+def test_the_rule_of_a_given_lengthscale_is_that_lengthscale():
+    plan = ts.plan(*draw(), lengthscale=0.6)
+    lengthscales, log_weights = permutation.rule(plan)
+    assert lengthscales * plan.view.unit == pytest.approx([0.6], rel=1e-14)
+    assert log_weights == [0.0]
 
 
 @pytest.mark.parametrize("paired", [False, True])
@@ -168,6 +193,7 @@ def test_blocks_do_not_change_the_answer(monkeypatch, paired, n_y):
 # ---- level and power
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_x", "n_y", "paired"), [(20, 20, False), (15, 30, False), (20, 20, True)])
 def test_level_over_null_data_sets(n_x, n_y, paired):
     data_sets, permutations = 1000, 39
@@ -176,8 +202,7 @@ def test_level_over_null_data_sets(n_x, n_y, paired):
         rng = np.random.default_rng([7, n_y, paired, seed])
         common = rng.normal(size=n_x) if paired else 0.0
         x, y = rng.standard_exponential(n_x) + common, rng.standard_exponential(n_y) + common
-        problem = prepare(x, y, points=5, paired=paired)
-        pvalues.append(permutation.pvalue(problem, None, permutations, rng, Show(None, 1)))
+        pvalues.append(permutation.pvalue(*prepare(x, y, points=5, paired=paired), permutations, rng, lambda _: None))
     # With 39 permutations the p-value is uniform on 1/40, 2/40, …, 1.
     for level in (0.05, 0.25, 0.5):
         error = np.sqrt(level * (1 - level) / data_sets)
@@ -188,11 +213,12 @@ def test_nothing_but_the_labels_depends_on_the_labels():
     x, y = draw(900, 700, 2, shift=1.0)
     rows = np.concatenate([x, y])
     mixed = rows[np.random.default_rng(0).permutation(len(rows))]
-    one, other = prepare(x, y), prepare(mixed[:900], mixed[900:])
+    one, other = ts.plan(x, y), ts.plan(mixed[:900], mixed[900:])
     np.testing.assert_array_equal(one.points, other.points)
-    np.testing.assert_array_equal(one.samples.center, other.samples.center)
-    np.testing.assert_array_equal(one.samples.scale, other.samples.scale)
-    assert one.median == other.median
+    np.testing.assert_array_equal(one.center, other.center)
+    np.testing.assert_array_equal(one.scale, other.scale)
+    assert one.typical == other.typical
+    assert one.key == other.key
     for first, second in zip(permutation.rule(one), permutation.rule(other), strict=True):
         np.testing.assert_array_equal(first, second)
 
@@ -252,6 +278,37 @@ def test_ties_count_against_the_data(n_y):
     assert ts.test(x, y, permutations=99).pvalue == 1.0
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_ties_that_rounding_separates_count_against_the_data(seed):
+    """Of samples of one size, labels and their opposites have one and the same statistic."""
+    x, y = draw(3, 3, shift=1.0, seed=seed)
+    rows, flags = np.concatenate([x, y]), all_splits(3, 3)
+    lengthscales = np.array([1.0])
+    values = permutation.Splits.of(rows, 3, features_at(rows), lengthscales, ADAPTIVE).log_bf10(flags)[0]
+    opposite = np.flatnonzero((flags == ~flags[:, [0]]).all(axis=0))
+    assert len(opposite) == 1
+    assert values[opposite] == pytest.approx(values[0], rel=1e-12, abs=1e-12)
+    # Pairs of opposites are as extreme or not, and the observed labels do not count themselves.
+    assert permutation.as_extreme(values[0], values[1:]) % 2 == 1
+    # Whatever rounding does to the opposite, and to the others that it could be taken for.
+    nudged = np.nextafter(values, -np.inf)
+    assert permutation.as_extreme(values[0], nudged[1:]) == permutation.as_extreme(values[0], values[1:])
+
+
+def test_the_smallest_pvalue_of_two_samples_of_three_rows():
+    """Two of the 20 splits, the data and their opposite, are the most extreme."""
+    pvalues = [ts.test([0.0, 0.1, 0.25 + shift], [7.0, 7.4, 7.7], permutations=1500).pvalue for shift in (0.0, 0.3)]
+    assert pvalues == pytest.approx([0.1, 0.1], abs=4 * np.sqrt(0.1 * 0.9 / 1500))
+
+
+@pytest.mark.parametrize(
+    ("observed", "other", "tied"),
+    [(2.0, 2.0 - 1e-9, True), (2.0, 2.0 - 1e-6, False), (-3e6, -3e6 - 1e-3, True), (3e6, 3e6 - 1.0, False)],
+)
+def test_ties_are_within_rounding(observed, other, tied):
+    assert permutation.as_extreme(observed, np.array([other, observed + 1.0])) == 1 + tied
+
+
 def test_the_bayes_factor_is_the_same_with_permutations():
     x, y = draw(shift=0.5)
     plain, result = ts.test(x, y), ts.test(x, y, permutations=9)
@@ -304,4 +361,4 @@ def test_progress_counts_permutations(n_y):
     ts.test(*draw(30, n_y), progress=shares.append, permutations=99)
     assert shares == sorted(shares)
     assert shares[0] < plain[0]
-    assert 0.5 < shares[-1] <= 1
+    assert shares[-1] == 1.0

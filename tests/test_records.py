@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
+import twosample as ts
 from twosample import models
 from twosample.errors import InputError
 from twosample.records import freeze, from_json, to_json, to_plain
@@ -170,6 +171,69 @@ def test_a_field_that_is_missing(field):
 def test_a_field_of_another_kind(field, value):
     with pytest.raises(InputError, match=r"^source"):
         from_json(Whole, json.dumps({**to_plain(whole()), field: value}))
+
+
+# ---- files of other versions
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A record that got new fields, and one that it never had."""
+
+    name: str
+    count: int = 7
+    tags: tuple[str, ...] = dataclasses.field(default_factory=lambda: ("new",))
+    shape: Circle | Rectangle | None = None
+
+
+def test_fields_that_are_missing_get_their_defaults():
+    assert from_json(Grown, '{"name": "old"}') == Grown("old", 7, ("new",), None)
+    assert from_json(Grown, '{"name": "old", "tags": ["a"], "count": 2}') == Grown("old", 2, ("a",), None)
+
+
+def test_fields_without_a_default_are_refused_by_name():
+    with pytest.raises(InputError, match=r"^source: not a result of this version .*Grown lacks 'name'") as refused:
+        from_json(Grown, '{"count": 2}')
+    assert refused.value.argument == "source"
+
+
+@dataclass(frozen=True)
+class Ellipse:
+    radius: float
+    flattening: float
+    tilt: float = 0.0
+
+
+@dataclass(frozen=True)
+class Drawing:
+    shape: Circle | Ellipse
+
+
+def test_of_several_records_the_one_with_these_fields_is_taken_also_without_its_defaults():
+    assert from_json(Drawing, '{"shape": {"radius": 1.0, "flattening": 0.5}}').shape == Ellipse(1.0, 0.5, 0.0)
+    assert from_json(Drawing, '{"shape": {"radius": 1.0}}').shape == Circle(1.0)
+
+
+def test_results_start_with_their_schema():
+    result = ts.test([0.1, 0.4, 0.7, 0.9], [2.1, 2.4, 2.6, 2.9], points=4)
+    content = result.to_dict()
+    assert next(iter(content.items())) == ("schema", 1)
+    del content["schema"]
+    for schema in ({}, {"schema": 1}):
+        assert ts.TwoSampleResult.from_json(json.dumps(schema | content)).log_bf10 == result.log_bf10
+    assert next(iter(ts.baselines.jzs([1.0, 2.0, 4.0], [2.0, 5.0, 7.0]).to_dict())) == "schema"
+
+
+def test_files_of_newer_versions_are_refused():
+    with pytest.raises(InputError, match=r"^source: written by a newer version of twosample .*; update") as refused:
+        from_json(Grown, '{"schema": 2, "name": "new"}')
+    assert refused.value.argument == "source"
+
+
+@pytest.mark.parametrize("schema", ["0", "-1", "true", "1.5", '"2"', "null", "[1]"])
+def test_a_schema_that_is_none(schema):
+    with pytest.raises(InputError, match=r"^source: not a result of twosample \(its schema is"):
+        from_json(Grown, f'{{"schema": {schema}, "name": "odd"}}')
 
 
 def test_foreign_file(tmp_path):

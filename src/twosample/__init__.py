@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from twosample import errors, simulate
-from twosample.api import gibbs, log_bf10, test
+from twosample.api import gibbs, log_bf10, plan, test
 from twosample.gibbs_result import GibbsResult
 from twosample.models import Model
+from twosample.plan import Plan
 from twosample.result import TwoSampleResult
 from twosample.statistics import FeatureStatistics
 
@@ -25,6 +26,7 @@ __all__ = [
     "FeatureStatistics",
     "GibbsResult",
     "Model",
+    "Plan",
     "TwoSampleResult",
     "baselines",
     "chemistry",
@@ -32,6 +34,7 @@ __all__ = [
     "errors",
     "gibbs",
     "log_bf10",
+    "plan",
     "simulate",
     "test",
 ]

@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-import warnings
+import math
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from twosample import evidence as evidences
-from twosample import permutation, sampling
+from twosample import answer, kernels, models, permutation, sampling
 from twosample.arguments import Seed, count_of, generator_of, positive
-from twosample.errors import AccuracyWarning, DroppedDataWarning, InputError
-from twosample.evidence import Evidence
+from twosample.arrays import Array
+from twosample.data import Samples
+from twosample.errors import DroppedDataWarning, InputError, Setting, warn
 from twosample.gibbs_result import GibbsResult
+from twosample.kernels import Kernel
 from twosample.models import Model
-from twosample.points import thin
+from twosample.pairs import Pairs
+from twosample.plan import Plan, make_plan
+from twosample.posterior import grid, passes
 from twosample.posterior.chains import Settings
-from twosample.posterior.marginals import H0, H1, component_weights, densities, log_bayes_factor, representatives
-from twosample.posterior.quadrature import Quadrature
-from twosample.problem import Pairs, Problem, Show
-from twosample.progress import Progress, progress_bar
-from twosample.result import Amplitude, Diagnostics, Lengthscale, TwoSampleResult
+from twosample.progress import Progress, WorkCounter, progress_bar
+from twosample.result import TwoSampleResult
+from twosample.sketch import Sketch
+from twosample.statistics import FeatureStatistics
 from twosample.threads import one_thread
-from twosample.witness import WitnessPosterior
 
-__all__ = ["gibbs", "log_bf10", "test"]
+__all__ = ["gibbs", "log_bf10", "plan", "test"]
 
-Array = NDArray[np.float64]
 
-_SHOWN_ROWS = 500
-# The witness keeps this many lengthscales, amplitudes with more than this share of the likeliest one's weight, and
-# directions in which the prior has more than this share of the noise.
-_WITNESS_LENGTHSCALES = 12
-_NEGLIGIBLE_WEIGHT = 1e-3
-_NEGLIGIBLE_SIGNAL = 1e-6
-_LARGEST_LOG_VARIANCE = 300.0
+# How many lengthscales an integration in several passes usually takes, for progress bars.
+_EXPECTED_LENGTHSCALES = 97
 
 
 def test(
@@ -45,13 +40,14 @@ def test(
     *,
     model: str | Model = "adaptive",
     paired: bool = False,
-    kernel: Literal["rbf"] = "rbf",
+    kernel: str | Kernel = "rbf",
     lengthscale: float | Literal["median"] | None = None,
     points: int | ArrayLike = 40,
     prior_odds: float = 1.0,
     scale: ArrayLike = "auto",
     nan_policy: Literal["raise", "omit"] = "raise",
     permutations: int = 0,
+    tolerance: float = 1e-3,
     rng: Seed = 0,
     progress: Progress = False,
 ) -> TwoSampleResult:
@@ -66,7 +62,7 @@ def test(
     paired
         Whether row i of `x` belongs with row i of `y`.
     kernel
-        Only "rbf", the Gaussian kernel.
+        "rbf", the Gaussian kernel, or a `Kernel` of your own.
     lengthscale
         None infers it, a number fixes it, "median" fixes it at the median heuristic. A number is in the units of the
         data where there is one column or the columns are not scaled, else relative to the scale of the columns.
@@ -85,6 +81,9 @@ def test(
         "adaptive". Labels of the pooled rows are permuted or, for pairs, members of random pairs swapped. The level is
         exact, unless given `points`, `scale` or `lengthscale` were chosen with a look at the labels. The statistic is
         log BF10 by one fixed rule of lengthscales, the same for all labels.
+    tolerance
+        Wanted error of log BF10, relative where that is more than 1. One pass over the data is usually enough for the
+        default; a smaller tolerance takes more lengthscales.
     rng
         Seed of the permutations, and of the random pairs that "paper" and "published" need where n_x ≠ n_y; nothing
         else is random.
@@ -106,39 +105,80 @@ def test(
     >>> ts.test([4.1, 5.2, 4.7, 5.9, 5.0], [6.3, 7.1, 6.9, 7.8, 6.6], permutations=99).pvalue <= 0.05
     True
     """
-    problem = Problem.prepare(x, y, model, paired, kernel, points, scale, nan_policy)
+    chosen = models.resolve(model)
+    samples = _samples(x, y, chosen, paired, scale, nan_policy)
+    the_plan = _plan(samples, chosen, kernel, points, lengthscale, nan_policy, tolerance)
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
     permutations = count_of(permutations, "permutations", 0)
-    if permutations and problem.model.needs_pairs:
+    if permutations and chosen.needs_pairs:
         raise InputError(
-            f"permutations: the p-value is for models without pairs, not {problem.model.name!r}; use model='adaptive'"
+            f"permutations: the p-value is for models without pairs, not {chosen.name!r}",
+            argument="permutations",
+            remedy=("use ", Setting("model", "adaptive")),
         )
-    fixed = None if lengthscale is None else problem.internal(lengthscale)
-    if fixed is not None and len(fixed) != 1:
-        raise InputError("lengthscale: test takes one number; use log_bf10 for several")
-
-    pairs = Pairs.choose(problem, generator) if fixed is None and problem.model.needs_pairs else None
-    for note in () if pairs is None else pairs.notes:
-        warnings.warn(note, DroppedDataWarning, stacklevel=2)
+    pairs = None
+    if the_plan.lengthscales is None and chosen.needs_pairs:
+        pairs = _pairs(samples, the_plan, generator)
 
     with progress_bar(progress) as report, one_thread():
-        rows = problem.samples.n_x + problem.samples.n_y + (0 if pairs is None else 2 * len(pairs.x))
-        show = Show(report, rows, permutation.work(problem, fixed, permutations) if permutations else 0)
-        if fixed is None:
-            found, rule = problem.integrate(show, pairs, np.log(prior_odds))
+        counter = WorkCounter(report, permutation.work(the_plan, samples, permutations) if permutations else 0)
+        if the_plan.lengthscales is None:
+            result = _in_several_passes(the_plan, samples, pairs, prior_odds, counter)
         else:
-            found = problem.evidence(fixed, show)
-            curves = np.stack([np.zeros(1), found.log_bf10], axis=1)
-            rule = Quadrature(np.log(fixed), np.ones(1), curves, error=0.0, evaluations=1)
-        pvalue = permutation.pvalue(problem, fixed, permutations, generator, show) if permutations else None
-    if not rule.converged:
-        warnings.warn(
-            f"the integration over the lengthscale stopped at an estimated error of {rule.error:.1g} in log BF10; "
-            "the likelihood of the lengthscale is rough",
-            AccuracyWarning,
-            stacklevel=2,
-        )
-    return _result(problem, found, rule, prior_odds, fixed is not None, pairs, permutations, pvalue)
+            result = _in_one_pass(the_plan, samples, prior_odds, counter)
+        if permutations:
+            pvalue = permutation.pvalue(the_plan, samples, permutations, generator, counter)
+            diagnostics = replace(result.diagnostics, permutations=permutations)
+            result = replace(result, pvalue=pvalue, diagnostics=diagnostics)
+        counter.finish()
+    if not result.diagnostics.converged:
+        warn(answer.inaccurate(result, "the likelihood of the lengthscale is rough"))
+    return result
+
+
+def plan(
+    x: object,
+    y: object = None,
+    *,
+    model: str | Model = "adaptive",
+    paired: bool = False,
+    kernel: str | Kernel = "rbf",
+    lengthscale: float | Literal["median"] | None = None,
+    points: int | ArrayLike = 40,
+    scale: ArrayLike = "auto",
+    nan_policy: Literal["raise", "omit"] = "raise",
+    tolerance: float = 1e-3,
+) -> Plan:
+    """Fix everything about a test that must not look at which row is in which sample.
+
+    Parameters
+    ----------
+    x, y
+        The samples, or a pilot of each, as in `test`; or one pilot of rows of both, and no `y`.
+    model, paired, kernel, lengthscale, points, scale, nan_policy, tolerance
+        As in `test`.
+
+    Returns
+    -------
+    Plan
+        With `statistics` for parts of the data, wherever they are, and `test` for what they add up to.
+
+    Examples
+    --------
+    >>> import numpy as np, twosample as ts
+    >>> rng = np.random.default_rng(1)
+    >>> the_plan = ts.plan(rng.normal(size=200))  # a pilot
+    >>> days = [the_plan.statistics(rng.normal(0, 1, 300), rng.normal(0.3, 1, 300)) for _ in range(3)]
+    >>> the_plan.test(days[0].merge(*days[1:])).verdict
+    'very strong evidence that the samples differ'
+    """
+    chosen = models.resolve(model)
+    if y is None:
+        divisors = chosen.scale if isinstance(scale, str) and scale == "auto" else scale
+        samples = Samples.from_pilot(x, paired=paired, scale=divisors, nan_policy=nan_policy)
+    else:
+        samples = _samples(x, y, chosen, paired, scale, nan_policy)
+    return _plan(samples, chosen, kernel, points, lengthscale, nan_policy, tolerance)
 
 
 def log_bf10(
@@ -149,7 +189,7 @@ def log_bf10(
     points: int | ArrayLike = 40,
     model: str | Model = "adaptive",
     paired: bool = False,
-    kernel: Literal["rbf"] = "rbf",
+    kernel: str | Kernel = "rbf",
     scale: ArrayLike = "auto",
     nan_policy: Literal["raise", "omit"] = "raise",
 ) -> float | Array:
@@ -175,11 +215,14 @@ def log_bf10(
     >>> ts.log_bf10([0.1, 0.4, 0.7, 0.9], [2.1, 2.4, 2.6, 2.9], [0.5, 1.0, 2.0]).shape
     (3,)
     """
-    problem = Problem.prepare(x, y, model, paired, kernel, points, scale, nan_policy)
+    chosen = models.resolve(model)
+    samples = _samples(x, y, chosen, paired, scale, nan_policy)
+    the_plan = _plan(samples, chosen, kernel, points, None, nan_policy)
+    lengthscales = the_plan.standardised(lengthscale)
     with one_thread():
-        found = problem.evidence(problem.internal(lengthscale), Show(None, 1)).log_bf10
+        [evidence] = passes.Passes(samples, the_plan.features, (chosen,), None).evidence(lengthscales)
     shape = () if isinstance(lengthscale, str) else np.shape(lengthscale)
-    return found.reshape(shape) if shape else float(found[0])
+    return evidence.log_bf10.reshape(shape) if shape else float(evidence.log_bf10[0])
 
 
 def gibbs(
@@ -248,115 +291,104 @@ def gibbs(
     >>> bool(abs(result.prob_h1 - exact.prob_h1) < 5 * result.prob_h1_error)
     True
     """
-    settings = Settings(
-        *(
-            count_of(value, name, lowest)
-            for value, name, lowest in (
-                (steps, "steps", 8),
-                (burn_in, "burn_in", 0),
-                (thinning, "thinning", 1),
-                (hmc_steps, "hmc_steps", 1),
-                (adapt_steps, "adapt_steps", 0),
-                (chains, "chains", 1),
-            )
-        )
-    )
+    settings = Settings.checked(steps, burn_in, thinning, hmc_steps, adapt_steps, chains)
     if evidence not in (True, False, None):
-        raise InputError(f"evidence: must be True, False or None, not {evidence!r}")
-    if (settings.steps - settings.burn_in) // settings.thinning < 4:
-        raise InputError("steps: fewer than 4 draws are left after the burn-in and thinning; run more steps")
-    if settings.adapt_steps > settings.hmc_steps:
-        raise InputError(f"adapt_steps: only {settings.hmc_steps} transitions are there to tune (hmc_steps)")
-    problem = Problem.prepare(x, y, model, paired, kernel, points, scale, nan_policy, kernels=("rbf", "ard"))
+        raise InputError(f"evidence: must be True, False or None, not {evidence!r}", argument="evidence")
+    if kernel not in ("rbf", "ard"):
+        raise InputError(f"kernel: {kernel!r} is unknown to gibbs", argument="kernel", remedy="use 'rbf' or 'ard'")
+    chosen = models.resolve(model)
+    samples = _samples(x, y, chosen, paired, scale, nan_policy)
+    the_plan = _plan(samples, chosen, "rbf", points, None, nan_policy)
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
-    pairs = Pairs.choose(problem, generator) if problem.model.needs_pairs else None
-    if pairs is None and problem.model.needs_pairs:
-        raise InputError("x and y: all rows are equal, so that there is nothing to sample; use test")
-    for note in () if pairs is None else pairs.notes:
-        warnings.warn(note, DroppedDataWarning, stacklevel=2)
+    pairs = _pairs(samples, the_plan, generator) if chosen.needs_pairs else None
+    if pairs is None and chosen.needs_pairs:
+        raise InputError(
+            "x and y: all rows are equal, so that there is nothing to sample", argument="x and y", remedy="use test"
+        )
 
     wanted = kernel == "ard" if evidence is None else bool(evidence)
     first, second = (int(seed) for seed in generator.integers(2**32, size=2))
+    question = sampling.Question(the_plan, samples, pairs, several=kernel == "ard")
     with progress_bar(progress) as report:
-        result = sampling.run(problem, pairs, settings, prior_odds, (first, second), evidence=wanted, report=report)
+        result = sampling.run(question, settings, prior_odds, (first, second), evidence=wanted, report=report)
     doubts = list(sampling.doubts(result))
-    for note, category in doubts:
-        warnings.warn(note, category, stacklevel=2)
-    notes = result.diagnostics.notes + tuple(note for note, _ in doubts)
+    for doubt in doubts:
+        warn(doubt)
+    notes = result.diagnostics.notes + tuple(str(doubt) for doubt in doubts)
     return replace(result, diagnostics=replace(result.diagnostics, notes=notes))
 
 
-def _result(
-    problem: Problem,
-    found: Evidence,
-    rule: Quadrature,
-    prior_odds: float,
-    fixed: bool,
-    pairs: Pairs | None,
-    permutations: int,
-    pvalue: float | None,
-) -> TwoSampleResult:
-    samples, model = problem.samples, problem.model
-    notes = samples.notes + (() if pairs is None else pairs.notes)
-    density, mass = densities(rule)
-    given_lengthscale = rule.curves[:, -1] - (rule.curves[:, H0] if rule.curves.shape[1] == 2 else 0.0)
-    weights = component_weights(rule, found)
-    log_amplitudes, _ = evidences.amplitudes(model)
-    return TwoSampleResult(
-        log_bf10=log_bayes_factor(rule, np.log(prior_odds)),
-        prior_odds=prior_odds,
-        lengthscale=Lengthscale(
-            grid=np.exp(rule.grid) * samples.unit,
-            density_h0=density[:, H0],
-            density_h1=density[:, H1],
-            mass_h0=mass[:, H0],
-            mass_h1=mass[:, H1],
-            prob_h1=evidences.probability(given_lengthscale + np.log(prior_odds)),
-            median_heuristic=problem.median * samples.unit,
-            fixed=fixed,
-        ),
-        amplitude=Amplitude(np.exp(log_amplitudes), weights.sum(axis=0), fixed=model.amplitude is None),
-        points=problem.points * samples.scale + samples.center,
-        n_x=samples.n_x,
-        n_y=samples.n_y,
-        columns=samples.columns,
-        center=samples.center,
-        scale=samples.scale,
-        paired=samples.paired,
-        kernel=problem.kernel,
-        model=model,
-        diagnostics=Diagnostics(
-            evaluations=rule.evaluations,
-            quadrature_error=rule.error,
-            pairs=0 if pairs is None else len(pairs.x),
-            permutations=permutations,
-            notes=notes,
-        ),
-        shown_x=thin(samples.x, limit=_SHOWN_ROWS),
-        shown_y=thin(samples.y, limit=_SHOWN_ROWS),
-        witness_posterior=_witness(problem, found, rule),
-        pvalue=pvalue,
+def _samples(
+    x: object,
+    y: object,
+    model: Model,
+    paired: bool,
+    scale: ArrayLike,
+    nan_policy: Literal["raise", "omit"],
+) -> Samples:
+    """The samples, checked, with the scale that the model says unless another one was given."""
+    if isinstance(scale, str) and scale == "auto":
+        scale = model.scale
+    return Samples.from_data(x, y, paired=paired, scale=scale, nan_policy=nan_policy)
+
+
+def _plan(
+    samples: Samples,
+    model: Model,
+    kernel: str | Kernel,
+    points: int | ArrayLike,
+    lengthscale: float | str | None,
+    nan_policy: Literal["raise", "omit"],
+    tolerance: float = 1e-3,
+) -> Plan:
+    return make_plan(
+        samples,
+        model,
+        kernels.resolve(kernel),
+        points,
+        lengthscale,
+        nan_policy=nan_policy,
+        tolerance=positive(tolerance, "tolerance"),
     )
 
 
-def _witness(problem: Problem, found: Evidence, rule: Quadrature) -> WitnessPosterior:
-    """The mixture with what does not matter left out: close lengthscales, unlikely amplitudes, flat directions."""
-    found = found.select(representatives(rule, found.lengthscales, _WITNESS_LENGTHSCALES))
-    weights = component_weights(rule, found)
-    log_amplitudes, _ = evidences.amplitudes(problem.model)
-    likely = weights.sum(axis=0) > _NEGLIGIBLE_WEIGHT * weights.sum(axis=0).max()
-    log_scale = problem.model.log_prior_variance(found.lengthscales, problem.samples.n_columns)
-    log_variances = np.minimum(2.0 * log_amplitudes[likely] + log_scale[:, None], _LARGEST_LOG_VARIANCE)
-    spectra = found.spectrum(problem.model, problem.points)
-    signal = np.exp(log_variances.max(axis=1))[:, None] * spectra.eigenvalues  # eigenvalues increase
-    first = int((signal < _NEGLIGIBLE_SIGNAL).all(axis=0).sum())
-    return WitnessPosterior(
-        points=problem.points,
-        measure=problem.model.measure,
-        lengthscales=found.lengthscales,
-        basis=spectra.basis[:, :, first:],
-        eigenvalues=spectra.eigenvalues[:, first:],
-        scores=spectra.scores[:, first:],
-        log_variances=log_variances,
-        weights=weights[:, likely] / weights[:, likely].sum(),
+def _pairs(samples: Samples, the_plan: Plan, generator: np.random.Generator) -> Pairs | None:
+    """The pairs of the pseudo-likelihood; what has to be left out is warned about."""
+    pairs = Pairs.choose(samples, the_plan.features, the_plan.model, generator)
+    for note in () if pairs is None else pairs.notes:
+        warn(DroppedDataWarning(note))
+    return pairs
+
+
+def _in_one_pass(the_plan: Plan, samples: Samples, prior_odds: float, counter: WorkCounter) -> TwoSampleResult:
+    """The answer from one pass over the rows, and from another one where that was not accurate enough."""
+    statistics: FeatureStatistics | None = None
+    while True:
+        assert the_plan.lengthscales is not None
+        done = 0 if statistics is None else len(statistics.lengthscales)
+        counter.expect((samples.n_x + samples.n_y) * (len(the_plan.lengthscales) - done))
+        statistics = the_plan.collect(samples, counter, known=statistics)
+        result = the_plan.answer(statistics, prior_odds)
+        if result.diagnostics.converged or the_plan.level >= grid.LAST_LEVEL:
+            return result
+        the_plan = the_plan.refined()
+
+
+def _in_several_passes(
+    the_plan: Plan, samples: Samples, pairs: Pairs | None, prior_odds: float, counter: WorkCounter
+) -> TwoSampleResult:
+    """The answer of a model whose lengthscales have to be looked for."""
+    n_pairs = 0 if pairs is None else len(pairs.x)
+    counter.expect((samples.n_x + samples.n_y + 2 * n_pairs) * _EXPECTED_LENGTHSCALES)
+    work = passes.Passes(samples, the_plan.features, (the_plan.model,), pairs, counter)
+    evidence, posterior = passes.infer(work, math.log(prior_odds), the_plan.tolerance)
+    return answer.result(
+        the_plan,
+        evidence,
+        posterior,
+        prior_odds=prior_odds,
+        sizes=(samples.n_x, samples.n_y),
+        sketches=(Sketch.of(samples.x), Sketch.of(samples.y)),
+        pairs=n_pairs,
+        notes=samples.notes + (() if pairs is None else pairs.notes),
     )

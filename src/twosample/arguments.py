@@ -5,14 +5,14 @@ from __future__ import annotations
 import numbers
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from twosample.arrays import Array
 from twosample.errors import InputError, InputTypeError
 
 __all__ = ["LARGEST_LENGTHSCALE", "Seed", "count_of", "generator_of", "lengthscales_of", "positive"]
 
-Array = NDArray[np.float64]
-Seed = int | np.random.SeedSequence | np.random.Generator
+Seed = int | np.random.SeedSequence | np.random.Generator | None
 
 LARGEST_LENGTHSCALE = 1e150
 
@@ -20,24 +20,34 @@ LARGEST_LENGTHSCALE = 1e150
 def count_of(value: int, name: str, lowest: int) -> int:
     """The value, if it is a whole number and large enough."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise InputTypeError(f"{name}: expected a whole number, got {type(value).__name__}")
+        raise InputTypeError(f"{name}: expected a whole number, got {type(value).__name__}", argument=name)
     if value < lowest:
-        raise InputError(f"{name}: must be at least {lowest}, not {value}")
+        raise InputError(f"{name}: must be at least {lowest}, not {value}", argument=name)
     return int(value)
 
 
 def lengthscales_of(lengthscale: ArrayLike, unit: float) -> Array:
     """Positive lengthscales in units of `unit`, as a 1-D array."""
     if isinstance(lengthscale, str):
-        raise InputError(f"lengthscale: {lengthscale!r} is unknown; use a positive number or 'median'")
+        raise InputError(
+            f"lengthscale: {lengthscale!r} is unknown",
+            argument="lengthscale",
+            remedy="use a positive number or 'median'",
+        )
     try:
         values = np.atleast_1d(np.asarray(lengthscale))
     except ValueError:
-        raise InputError("lengthscale: has rows of different lengths; pass a number or a plain array") from None
+        raise InputError(
+            "lengthscale: has rows of different lengths",
+            argument="lengthscale",
+            remedy="pass a number or a plain array",
+        ) from None
     if values.dtype.kind not in "fiu":
-        raise InputTypeError(f"lengthscale: expected positive numbers, got {type(lengthscale).__name__}")
+        raise InputTypeError(
+            f"lengthscale: expected positive numbers, got {type(lengthscale).__name__}", argument="lengthscale"
+        )
     if not (values.size and (np.isfinite(values) & (values > 0)).all()):
-        raise InputError(f"lengthscale: must be positive and finite, not {lengthscale!r}")
+        raise InputError(f"lengthscale: must be positive and finite, not {lengthscale!r}", argument="lengthscale")
     # Beyond these limits the kernel no longer changes.
     return np.clip(values.ravel().astype(np.float64) / unit, 1.0 / LARGEST_LENGTHSCALE, LARGEST_LENGTHSCALE)
 
@@ -49,15 +59,24 @@ def positive(value: float, name: str) -> float:
     except OverflowError:
         number = np.inf
     if not 0.0 < number < np.inf:
-        raise InputError(f"{name}: must be a positive, finite number, not {value!r:.40}")
+        raise InputError(f"{name}: must be a positive, finite number, not {value!r:.40}", argument=name)
     return number
 
 
 def generator_of(rng: Seed) -> np.random.Generator:
-    """The generator, or a new one with that seed."""
-    if isinstance(rng, bool) or not isinstance(rng, int | np.integer | np.random.SeedSequence | np.random.Generator):
-        raise InputTypeError(f"rng: expected an int, a SeedSequence or a Generator, got {type(rng).__name__}")
+    """The generator, or a new one with that seed; None seeds it afresh each time.
+
+    Examples
+    --------
+    >>> generator_of(7).random() == generator_of(7).random()
+    True
+    """
+    kinds = int | np.integer | np.random.SeedSequence | np.random.Generator | None
+    if isinstance(rng, bool) or not isinstance(rng, kinds):
+        raise InputTypeError(
+            f"rng: expected an int, a SeedSequence, a Generator or None, got {type(rng).__name__}", argument="rng"
+        )
     try:
         return np.random.default_rng(rng)
     except ValueError as error:
-        raise InputError(f"rng: {error}") from None
+        raise InputError(f"rng: {error}", argument="rng") from None

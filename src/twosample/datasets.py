@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from twosample.arrays import Array
 from twosample.errors import DownloadError, InputError, InputTypeError, MissingExtraError
 
 __all__ = ["NETWORKS", "NetworkPair", "RingData", "networks", "rings"]
 
-Array = NDArray[np.float64]
 
 _VARIABLE = "TWOSAMPLE_DATA"
 _ADDRESS = (
@@ -204,9 +203,9 @@ def networks(name: str, folder: str | os.PathLike[str] | None = None) -> Network
     >>> x = rng.multivariate_normal(np.zeros(7), pair.covariance_x, size=200)  # doctest: +SKIP
     """
     if not isinstance(name, str):
-        raise InputTypeError(f"name must be a text such as 'p7', not a {type(name).__name__}")
+        raise InputTypeError(f"name must be a text such as 'p7', not a {type(name).__name__}", argument="name")
     if name not in _NETWORK_HASHES:
-        raise InputError(f"name is {name!r}; choose one of {', '.join(NETWORKS)}")
+        raise InputError(f"name is {name!r}", argument="name", remedy=f"choose one of {', '.join(NETWORKS)}")
     first, second = (_read(file, folder) for file in _network_files(name))
     return NetworkPair(first, second, name)
 
@@ -229,7 +228,9 @@ def _locate(file: _File, folder: str | os.PathLike[str] | None) -> Path:
     """Where a copy of the file is whose hash is right."""
     if folder is not None:
         if not isinstance(folder, str | os.PathLike):
-            raise InputTypeError(f"folder must be the path of a folder, not a {type(folder).__name__}")
+            raise InputTypeError(
+                f"folder must be the path of a folder, not a {type(folder).__name__}", argument="folder"
+            )
         return _find(file, Path(folder), "folder")
     if os.environ.get(_VARIABLE):
         return _find(file, Path(os.environ[_VARIABLE]), f"the environment variable {_VARIABLE}")
@@ -240,14 +241,16 @@ def _find(file: _File, folder: Path, given_by: str) -> Path:
     path = next((folder / place for place in (file.local, file.remote) if (folder / place).is_file()), None)
     if path is None:
         raise InputError(
-            f"{given_by}: {str(folder)!r} has no {file.local} (nor {file.remote}); "
-            f"put the file from {_ADDRESS + file.remote} there, or leave it out to download"
+            f"{given_by}: {str(folder)!r} has no {file.local} (nor {file.remote})",
+            argument="folder",
+            remedy=f"put the file from {_ADDRESS + file.remote} there, or leave it out to download",
         )
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != file.sha256:
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if digest != file.sha256:
         raise InputError(
-            f"{given_by}: {str(path)!r} is not the file of the paper: its SHA-256 is {found}, not {file.sha256}; "
-            f"replace it by {_ADDRESS + file.remote}"
+            f"{given_by}: {str(path)!r} is not the file of the paper: its SHA-256 is {digest}, not {file.sha256}",
+            argument="folder",
+            remedy=f"replace it by {_ADDRESS + file.remote}",
         )
     return path
 

@@ -1,5 +1,11 @@
 """The errors and warnings of the package: each names the argument, what was wrong and what to do."""
 
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
 __all__ = [
     "AccuracyWarning",
     "ConvergenceWarning",
@@ -9,15 +15,81 @@ __all__ = [
     "InputError",
     "InputTypeError",
     "MissingExtraError",
+    "Remedy",
+    "Setting",
     "TwoSampleWarning",
+    "warn",
 ]
 
+_PACKAGE_FOLDER = os.path.join(os.path.dirname(__file__), "")
 
-class InputError(ValueError):
+
+@dataclass(frozen=True)
+class Setting:
+    """An argument and the value to give it, in a remedy; it prints as in Python, and other interfaces reword it.
+
+    Examples
+    --------
+    >>> print(Setting("nan_policy", "omit"))
+    nan_policy='omit'
+    """
+
+    name: str
+    value: object
+
+    def __str__(self) -> str:
+        """Return the setting as an argument in a call."""
+        return f"{self.name}={self.value!r}"
+
+
+Remedy = str | tuple[str | Setting, ...]
+
+
+class _Explained(Exception):
+    """What was wrong, with which argument, and what to do about it.
+
+    Attributes
+    ----------
+    message
+        What was wrong; starts with the name of the argument where one is to blame.
+    argument
+        The name of that argument ("x and y" where it takes both to be wrong), or None.
+    remedy
+        What to do: text, or a tuple of text and settings; or None.
+    """
+
+    def __init__(self, message: str, *, argument: str | None = None, remedy: Remedy | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.argument = argument
+        self.remedy = remedy
+
+    def render(self, setting: Callable[[Setting], str] = str) -> str:
+        """Message and remedy in one line, with each setting as that function words it.
+
+        Examples
+        --------
+        >>> error = InputError("x is short", argument="x", remedy=("add rows or pass ", Setting("paired", True)))
+        >>> error.render()
+        'x is short; add rows or pass paired=True'
+        >>> error.render(lambda setting: f"--{setting.name}")
+        'x is short; add rows or pass --paired'
+        """
+        if self.remedy is None:
+            return self.message
+        parts = (self.remedy,) if isinstance(self.remedy, str) else self.remedy
+        return f"{self.message}; {''.join(part if isinstance(part, str) else setting(part) for part in parts)}"
+
+    def __str__(self) -> str:
+        """Return message and remedy."""
+        return self.render()
+
+
+class InputError(_Explained, ValueError):
     """An argument has the right type but an unusable value."""
 
 
-class InputTypeError(TypeError):
+class InputTypeError(_Explained, TypeError):
     """An argument has a type that cannot be used."""
 
 
@@ -25,14 +97,19 @@ class MissingExtraError(ImportError):
     """An optional dependency is needed and not installed."""
 
     def __init__(self, caller: str, package: str, extra: str) -> None:
-        super().__init__(f"{caller} needs {package}; install it with: pip install 'twosample[{extra}]'")
+        super().__init__(f"{caller} needs {package}; install it with: pip install 'twosample[{extra}]'", name=package)
+        self._arguments = caller, package, extra
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, str]]:
+        """Return what pickle makes the error anew from."""
+        return type(self), self._arguments
 
 
 class DownloadError(OSError):
     """A data file could not be downloaded, or what came is not the file expected."""
 
 
-class TwoSampleWarning(UserWarning):
+class TwoSampleWarning(_Explained, UserWarning):
     """Base of every warning of the package."""
 
 
@@ -50,3 +127,20 @@ class AccuracyWarning(TwoSampleWarning):
 
 class ConvergenceWarning(TwoSampleWarning):
     """The chains of a sampler disagree, hardly move, or are too short for what was asked of them."""
+
+
+def warn(warning: TwoSampleWarning) -> None:
+    """Issue the warning for the line outside the package that called into it.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn(AccuracyWarning("the integral is rough", remedy="use more points"))
+    >>> print(caught[0].message)
+    the integral is rough; use more points
+    """
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE_FOLDER):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(warning, stacklevel=level)

@@ -1,42 +1,103 @@
-"""Bayes factors and pseudo-likelihoods, as pure functions of the statistics, for all lengthscales at once."""
+"""Bayes factors and pseudo-likelihoods as pure functions of the statistics, for all lengthscales at once.
+
+Leading axes are lengthscales. The formulas are written for arrays of any library: NumPy for the test, JAX with its
+gradients for the sampler.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+import math
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twosample.kernels import prior_covariance, squared_distances
+from twosample import prior
+from twosample.arrays import Array, namespace, solve_lower
 
 if TYPE_CHECKING:
+    from twosample.features import FeatureMap
     from twosample.models import Model
     from twosample.statistics import FeatureStatistics, Moments
 
 __all__ = [
+    "Difference",
     "Evidence",
     "Spectrum",
-    "direct_log_bayes_factor",
-    "effective_size",
+    "amplitudes",
+    "compare",
     "evaluate",
     "log_bayes_factor",
-    "log_determinants",
+    "log_determinant",
+    "log_likelihoods",
     "log_pseudo_likelihood",
-    "noise_covariance",
-    "prior_covariances",
     "probability",
     "published_log_pseudo_likelihoods",
+    "signal_shares",
+    "spectral_log_bayes_factor",
     "spectrum",
 ]
 
-Array = NDArray[np.float64]
 
-# Eight factors 1 + a²λ must not overflow.
-_LARGEST_LOG_SIGNAL = 80.0
+# Where the noise floor is smaller, small singular values must keep their digits.
+_SAFE_FLOOR = 1e-9
 # Rounding in a²R beyond this share of the noise floor could make a²R + V indefinite.
 _SAFE_ROUNDING = 1e-3
+# Lengthscales that are evaluated at the same time.
+_PART = 16
+# Eight factors 1 + a²λ must not overflow.
+_LARGEST_LOG_SIGNAL = 80.0
+
+
+class Difference(NamedTuple):
+    """The difference of the mean features, and how well it is known.
+
+    Attributes
+    ----------
+    delta
+        Δ, (..., s).
+    noise
+        Its covariance without the floor, (..., s, s).
+    size
+        Harmonic mean of the sample sizes, or the number of pairs.
+    freedom
+        Half the degrees of freedom of the covariance, as kernel features are not Gaussian: n - 1 for two samples of
+        size n, (n - 1)/2 for n pairs.
+    """
+
+    delta: Any
+    noise: Any
+    size: float
+    freedom: float
+
+    @classmethod
+    def of_samples(cls, x: Moments, y: Moments, shrinkage: float = 0.0) -> Difference:
+        """Of independent samples, the paper's Method 1.
+
+        Each sample's covariance is shrunk towards the pooled within-sample one, as if `shrinkage` more observations
+        had it. With equal sample sizes that changes nothing.
+        """
+        size = 2.0 / (1.0 / x.count + 1.0 / y.count)
+        if shrinkage == 0.0 or x.count == y.count:
+            noise = x.covariance / x.count + y.covariance / y.count
+        else:
+            within = (x.scatter + y.scatter) * (shrinkage / (x.count + y.count))
+            noise = sum((one.scatter + within) / ((one.count + shrinkage) * one.count) for one in (x, y))
+        return cls(x.mean - y.mean, noise, size, size - 1.0)
+
+    @classmethod
+    def of_pairs(cls, differences: Moments) -> Difference:
+        """Of pairs, the paper's Method 2."""
+        n = differences.count
+        return cls(differences.mean, differences.covariance / n, float(n), 0.5 * (n - 1.0))
+
+    @classmethod
+    def of(cls, statistics: FeatureStatistics, model: Model) -> Difference:
+        """Of what the statistics hold: the samples, or of pairs the differences alone."""
+        if statistics.x is not None and statistics.y is not None:
+            return cls.of_samples(statistics.x, statistics.y, model.shrinkage)
+        assert statistics.differences is not None
+        return cls.of_pairs(statistics.differences)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +109,7 @@ class Spectrum:
     Attributes
     ----------
     eigenvalues
-        λ, (..., s), not negative.
+        λ, (..., s), not negative, increasing.
     scores
         u = QᵀL⁻¹Δ, (..., s).
     basis
@@ -59,84 +120,141 @@ class Spectrum:
     scores: Array
     basis: Array
 
+    def select(self, indices: Any) -> Spectrum:
+        """Some of the lengthscales."""
+        return Spectrum(self.eigenvalues[indices], self.scores[indices], self.basis[indices])
 
-def spectrum(delta: Array, V: Array, R: Array) -> Spectrum:
-    """Diagonalise R in the metric of V; leading dimensions are independent problems.
 
-    V must be positive definite (its noise floor sees to that); R may be singular: eigenvalues that rounding made
-    negative are set to zero.
+def spectrum(delta: Array, V: Array, factor: Array, floor: float = 0.0) -> Spectrum:
+    """Diagonalise R = FFᵀ, F (..., s, s), in the metric of V; leading dimensions are independent problems.
+
+    V must be positive definite (its noise floor sees to that). λ are the squared singular values of L⁻¹F. To form
+    L⁻¹RL⁻ᵀ would lose digits to rounding in R as soon as the floor is small: a floor of 1e-12 turns rounding of 1e-16
+    into λ of 1e-4, and large samples that differ have amplitudes that make it 1e3.
     """
     inverse = np.linalg.inv(np.linalg.cholesky(V))
-    transposed = np.swapaxes(inverse, -1, -2)
-    eigenvalues, vectors = _eigh(inverse @ R @ transposed)
-    basis = transposed @ vectors
-    return Spectrum(np.maximum(eigenvalues, 0.0), np.einsum("...ij,...i->...j", basis, delta), basis)
+    eigenvalues, vectors = _squared_singular_values(inverse @ factor, exact=floor < _SAFE_FLOOR)
+    basis = np.swapaxes(inverse, -1, -2) @ vectors
+    scores = (np.swapaxes(basis, -1, -2) @ delta[..., None])[..., 0]
+    return Spectrum(eigenvalues, scores, basis)
 
 
-def _eigh(matrices: Array) -> tuple[Array, Array]:
-    """Eigenvalues, increasing, and eigenvectors of symmetric positive semi-definite matrices.
+def _squared_singular_values(matrices: Array, exact: bool) -> tuple[Array, Array]:
+    """Squared singular values, increasing, and left singular vectors, (..., s) and (..., s, s).
 
-    LAPACK's divide and conquer gives up on rare, harmless matrices with many equal eigenvalues. Of a positive
-    semi-definite matrix the singular value decomposition is the same decomposition by another algorithm.
+    An eigendecomposition of the square takes half the time of a singular value decomposition. It loses the digits of
+    small values, and LAPACK's divide and conquer gives up on rare, harmless matrices with many equal eigenvalues.
     """
-    try:
-        found = np.linalg.eigh(matrices)
-        return found.eigenvalues, found.eigenvectors
-    except np.linalg.LinAlgError:
-        if matrices.ndim == 2:
-            vectors, values, _ = np.linalg.svd(matrices)
-            return values[::-1], vectors[:, ::-1]
-        parts = [_eigh(matrix) for matrix in matrices]
-        return np.stack([values for values, _ in parts]), np.stack([vectors for _, vectors in parts])
+    if not exact:
+        try:
+            eigenvalues, vectors = np.linalg.eigh(matrices @ np.swapaxes(matrices, -1, -2))
+            return np.maximum(eigenvalues, 0.0), vectors
+        except np.linalg.LinAlgError:
+            pass
+    vectors, singular, _ = np.linalg.svd(matrices)
+    return np.square(singular[..., ::-1]), vectors[..., ::-1]
 
 
-def log_bayes_factor(
-    eigenvalues: Array,
-    scores: Array,
-    log_variance: Array,
-    freedom: float = np.inf,
-    dimensions: Array | float = 0.0,
-) -> Array:
-    """Log BF10 for prior variances a², given by their logarithms.
-
-    For known V it is ½ Σ [u² a²λ/(1+a²λ) - log(1+a²λ)], the ratio of two Gaussian densities of Δ. For V estimated with
-    `freedom` degrees of freedom, Student's t takes the place of the Gaussian.
+def signal_shares(eigenvalues: Array, log_variance: Array) -> tuple[Array, Array]:
+    """a²λ/(1 + a²λ) and Σ log(1 + a²λ) for prior variances a², given by their logarithms.
 
     Parameters
     ----------
-    eigenvalues, scores
-        Of a `Spectrum`, (m, s).
+    eigenvalues
+        λ, (..., s).
     log_variance
-        Log a² of A amplitudes, (m, A).
-    freedom
-        Degrees of freedom of V; infinite where it counts as known.
-    dimensions
-        Number of dimensions of Δ in which V is estimated rather than floor, (m, 1).
+        Log a² of A amplitudes, (..., A).
 
     Returns
     -------
-    ndarray
-        (m, A).
+    tuple
+        (..., A, s) and (..., A).
     """
-    squares = np.square(scores)
     with np.errstate(divide="ignore"):
         log_eigenvalues = np.log(eigenvalues)
     if log_variance.max() + log_eigenvalues.max() < _LARGEST_LOG_SIGNAL:
-        signal = np.exp(log_variance)[:, :, None] * eigenvalues[:, None]
+        signal = np.exp(log_variance)[..., None] * eigenvalues[..., None, :]
         total = 1.0 + signal
         # One logarithm for eight factors.
-        log_determinant = np.log(np.multiply.reduceat(total, range(0, total.shape[-1], 8), axis=-1)).sum(axis=-1)
+        log_determinants = np.log(np.multiply.reduceat(total, range(0, total.shape[-1], 8), axis=-1)).sum(axis=-1)
         signal /= total
-    else:
-        log_signal = log_variance[:, :, None] + log_eigenvalues[:, None]
-        log_determinant = np.logaddexp(0.0, log_signal).sum(axis=-1)
-        signal = np.exp(-np.logaddexp(0.0, -log_signal))
-    explained = (signal @ squares[:, :, None])[:, :, 0]
-    if np.isfinite(freedom):
-        # (ν + d) log[(1 + q0/ν) / (1 + q1/ν)], with q0 - q1 what the signal explains of q0 = Σ u².
-        whole = freedom + squares.sum(axis=1, keepdims=True)
-        explained = -(freedom + dimensions) * np.log1p(-explained / whole)
-    return np.asarray(0.5 * (explained - log_determinant))
+        return signal, log_determinants
+    log_signal = log_variance[..., None] + log_eigenvalues[..., None, :]
+    return np.exp(-np.logaddexp(0.0, -log_signal)), np.logaddexp(0.0, log_signal).sum(axis=-1)
+
+
+def compare(explained: Any, log_determinant: Any, whole: Any, freedom: float, dimensions: Any) -> Any:
+    """Log BF10 from what H1 explains of Δ and what that costs.
+
+    Parameters
+    ----------
+    explained
+        q₀ - q₁, with q = Δᵀ(covariance)⁻¹Δ under each hypothesis.
+    log_determinant
+        Log |a²R + V| / |V|.
+    whole
+        q₀ = ΔᵀV⁻¹Δ.
+    freedom
+        Degrees of freedom of V; infinite where it counts as known and Δ is Gaussian, else it is Student's t.
+    dimensions
+        Number of dimensions of Δ in which V is estimated rather than floor.
+    """
+    if math.isfinite(freedom):
+        # (ν + d) log[(1 + q₀/ν) / (1 + q₁/ν)].
+        explained = -(freedom + dimensions) * namespace(explained).log1p(-explained / (freedom + whole))
+    return 0.5 * (explained - log_determinant)
+
+
+def spectral_log_bayes_factor(
+    spectra: Spectrum, log_variance: Array, freedom: float = math.inf, floor: float = 0.0
+) -> Array:
+    """Log BF10 for A prior variances each, given by their logarithms (m, A), as (m, A).
+
+    For known V it is ½ Σ [u² a²λ/(1+a²λ) - log(1+a²λ)], the ratio of two Gaussian densities of Δ.
+    """
+    if len(log_variance) > _PART:  # a part stays in the cache
+        parts = (slice(first, first + _PART) for first in range(0, len(log_variance), _PART))
+        return np.concatenate(
+            [spectral_log_bayes_factor(spectra.select(part), log_variance[part], freedom, floor) for part in parts]
+        )
+    shares, log_determinants = signal_shares(spectra.eigenvalues, log_variance)
+    squares = np.square(spectra.scores)
+    explained = (shares @ squares[..., None])[..., 0]
+    dimensions = spectra.basis.shape[-1] - floor * np.square(spectra.basis).sum(axis=(-2, -1))  # tr V⁻¹(V - floor)
+    whole = squares.sum(axis=-1)
+    return np.asarray(compare(explained, log_determinants, whole[..., None], freedom, dimensions[..., None]))
+
+
+def log_bayes_factor(
+    delta: Any, V: Any, R: Any, log_variance: Any, freedom: float = math.inf, floor: float = 0.0
+) -> Any:
+    """Log BF10 at one prior variance a² each, without a spectrum: by Cholesky factors, which also have gradients.
+
+    With S = a²L⁻¹RL⁻ᵀ and w = L⁻¹Δ what H1 explains is wᵀ(I + S)⁻¹Sw, at the cost of log |I + S|.
+    """
+    xp = namespace(V)
+    identity = xp.eye(V.shape[-1], dtype=V.dtype)
+    inverse = solve_lower(xp.linalg.cholesky(V), identity)
+    transposed = xp.linalg.matrix_transpose(inverse)
+    signal = xp.exp(log_variance)[..., None, None] * (inverse @ R @ transposed)
+    scores = inverse @ delta[..., None]
+    whole = xp.sum(scores[..., 0] ** 2, axis=-1)
+    total = xp.linalg.cholesky(identity + signal)
+    halves = solve_lower(total, xp.concat([scores, signal @ scores], axis=-1))
+    explained = xp.sum(halves[..., 0] * halves[..., 1], axis=-1)
+    dimensions = V.shape[-1] - floor * xp.sum(inverse**2, axis=(-2, -1))
+    return compare(explained, _log_determinant_of_factor(total), whole, freedom, dimensions)
+
+
+def log_determinant(matrices: Any) -> Any:
+    """Of positive definite matrices, (...)."""
+    return _log_determinant_of_factor(namespace(matrices).linalg.cholesky(matrices))
+
+
+def _log_determinant_of_factor(lower: Any) -> Any:
+    """Log |LLᵀ|, (...)."""
+    xp = namespace(lower)
+    return 2.0 * xp.sum(xp.log(xp.linalg.diagonal(lower)), axis=-1)
 
 
 def probability(log_odds: Array) -> Array:
@@ -144,81 +262,44 @@ def probability(log_odds: Array) -> Array:
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(log_odds, -700.0, 700.0))))
 
 
-def effective_size(statistics: FeatureStatistics) -> float:
-    """Harmonic mean of the sample sizes; the number of pairs where there are only pairs."""
-    if statistics.x.count == 0 and statistics.pairs is not None:
-        return float(statistics.pairs.count)
-    return 2.0 / (1.0 / statistics.x.count + 1.0 / statistics.y.count)
-
-
-def degrees_of_freedom(statistics: FeatureStatistics) -> float:
-    """Half those of the estimate of V, as kernel features are not Gaussian: n - 1 for two samples of size n.
-
-    For unequal sizes n is their harmonic mean; for n pairs it is (n - 1)/2.
-    """
-    pairs_only = statistics.x.count == 0
-    return (0.5 if pairs_only else 1.0) * (effective_size(statistics) - 1.0)
-
-
-def noise_covariance(statistics: FeatureStatistics, shrinkage: float = 0.0) -> Array:
-    """Covariance of Δ without its floor, (m, s, s): from the pairs where only they were kept, else by Method 1.
-
-    Each sample's covariance is shrunk towards the pooled within-sample one, as if `shrinkage` more observations
-    had it. With equal sample sizes that changes nothing.
-    """
-    x, y, pairs = statistics.x, statistics.y, statistics.pairs
-    if x.count == 0 and pairs is not None:
-        return pairs.covariance / pairs.count
-    if shrinkage == 0.0 or x.count == y.count:
-        return x.covariance / x.count + y.covariance / y.count
-    within = (x.scatter + y.scatter) / (x.count + y.count)
-
-    def shrunk(sample: Moments) -> Array:
-        return (sample.scatter + shrinkage * within) / ((sample.count + shrinkage) * sample.count)
-
-    return shrunk(x) + shrunk(y)
-
-
-def direct_log_bayes_factor(delta: Array, V: Array, R: Array, log_variance: Array) -> Array:
-    """Log BF10 at one prior variance a² each, (m,), for known V and without its spectrum.
-
-    With A = a²R + V it is ½ [Δᵀ V⁻¹ a²R A⁻¹ Δ - log det A + log det V].
-    """
-    signal = np.exp(log_variance)[:, None, None] * R
-    total = signal + V
-    under_h0, under_h1 = (np.linalg.solve(matrix, delta[:, :, None]) for matrix in (V, total))
-    explained = (np.swapaxes(under_h0, 1, 2) @ signal @ under_h1)[:, 0, 0]
-    return np.asarray(0.5 * (explained - log_determinants(total) + log_determinants(V)))
-
-
-def log_determinants(matrices: Array) -> Array:
-    """Of positive definite matrices, (m,)."""
-    return np.asarray(2.0 * np.log(np.einsum("mii->mi", np.linalg.cholesky(matrices))).sum(axis=1))
-
-
-def log_pseudo_likelihood(sigma: Array, pairs: Moments, log_volume: Array) -> Array:
-    """Log p(D | ℓ, H0) = Σ_i log N(g_i; 0, Σ) + Σ_i log vol J_i for each lengthscale, (m,)."""
+def log_pseudo_likelihood(sigma: Any, pairs: Moments, log_volume: Any) -> Any:
+    """Log p(D | ℓ, H0) = Σ_i log N(g_i; 0, Σ) + Σ_i log vol J_i for each lengthscale, (...)."""
+    xp = namespace(sigma)
     n, s = pairs.count, sigma.shape[-1]
-    second_moment = pairs.scatter + n * pairs.mean[:, :, None] * pairs.mean[:, None, :]
-    quadratic = np.einsum("mij,mij->m", np.linalg.inv(sigma), second_moment)
-    return np.asarray(-0.5 * (n * (s * np.log(2 * np.pi) + log_determinants(sigma)) + quadratic) + log_volume)
+    lower = xp.linalg.cholesky(sigma)
+    inverse = solve_lower(lower, xp.eye(s, dtype=sigma.dtype))
+    quadratic = xp.sum((inverse @ pairs.second_moment) * inverse, axis=(-2, -1))
+    return -0.5 * (n * (s * math.log(2 * math.pi) + _log_determinant_of_factor(lower)) + quadratic) + log_volume
 
 
-def published_log_pseudo_likelihoods(pairs: Moments, R: Array, log_volume: Array) -> tuple[Array, Array]:
-    """Log p(D | ℓ, M) under H0 and H1 as the paper's released code has them, each (m,).
+def published_log_pseudo_likelihoods(pairs: Moments, R: Any, log_volume: Any) -> tuple[Any, Any]:
+    """Log p(D | ℓ, M) under H0 and H1 as the paper's released code has them, each (...).
 
     Σ is the covariance of the differences plus 0.1·I. Under H1 the trace is the simplified one of the paper's remark,
     with the scatter that lacks the 0.1, which is why the two are not of one joint model.
     """
+    xp = namespace(R)
     n, s = pairs.count, R.shape[-1]
-    sigma = pairs.covariance + 0.1 * np.eye(s)
+    sigma = pairs.covariance + 0.1 * xp.eye(s, dtype=R.dtype)
     log_h0 = log_pseudo_likelihood(sigma, pairs, log_volume)
     # tr(n (GHGᵀ + n²R)⁻¹ (GGᵀ + n²R)) with GGᵀ = GHGᵀ + n ΔΔᵀ, so that nothing is lost where R is nearly singular.
-    solved = np.linalg.solve(pairs.scatter / n**2 + R, pairs.mean[:, :, None])[:, :, 0]
-    trace = n * s + (pairs.mean * solved).sum(axis=1)
-    log_determinant = log_determinants(sigma + n * R) + (n - 1) * log_determinants(sigma)
-    log_h1 = -0.5 * (n * s * np.log(2 * np.pi) + log_determinant + trace) + log_volume
-    return log_h0, np.asarray(log_h1)
+    solved = xp.linalg.solve(pairs.scatter / n**2 + R, pairs.mean[..., None])[..., 0]
+    trace = n * s + xp.sum(pairs.mean * solved, axis=-1)
+    log_determinants = log_determinant(sigma + n * R) + (n - 1) * log_determinant(sigma)
+    return log_h0, -0.5 * (n * s * math.log(2 * math.pi) + log_determinants + trace) + log_volume
+
+
+def log_likelihoods(
+    model: Model, pairs: Moments | None, log_volume: Any, V: Any, R: Any, size: float, log_bf10: Any
+) -> tuple[Any, Any]:
+    """Log of what weighs the lengthscale under H0 and under H1, without its prior, each (...)."""
+    if pairs is None or log_volume is None:
+        return 0.0 * log_bf10, log_bf10
+    if not model.coherent:
+        return published_log_pseudo_likelihoods(pairs, R, log_volume)
+    # Σ is the covariance of one pair's difference: n V for equal sizes, S_x + S_y + floor in general.
+    log_h0 = log_pseudo_likelihood(V * size, pairs, log_volume)
+    return log_h0, log_h0 + log_bf10
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,6 +318,8 @@ class Evidence:
         Log of prior weight × Bayes factor of every amplitude, (m, A).
     delta, V
         Difference of the mean features and its noise covariance, (m, s) and (m, s, s).
+    spectra
+        V and R in diagonal form, where they were needed.
     """
 
     lengthscales: Array
@@ -246,19 +329,22 @@ class Evidence:
     log_mixture: Array
     delta: Array
     V: Array
+    spectra: Spectrum | None = None
 
-    def spectrum(self, model: Model, points: Array) -> Spectrum:
-        """The spectra at all lengthscales."""
-        return spectrum(self.delta, self.V, prior_covariances(model, points, self.lengthscales))
-
-    def select(self, indices: NDArray[np.intp]) -> Evidence:
+    def select(self, indices: Any) -> Evidence:
         """Evidence at some of the lengthscales."""
-        return Evidence(*(getattr(self, f.name)[indices] for f in fields(self)))
+        spectra = None if self.spectra is None else self.spectra.select(indices)
+        return replace(self, **{name: getattr(self, name)[indices] for name in _ARRAYS}, spectra=spectra)
 
     @staticmethod
-    def concatenate(parts: Sequence[Evidence]) -> Evidence:
-        """Evidence at the lengthscales of all parts."""
-        return Evidence(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Evidence)))
+    def concatenate(parts: list[Evidence]) -> Evidence:
+        """Evidence, without spectra, at the lengthscales of all parts, increasing, each once."""
+        arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS}
+        joined = replace(parts[0], **arrays, spectra=None)
+        return joined.select(np.unique(joined.lengthscales, return_index=True)[1])
+
+
+_ARRAYS = [field.name for field in fields(Evidence) if field.name != "spectra"]
 
 
 def amplitudes(model: Model) -> tuple[Array, Array]:
@@ -268,46 +354,29 @@ def amplitudes(model: Model) -> tuple[Array, Array]:
     return model.amplitude.nodes()
 
 
-def prior_covariances(model: Model, points: Array, lengthscales: Array) -> Array:
-    """R at unit variance for every lengthscale, (m, s, s)."""
-    distances = squared_distances(points, points)
-    R = prior_covariance(model.measure, distances, distances, lengthscales[:, None, None])
-    return R + model.prior_nugget * np.eye(len(points))
-
-
-def evaluate(statistics: FeatureStatistics, model: Model) -> Evidence:
+def evaluate(statistics: FeatureStatistics, features: FeatureMap, model: Model) -> Evidence:
     """The evidence at every lengthscale of the statistics."""
-    points, lengthscales = statistics.points, statistics.lengthscales
-    s, n_columns = points.shape
-    n = effective_size(statistics)
-    R = prior_covariances(model, points, lengthscales)
-    log_scale = model.log_prior_variance(lengthscales, n_columns)
-    floor = model.floor.at(n)
-    V = noise_covariance(statistics, model.shrinkage) + floor * np.eye(s)
-    delta = statistics.delta
-
+    lengthscales = statistics.lengthscales
+    difference = Difference.of(statistics, model)
+    floor = model.floor.at(difference.size)
+    freedom = difference.freedom if model.student else math.inf
+    V = difference.noise + floor * np.eye(features.count)
     log_amplitude, log_weight = amplitudes(model)
-    log_variance = 2.0 * log_amplitude + log_scale[:, None]
-    largest = np.log(_SAFE_ROUNDING * floor / (s * np.finfo(np.float64).eps))
-    if model.amplitude is None and not model.student and log_scale.max() < largest:
-        given_amplitude = direct_log_bayes_factor(delta, V, R, log_variance[:, 0])[:, None]
+    log_variance = 2.0 * log_amplitude + model.log_prior_variance(features, lengthscales)[:, None]
+    spectra = None
+    largest = math.log(_SAFE_ROUNDING * floor / (features.count * np.finfo(np.float64).eps))
+    if model.amplitude is None and log_variance.max() < largest:
+        R = prior.covariances(model, features, lengthscales)
+        given_amplitude = log_bayes_factor(difference.delta, V, R, log_variance[:, 0], freedom, floor)[:, None]
     else:
-        spectra = spectrum(delta, V, R)
-        freedom, dimensions = np.inf, np.zeros((1, 1))
-        if model.student:
-            freedom = degrees_of_freedom(statistics)
-            dimensions = s - floor * np.square(spectra.basis).sum(axis=(1, 2))[:, None]  # tr V⁻¹(V - floor)
-        given_amplitude = log_bayes_factor(spectra.eigenvalues, spectra.scores, log_variance, freedom, dimensions)
+        R = None
+        spectra = spectrum(difference.delta, V, prior.factors(model, features, lengthscales), floor)
+        given_amplitude = spectral_log_bayes_factor(spectra, log_variance, freedom, floor)
     log_mixture = given_amplitude + log_weight
     log_bf10 = np.logaddexp.reduce(log_mixture, axis=1)
-
-    if statistics.pairs is None or statistics.log_volume is None:
-        log_h0, log_h1 = np.zeros_like(log_bf10), log_bf10
-    elif model.weighing == "published":
-        log_h0, log_h1 = published_log_pseudo_likelihoods(statistics.pairs, R, statistics.log_volume)
-    else:
-        # Σ is the covariance of one pair's difference: n V for equal sizes, S_x + S_y + floor in general.
-        sigma = V * n
-        log_h0 = log_pseudo_likelihood(sigma, statistics.pairs, statistics.log_volume)
-        log_h1 = log_h0 + log_bf10
-    return Evidence(lengthscales, log_bf10, log_h0, log_h1, log_mixture, delta, V)
+    if R is None and model.needs_pairs:
+        R = prior.covariances(model, features, lengthscales)
+    log_h0, log_h1 = log_likelihoods(
+        model, statistics.differences, statistics.log_volume, V, R, difference.size, log_bf10
+    )
+    return Evidence(lengthscales, log_bf10, log_h0, log_h1, log_mixture, difference.delta, V, spectra)

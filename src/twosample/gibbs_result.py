@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from twosample import models
+from twosample.arrays import Array, Indices
 from twosample.errors import InputError, MissingExtraError
 from twosample.posterior.chains import Settings
 from twosample.records import Record
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BridgeEstimate", "GibbsDiagnostics", "GibbsResult", "Relevance"]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 _SHOWN_COLUMNS = 8
 _LONGEST_NAME = 24
@@ -121,8 +119,8 @@ class GibbsDiagnostics:
     ess_lengthscales: Array
     r_hat_prob_h1: float
     r_hat_lengthscales: Array
-    switches: Labels
-    divergences: Labels
+    switches: Indices
+    divergences: Indices
     acceptance: Array
     leapfrogs: Array
     step_sizes: Array
@@ -190,8 +188,8 @@ class GibbsResult(Record):
 
     _derived: ClassVar[tuple[str, ...]] = ("prob_h1", "log_bf10", "verdict")
 
-    labels: Labels
-    given: Labels
+    labels: Indices
+    given: Indices
     lengthscales: Array
     amplitudes: Array | None
     log_bf10_given: Array
@@ -253,7 +251,7 @@ class GibbsResult(Record):
     def lengthscale_draws(self, hypothesis: int) -> Array:
         """Draws of the lengthscales given a hypothesis, (draws, L): those of the bridge estimate if there is one."""
         if hypothesis not in (0, 1):
-            raise InputError(f"hypothesis: must be 0 or 1, not {hypothesis!r}")
+            raise InputError(f"hypothesis: must be 0 or 1, not {hypothesis!r}", argument="hypothesis")
         if self.evidence is not None:
             draws = self.evidence.lengthscales_h1 if hypothesis else self.evidence.lengthscales_h0
             return draws.reshape(-1, draws.shape[-1])
@@ -261,7 +259,7 @@ class GibbsResult(Record):
 
     def summary(self) -> str:
         """The answer and how far to trust it, in a few lines of text."""
-        found, settings = self.diagnostics, self.settings
+        diagnostics, settings = self.diagnostics, self.settings
         chains = "1 chain" if settings.chains == 1 else f"{settings.chains} chains"
         lines = [
             f"{sentence(self.verdict)}.",
@@ -285,12 +283,13 @@ class GibbsResult(Record):
             f"  data                 {data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)}",
             f"  model                {self.model.name}, kernel {self.kernel}, {len(self.points)} evaluation points",
             f"  chains               {chains} of {settings.steps} steps ({settings.burn_in} burn-in), "
-            f"{found.ess_prob_h1:.0f} effective draws of P(different), R-hat {found.largest_r_hat:.3f}, "
-            f"{int(found.switches.sum())} changes of hypothesis, {int(found.divergences.sum())} divergences",
+            f"{diagnostics.ess_prob_h1:.0f} effective draws of P(different), R-hat {diagnostics.largest_r_hat:.3f}, "
+            f"{int(diagnostics.switches.sum())} changes of hypothesis, "
+            f"{int(diagnostics.divergences.sum())} divergences",
         ]
         if self.prior_odds != 1.0:
             lines.insert(2, f"  prior odds           {self.prior_odds:g}")
-        return "\n".join(lines + [f"  note                 {note}" for note in found.notes])
+        return "\n".join(lines + [f"  note                 {note}" for note in diagnostics.notes])
 
     def _shown_lengthscales(self) -> list[tuple[int, str]]:
         """Index and name of the lengthscales to print: of several those of the most relevant columns."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from twosample.kernels import squared_distances
+from twosample.arrays import Array, Flags
+from twosample.kernels import RBF, Kernel
 
 __all__ = ["Jacobians", "log_volumes"]
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 # A normalised column that keeps less than this share of its squared length has lost too many digits.
 _SAFE_PIVOT = 1e-5
@@ -33,18 +32,14 @@ class Jacobians:
         Paired rows (n, D).
     points
         Evaluation points (s, D), s ≥ 2D.
-    distances_x, distances_y
-        Squared distances to the points (n, s), where the caller has them already.
+    kernel
+        A kernel with a slope.
     """
 
-    def __init__(
-        self, x: Array, y: Array, points: Array, distances_x: Array | None = None, distances_y: Array | None = None
-    ) -> None:
-        self._x, self._y, self._points = x, y, points
-        self._distances = (
-            squared_distances(x, points) if distances_x is None else distances_x,
-            squared_distances(y, points) if distances_y is None else distances_y,
-        )
+    def __init__(self, x: Array, y: Array, points: Array, kernel: Kernel) -> None:
+        self._x, self._y, self._points, self._kernel = x, y, points, kernel
+        with np.errstate(over="ignore"):
+            self._distances = kernel.distances(x, points), kernel.distances(y, points)
         # Up to signs and the kernel's factor, the columns of J, (n, 2D, s): these do not depend on the lengthscale.
         self._differences = np.empty((len(x), 2 * x.shape[1], len(points)))
         for part, rows in zip(np.split(self._differences, 2, axis=1), (x, y), strict=True):
@@ -52,17 +47,23 @@ class Jacobians:
         self._equal = (x == y).all(axis=1)
         self._columns, self._copy = np.empty_like(self._differences), np.empty_like(self._differences)
 
-    def log_volumes(self, lengthscale: float, kernel_x: Array | None = None, kernel_y: Array | None = None) -> Array:
+    def values(self, lengthscale: float) -> tuple[Array, Array]:
+        """Kernel values (n, s) of the rows of x and of y, for the other two and for whoever else needs them."""
+        with np.errstate(over="ignore"):
+            value_x, value_y = (np.asarray(self._kernel.value(d, lengthscale)) for d in self._distances)
+        return value_x, value_y
+
+    def log_volumes(self, lengthscale: float, values: tuple[Array, Array]) -> Array:
         """Log vol J_i = ½ log det(J_iᵀJ_i), (n,); -inf where J_i has not full rank, as when x_i = y_i.
 
-        Kernel values (n, s) of the rows and the points spare exponentials, where the caller has them already.
+        `values` are those of `values` at this lengthscale.
         """
-        self._weigh(lengthscale, kernel_x, kernel_y)
+        log_factor = self._weigh(lengthscale, values)
         np.copyto(self._copy, self._columns)  # a product of two different arrays is faster than one with itself
         result, safe = _gram_volumes(self._columns @ np.swapaxes(self._copy, 1, 2))
         if not safe.all():
             doubtful = np.flatnonzero(~safe)
-            columns, log_weights, log_scale = self._scaled(lengthscale, doubtful)
+            columns, log_weights, log_scale = self._scaled(lengthscale, doubtful, log_factor)
             result[doubtful], safe = _qr_volumes(columns)
             if not safe.all():
                 rest = ~safe
@@ -73,62 +74,54 @@ class Jacobians:
                 )
             result[doubtful] += log_scale
         result[self._equal] = -np.inf
-        return np.asarray(result + self._log_factor(lengthscale))
+        return np.asarray(result + self._differences.shape[1] * log_factor)
 
-    def log_volume_bounds(
-        self, lengthscale: float, kernel_x: Array | None = None, kernel_y: Array | None = None
-    ) -> Array:
+    def log_volume_bounds(self, lengthscale: float, values: tuple[Array, Array]) -> Array:
         """Upper bounds of `log_volumes` that are cheap at any lengthscale: the product of the columns' lengths."""
-        self._weigh(lengthscale, kernel_x, kernel_y)
+        log_factor = self._weigh(lengthscale, values)
         squares = np.einsum("nks,nks->nk", self._columns, self._columns)
         safe = (squares > _SAFE_LENGTH**2).all(axis=1)
         squares[~safe] = 1.0
         result = 0.5 * np.log(squares).sum(axis=1)
         if not safe.all():
-            columns, _, log_scale = self._scaled(lengthscale, np.flatnonzero(~safe))
+            columns, _, log_scale = self._scaled(lengthscale, np.flatnonzero(~safe), log_factor)
             # Zeros may have underflowed.
             squares = np.maximum(np.square(columns).sum(axis=1), np.finfo(np.float64).tiny)
             result[~safe] = 0.5 * np.log(squares).sum(axis=1) + log_scale
-        return np.asarray(result + self._log_factor(lengthscale))
+        return np.asarray(result + self._differences.shape[1] * log_factor)
 
-    def _log_factor(self, lengthscale: float) -> float:
-        """Each of the 2D columns is a difference times a kernel value over ℓ²."""
-        return float(-2.0 * self._differences.shape[1] * np.log(lengthscale))
-
-    def _weigh(self, lengthscale: float, kernel_x: Array | None, kernel_y: Array | None) -> None:
-        """Multiply the differences by the kernel values, which may underflow."""
+    def _weigh(self, lengthscale: float, values: tuple[Array, Array]) -> float:
+        """Multiply the differences by the slopes of the kernel, which may underflow; return the log factor of all."""
         n, n_columns, s = self._differences.shape
         shape = n, 2, n_columns // 2, s
-        for side, kernel in enumerate((kernel_x, kernel_y)):
-            if kernel is None:
-                with np.errstate(over="ignore"):
-                    kernel = np.exp(self._distances[side] * (-0.5 / lengthscale**2))
+        for side, (distances, value) in enumerate(zip(self._distances, values, strict=True)):
+            slope, log_factor = self._kernel.slope(distances, lengthscale, value)
             np.multiply(
                 self._differences.reshape(shape)[:, side],
-                kernel[:, None],
+                slope[:, None],
                 out=self._columns.reshape(shape)[:, side],
             )
+        return log_factor
 
-    def _scaled(self, lengthscale: float, pairs: NDArray[np.intp]) -> tuple[Array, list[Array], Array]:
+    def _scaled(
+        self, lengthscale: float, pairs: NDArray[np.intp], log_factor: float
+    ) -> tuple[Array, list[Array], Array]:
         """J of some pairs, (k, s, 2D), scaled so that its largest rows cannot underflow; log weights; log scale.
 
-        A point that equals the row has a zero row in J whatever its kernel value; its log weight is -inf.
+        A point that equals the row has a zero row in J whatever its slope; its log weight is -inf.
         """
         columns = np.swapaxes(self._differences[pairs], 1, 2)
         n_columns = columns.shape[2] // 2
         log_weights = []
         log_scale = np.zeros(len(pairs))
         for distances, part in zip(self._distances, np.split(columns, 2, axis=2), strict=True):
-            distances = distances[pairs]
-            nearest = distances.min(axis=1, keepdims=True)
-            if not nearest.all():
-                distances[distances == 0.0] = np.inf
-                nearest = distances.min(axis=1, keepdims=True)
-            nearest[np.isinf(nearest)] = 0.0  # no point is elsewhere, or all are too far to say
-            log_weight = nearest - distances
             with np.errstate(over="ignore"):
-                log_weight *= 0.5 / lengthscale**2
-                log_scale -= n_columns * 0.5 / lengthscale**2 * nearest[:, 0]
+                log_weight = self._kernel.log_slope(distances[pairs], lengthscale) - log_factor
+            log_weight[distances[pairs] == 0.0] = -np.inf
+            largest = log_weight.max(axis=1, keepdims=True)
+            largest[np.isneginf(largest)] = 0.0  # no point is elsewhere, or all are too far to say
+            log_weight -= largest
+            log_scale += n_columns * largest[:, 0]
             log_weights.append(log_weight)
             part *= np.exp(log_weight)[:, :, None]
         return columns, log_weights, log_scale
@@ -143,7 +136,8 @@ def log_volumes(x: Array, y: Array, points: Array, lengthscale: float) -> Array:
     >>> log_volumes(np.array([[0.5]]), np.array([[2.0]]), points, 1.0).round(6)
     array([-0.572632])
     """
-    return Jacobians(x, y, points).log_volumes(lengthscale)
+    jacobians = Jacobians(x, y, points, RBF())
+    return jacobians.log_volumes(lengthscale, jacobians.values(lengthscale))
 
 
 def _gram_volumes(gram: Array) -> tuple[Array, Flags]:

@@ -1,24 +1,20 @@
-"""The Gaussian kernel on many lengthscales at once, and the prior covariance of the witness that belongs to it.
+"""Kernels: each is one class with its formula, of a distance and a lengthscale, for arrays of any library."""
 
-Both depend on locations only through squared distances, so each function takes those.
-"""
+from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["Measure", "features", "log_prior_variance", "prior_covariance", "prior_variance", "squared_distances"]
+from twosample.arrays import namespace
+from twosample.errors import InputError, InputTypeError, Setting
 
-Array = NDArray[np.float64]
-Measure = Literal["lebesgue", "points"]
-
-# Squaring a kernel matrix doubles its relative error: 2**8 roundings stay below 1e-13.
-_MAX_SQUARINGS = 8
+__all__ = ["RBF", "Kernel", "resolve", "squared_distances"]
 
 
-def squared_distances(a: Array, b: Array) -> Array:
+def squared_distances(a: Any, b: Any) -> Any:
     """Squared Euclidean distances between the rows of `a` (n, D) and of `b` (s, D), as (n, s).
 
     Differences are squared directly: the shortcut |a|² + |b|² - 2ab loses the digits that small lengthscales need.
@@ -29,103 +25,150 @@ def squared_distances(a: Array, b: Array) -> Array:
     array([[1.],
            [4.]])
     """
-    total = np.subtract.outer(a[:, 0], b[:, 0])
-    difference = np.empty_like(total)
+    total = a[:, None, 0] - b[None, :, 0]
     with np.errstate(over="ignore"):  # an infinite distance is far enough
-        np.multiply(total, total, out=total)
+        total *= total
         for column in range(1, a.shape[1]):
-            np.subtract.outer(a[:, column], b[:, column], out=difference)
-            np.multiply(difference, difference, out=difference)
+            difference = a[:, None, column] - b[None, :, column]
+            difference *= difference
             total += difference
     return total
 
 
-def features(distances: Array, lengthscales: Array) -> Iterator[tuple[int, Array]]:
-    """Kernel values exp(-d²/2ℓ²) for every lengthscale, one after the other.
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel k(a, b) that depends on the distance of a and b in units of a lengthscale ℓ.
 
-    Dividing ℓ by √2 squares the kernel, so on a geometric grid of that ratio one exponential serves several nodes.
-
-    Parameters
-    ----------
-    distances
-        Squared distances, any shape.
-    lengthscales
-        Positive lengthscales (m,), in any order.
-
-    Yields
-    ------
-    tuple
-        Index into `lengthscales` and the kernel values. The array is overwritten by the next step.
+    A new kernel is a subclass with a `name` and a `value`. The other two are what the models `paper` and `published`
+    need beyond that; a kernel without them works with all others.
     """
-    buffer = np.empty_like(distances)
-    for chain in _chains(lengthscales):
-        for step, index in enumerate(chain):
-            if step == 0:
-                with np.errstate(over="ignore"):
-                    np.multiply(distances, -0.5 / lengthscales[index] ** 2, out=buffer)
-                np.exp(buffer, out=buffer)
-            else:
-                np.multiply(buffer, buffer, out=buffer)
-            yield index, buffer
+
+    name: ClassVar[str]
+    #: Whether dividing ℓ by √2 squares the kernel, which spares exponentials on a geometric grid.
+    squares: ClassVar[bool] = False
+
+    def distances(self, rows: Any, points: Any) -> Any:
+        """What the kernel is a function of, for rows (n, D) and points (s, D): here squared Euclidean distances."""
+        return squared_distances(rows, points)
+
+    def value(self, distances: Any, lengthscale: Any, out: Any = None) -> Any:
+        """The kernel at these distances; k(a, a) = 1.
+
+        Parameters
+        ----------
+        distances
+            As `distances` returns them, of any shape.
+        lengthscale
+            A number, or an array that is broadcast against the distances.
+        out
+            A NumPy array that the values may be written to, which spares an allocation in a loop.
+        """
+        raise NotImplementedError
+
+    def self_convolution(self, distances: Any, lengthscale: Any) -> Any:
+        """∫ k(a, u) k(u, b) du over the value at a = b, where that has a closed form."""
+        raise self._refusal()
+
+    def log_self_convolution(self, lengthscale: Any, n_columns: int) -> Any:
+        """Log ∫ k(a, u)² du in so many dimensions."""
+        raise self._refusal()
+
+    def slope(self, distances: Any, lengthscale: float, values: Any) -> tuple[Any, float]:
+        """g, where the gradient of k in a is -g (a - b), as an array and the logarithm of a factor on all of it.
+
+        `values` are those of the kernel at these distances; g may underflow where `log_slope` does not.
+        """
+        raise self._refusal()
+
+    def log_slope(self, distances: Any, lengthscale: float) -> Any:
+        """Log g."""
+        raise self._refusal()
+
+    def to_plain(self) -> dict[str, Any]:
+        """The kernel for JSON: its name and its constants."""
+        return {"name": self.name, **asdict(self)}
+
+    @classmethod
+    def from_plain(cls, content: dict[str, Any]) -> Kernel:
+        """The kernel that `to_plain` described; the class that has its name must have been imported."""
+        constants = dict(content)
+        name = constants.pop("name", None)
+        known = _known()
+        if name not in known:
+            raise InputError(
+                f"kernel: {name!r} is unknown here", argument="kernel", remedy="import the module that defines it first"
+            )
+        return known[name](**constants)
+
+    def _refusal(self) -> InputError:
+        return InputError(
+            f"kernel: {self.name!r} has no closed form of what the models of the paper need",
+            argument="kernel",
+            remedy=("use ", Setting("model", "adaptive"), " or ", Setting("kernel", "rbf")),
+        )
 
 
-def _chains(lengthscales: Array) -> list[list[int]]:
-    """Group the lengthscales into runs in which each is the one before divided by √2."""
-    steps = 2.0 * np.log2(lengthscales)
-    phase = np.round(steps - np.floor(steps), 12) % 1.0
-    order = np.lexsort((-steps, phase))
-    follows = np.abs(np.diff(steps[order]) + 1.0) < 1e-13
-    chains: list[list[int]] = []
-    for index, follow in zip(order.tolist(), [False, *follows.tolist()], strict=True):
-        if follow and len(chains[-1]) <= _MAX_SQUARINGS:
-            chains[-1].append(index)
-        else:
-            chains.append([index])
-    return chains
+@dataclass(frozen=True)
+class RBF(Kernel):
+    """The Gaussian kernel exp(-‖a - b‖²/2ℓ²).
 
-
-def prior_covariance(measure: Measure, from_points: Array, between_points: Array, lengthscale: Array | float) -> Array:
-    """Covariance of the witness's Gaussian-process prior between locations and evaluation points.
-
-    The prior is r(z, z') = ∫ k(z, u) k(u, z') ν(du). With ν the Lebesgue measure that is exp(-d²/4ℓ²), up to a factor
-    that `log_prior_variance` gives. With ν uniform on the evaluation points the witness is k applied to a signed
-    measure on them, and that measure is held to a total of zero, as the difference of two probabilities has.
-
-    Parameters
-    ----------
-    measure
-        "lebesgue" or "points".
-    from_points
-        Squared distances of the locations from the points, (..., w, s).
-    between_points
-        Squared distances between the points, (..., s, s).
-    lengthscale
-        Broadcast against the distances.
-
-    Returns
-    -------
-    ndarray
-        (..., w, s).
+    Examples
+    --------
+    >>> RBF().value(np.array([0.0, 2.0]), 1.0).round(4)
+    array([1.    , 0.3679])
     """
-    if measure == "lebesgue":
-        return _gaussian(from_points, np.sqrt(2.0) * lengthscale)
-    values = _gaussian(from_points, lengthscale)
-    values -= values.mean(axis=-1, keepdims=True)
-    return np.asarray(values @ _gaussian(between_points, lengthscale) / between_points.shape[-1])
+
+    name: ClassVar[str] = "rbf"
+    squares: ClassVar[bool] = True
+
+    def value(self, distances: Any, lengthscale: Any, out: Any = None) -> Any:
+        """exp(-d²/2ℓ²)."""
+        factor = -0.5 / lengthscale**2
+        if out is not None:
+            return np.exp(np.multiply(distances, factor, out=out), out=out)
+        return namespace(distances).exp(distances * factor)
+
+    def self_convolution(self, distances: Any, lengthscale: Any) -> Any:
+        """exp(-d²/4ℓ²): a Gaussian again, √2 times as wide."""
+        return self.value(distances, math.sqrt(2.0) * lengthscale)
+
+    def log_self_convolution(self, lengthscale: Any, n_columns: int) -> Any:
+        """Log of π^{D/2} ℓ^D, the factor in the paper's formula for r."""
+        return n_columns * (0.5 * math.log(math.pi) + namespace(lengthscale).log(lengthscale))
+
+    def slope(self, distances: Any, lengthscale: float, values: Any) -> tuple[Any, float]:
+        """k/ℓ²."""
+        return values, -2.0 * math.log(lengthscale)
+
+    def log_slope(self, distances: Any, lengthscale: float) -> Any:
+        """-d²/2ℓ² - 2 log ℓ."""
+        return distances * (-0.5 / lengthscale**2) - 2.0 * math.log(lengthscale)
 
 
-def prior_variance(measure: Measure, from_points: Array, lengthscale: float) -> Array:
-    """Variance of the same prior at the locations, (w,)."""
-    if measure == "lebesgue":
-        return np.ones(len(from_points))
-    return np.asarray(_gaussian(from_points, lengthscale).var(axis=1))
+def resolve(kernel: str | Kernel) -> Kernel:
+    """The kernel of that name, or the kernel itself.
+
+    Examples
+    --------
+    >>> resolve("rbf")
+    RBF()
+    """
+    if isinstance(kernel, Kernel):
+        return kernel
+    if not isinstance(kernel, str):
+        raise InputTypeError(f"kernel: expected a name or a Kernel, got {type(kernel).__name__}", argument="kernel")
+    known = _known()
+    if kernel not in known:
+        several = "; gibbs has 'ard'" if kernel == "ard" else ""
+        raise InputError(
+            f"kernel: {kernel!r} is unknown",
+            argument="kernel",
+            remedy=f"use {' or '.join(map(repr, known))}{several}",
+        )
+    return known[kernel]()
 
 
-def _gaussian(distances: Array, lengthscale: Array | float) -> Array:
-    with np.errstate(over="ignore"):
-        return np.asarray(np.exp(distances * (-0.5 / np.square(lengthscale))))
-
-
-def log_prior_variance(lengthscale: Array, n_columns: int) -> Array:
-    """Log of the factor π^{D/2} ℓ^D in the paper's formula for r, where ν is the Lebesgue measure."""
-    return np.asarray(n_columns * (0.5 * np.log(np.pi) + np.log(lengthscale)))
+def _known(of: type[Kernel] = Kernel) -> dict[str, type[Kernel]]:
+    """The kernels that have been defined, by name."""
+    own = {of.name: of} if hasattr(of, "name") else {}
+    return own | {name: kind for child in of.__subclasses__() for name, kind in _known(child).items()}

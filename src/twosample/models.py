@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from twosample.arrays import Array
 from twosample.errors import InputError, InputTypeError
-from twosample.kernels import Measure, log_prior_variance
 
-__all__ = ["PRESETS", "Gamma", "HalfCauchy", "LogUniform", "Model", "NoiseFloor", "resolve"]
+if TYPE_CHECKING:
+    from twosample.features import FeatureMap
 
-Array = NDArray[np.float64]
+__all__ = ["PRESETS", "Gamma", "HalfCauchy", "LogUniform", "Measure", "Model", "NoiseFloor", "resolve"]
+
+Measure = Literal["lebesgue", "points"]
 
 _SMALLEST_FLOOR = 1e-12
 
@@ -132,14 +134,23 @@ class Model:
     shrinkage: float = 0.0
     scale: Literal["robust", "raw"]
 
-    def log_prior_variance(self, lengthscales: Array, n_columns: int) -> Array:
-        """Log r(z, z) at amplitude 1: zero, or the log of the paper's factor π^{D/2} ℓ^D."""
-        return np.zeros_like(lengthscales) if self.unit_variance else log_prior_variance(lengthscales, n_columns)
+    def log_prior_variance(self, features: FeatureMap, lengthscales: Array) -> Array:
+        """Log r(z, z) at amplitude 1, (m,): zero, or the log of the paper's factor π^{D/2} ℓ^D."""
+        return np.zeros_like(lengthscales) if self.unit_variance else features.log_self_convolution(lengthscales)
 
     @property
     def needs_pairs(self) -> bool:
         """Whether the pseudo-likelihood, and so pairs and Jacobians, are needed."""
         return self.weighing != "evidence"
+
+    @property
+    def coherent(self) -> bool:
+        """Whether what weighs the lengthscale under H0 and under H1 belongs to one joint law."""
+        return self.weighing != "published"
+
+    def takes_differences_alone(self, paired: bool) -> bool:
+        """Whether of pairs only the differences count: not in the released code, which treats them as two samples."""
+        return paired and self.coherent
 
 
 PRESETS = {
@@ -186,10 +197,12 @@ def resolve(model: str | Model) -> Model:
     if isinstance(model, Model):
         return model
     if not isinstance(model, str):
-        raise InputTypeError(f"model: expected a name or a Model, got {type(model).__name__}")
+        raise InputTypeError(f"model: expected a name or a Model, got {type(model).__name__}", argument="model")
     try:
         return PRESETS[model]
     except KeyError:
         raise InputError(
-            f"model: {model!r} is unknown; use one of {', '.join(map(repr, PRESETS))} or a Model"
+            f"model: {model!r} is unknown",
+            argument="model",
+            remedy=f"use one of {', '.join(map(repr, PRESETS))} or a Model",
         ) from None

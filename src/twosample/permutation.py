@@ -7,26 +7,26 @@ the labels as observed go through the same arithmetic as the others. Hence the l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twosample import evidence
+from twosample import evidence, prior
+from twosample.arrays import Array, Flags
+from twosample.data import Samples
+from twosample.engines import local
 from twosample.evidence import Spectrum
-from twosample.kernels import features, squared_distances
+from twosample.features import FeatureMap
 from twosample.models import Model
-from twosample.problem import Problem, Show
+from twosample.plan import Plan
 from twosample.statistics import FeatureStatistics, Moments
-from twosample.threads import cores
+from twosample.threads import in_order
 
-__all__ = ["Splits", "Swaps", "as_pvalue", "pairs_in_order", "pool_in_order", "pvalue", "rule", "work"]
+__all__ = ["Splits", "Swaps", "as_extreme", "as_pvalue", "pairs_in_order", "pool_in_order", "pvalue", "rule", "work"]
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 # Of the Gauss–Legendre rule in log ℓ. With the default prior its log BF10 is off by 1e-3 or less where it is small, and
 # by up to 1 where it is in the hundreds and every relabelling is far below it.
@@ -55,61 +55,75 @@ def as_pvalue(as_extreme: int, permutations: int) -> float:
 
 
 def pvalue(
-    problem: Problem, lengthscale: Array | None, permutations: int, generator: np.random.Generator, show: Show
+    plan: Plan,
+    samples: Samples,
+    permutations: int,
+    generator: np.random.Generator,
+    count: Callable[[int], object],
 ) -> float:
     """The share of relabellings, the labels as they are among them, with a log BF10 that is at least as large.
 
     Parameters
     ----------
-    problem
-        The question; its model must need no pairs for a pseudo-likelihood.
-    lengthscale
-        A fixed lengthscale, (1,), or None to integrate it out by `rule`.
+    plan
+        Of the test; its model must need no pairs for a pseudo-likelihood.
+    samples
+        The checked samples.
     permutations
         Number of random relabellings.
     generator
         Draws them.
-    show
+    count
         Counts the work done; all of it is `work`.
     """
-    lengthscales, log_weights = rule(problem) if lengthscale is None else (lengthscale, np.zeros(1))
-    samples = problem.samples
-    x, y = samples.standardize(samples.x), samples.standardize(samples.y)
+    lengthscales, log_weights = rule(plan)
     relabelled: Splits | Swaps
     if samples.paired:
-        relabelled = Swaps.of(*pairs_in_order(x, y), problem.points, lengthscales, problem.model)
-        observed = np.zeros(len(x), dtype=bool)
+        relabelled = Swaps.of(*pairs_in_order(samples.x, samples.y), plan.features, lengthscales, plan.model)
+        observed = np.zeros(samples.n_x, dtype=bool)
     else:
-        rows, observed = pool_in_order(x, y)
-        relabelled = Splits.of(rows, int(observed.sum()), problem.points, lengthscales, problem.model)
+        rows, observed = pool_in_order(samples.x, samples.y)
+        relabelled = Splits.of(rows, int(observed.sum()), plan.features, lengthscales, plan.model)
     values = []
     for flags in _blocks(observed, permutations, generator, relabelled):
         values.append(np.logaddexp.reduce(log_weights[:, np.newaxis] + relabelled.log_bf10(flags), axis=0))
-        show(_work(relabelled.decomposes, len(observed), len(lengthscales), flags.shape[1]))
+        count(_work(relabelled.decomposes, len(observed), len(lengthscales), flags.shape[1]))
     statistics = np.concatenate(values)
-    tie = _TIED * max(1.0, abs(float(statistics[0])))
-    return as_pvalue(int((statistics[1:] >= statistics[0] - tie).sum()), permutations)
+    return as_pvalue(as_extreme(statistics[0], statistics[1:]), permutations)
 
 
-def rule(problem: Problem) -> tuple[Array, Array]:
+def as_extreme(observed: float, others: Array) -> int:
+    """How many values are at least as large as the observed one; what differs by rounding alone is equal.
+
+    Examples
+    --------
+    >>> as_extreme(2.0, np.array([1.0, 2.0 - 1e-12, 3.0]))
+    2
+    """
+    return int((others >= observed - _TIED * max(1.0, abs(float(observed)))).sum())
+
+
+def rule(plan: Plan) -> tuple[Array, Array]:
     """Lengthscales and the logarithms of their weights: one fixed rule for the prior, whatever the labels.
 
     The weights add up to one, so that log Σ weight × BF10 is the integrated log BF10.
     """
-    prior = problem.model.lengthscale
-    low, high = np.log(prior.bounds(problem.median))
+    if plan.fixed:
+        assert plan.lengthscales is not None
+        return plan.lengthscales, np.zeros(1)
+    lengthscale_prior = plan.model.lengthscale
+    low, high = np.log(plan.bounds)
     nodes, weights = np.polynomial.legendre.leggauss(_LENGTHSCALES)
     log_lengthscales = low + 0.5 * (high - low) * (1.0 + nodes)
-    log_weights = np.log(weights) + prior.log_density(log_lengthscales)
+    log_weights = np.log(weights) + lengthscale_prior.log_density(log_lengthscales)
     return np.exp(log_lengthscales), log_weights - np.logaddexp.reduce(log_weights)
 
 
-def work(problem: Problem, lengthscale: Array | None, permutations: int) -> int:
+def work(plan: Plan, samples: Samples, permutations: int) -> int:
     """The work of `pvalue`, in rows × lengthscales of the plain test."""
-    samples = problem.samples
     decomposes = not samples.paired and samples.n_x != samples.n_y
     rows = samples.n_x if samples.paired else samples.n_x + samples.n_y
-    return _work(decomposes, rows, _LENGTHSCALES if lengthscale is None else 1, 1 + permutations)
+    return _work(decomposes, rows, 1 if plan.fixed else _LENGTHSCALES, 1 + permutations)
 
 
 def _work(decomposes: bool, rows: int, lengthscales: int, relabellings: int) -> int:
@@ -165,11 +179,11 @@ class Splits:
     Attributes
     ----------
     rows
-        Pooled rows (N, D), standardised.
+        Pooled rows (N, D).
     counts
         Number of rows in the first and in the second sample.
-    points, lengthscales
-        Evaluation points (s, D) and lengthscales (m,).
+    features, lengthscales
+        From rows to features, and lengthscales (m,).
     model
         What is assumed.
     pooled
@@ -180,22 +194,22 @@ class Splits:
 
     rows: Array
     counts: tuple[int, int]
-    points: Array
+    features: FeatureMap
     lengthscales: Array
     model: Model
     pooled: Moments
     rank_one: _RankOne | None
 
     @classmethod
-    def of(cls, rows: Array, n_first: int, points: Array, lengthscales: Array, model: Model) -> Splits:
+    def of(cls, rows: Array, n_first: int, features: FeatureMap, lengthscales: Array, model: Model) -> Splits:
         """Go once over the rows."""
-        pooled = FeatureStatistics.from_samples(rows, rows[:0], points, lengthscales).x
+        [pooled] = local.sample_moments(features, (rows,), lengthscales)
         counts = n_first, len(rows) - n_first
         rank_one = None
         if counts[0] == counts[1]:
             # S_x + S_y is the pooled scatter less (n/2) ΔΔᵀ.
-            rank_one = _RankOne.of(pooled.scatter, n_first, 0.5 / n_first, n_first - 1.0, points, lengthscales, model)
-        return cls(rows, counts, points, lengthscales, model, pooled, rank_one)
+            rank_one = _RankOne.of(pooled.scatter, n_first, 0.5 / n_first, n_first - 1.0, features, lengthscales, model)
+        return cls(rows, counts, features, lengthscales, model, pooled, rank_one)
 
     @property
     def decomposes(self) -> bool:
@@ -205,7 +219,7 @@ class Splits:
     @property
     def bytes_each(self) -> int:
         """Memory of one relabelling."""
-        s = len(self.points)
+        s = self.features.count
         return len(self.rows) + 8 * len(self.lengthscales) * (s + self.decomposes * s * (s + 1) // 2)
 
     def draw(self, generator: np.random.Generator) -> Flags:
@@ -214,14 +228,14 @@ class Splits:
 
     def log_bf10(self, is_first: Flags) -> Array:
         """Log BF10 at every lengthscale for labels (N, B) that say which rows are in the first sample, (m, B)."""
-        s, n_labels = len(self.points), is_first.shape[1]
+        s, n_labels = self.features.count, is_first.shape[1]
         upper = np.triu_indices(s)
         sums = np.zeros((len(self.lengthscales), n_labels, s))
         products = np.zeros((len(self.lengthscales), n_labels, len(upper[0]) * self.decomposes))
         for start in range(0, len(self.rows), _BLOCK_ROWS):
             block = slice(start, start + _BLOCK_ROWS)
             weights = is_first[block].T.astype(np.float64)
-            for index, values in features(squared_distances(self.rows[block], self.points), self.lengthscales):
+            for index, values in self.features.values(self.rows[block], self.lengthscales):
                 centered = values - self.pooled.mean[index]
                 sums[index] += weights @ centered
                 if self.decomposes:
@@ -233,19 +247,17 @@ class Splits:
 
     def _decompose(self, sums: Array, products: Array) -> Array:
         """Log BF10 from the sums of centered features over the first sample and of their products, (m, B)."""
-        shape, s = sums.shape[:2], len(self.points)
+        shape, s = sums.shape[:2], self.features.count
         sums, products = sums.reshape(-1, s), products.reshape(-1, s * (s + 1) // 2)
         node = np.repeat(np.arange(shape[0]), shape[1])
         size = max(1, _BLOCK_VALUES // s**2)
         blocks = [slice(start, start + size) for start in range(0, len(node), size)]
-        with ThreadPoolExecutor(min(len(blocks), cores())) as pool:
-            parts = pool.map(partial(self._evaluate, node, sums, products), blocks)
-            return np.concatenate(list(parts)).reshape(shape)
+        return np.concatenate(list(in_order(partial(self._evaluate, node, sums, products), blocks))).reshape(shape)
 
     def _evaluate(self, node: NDArray[np.intp], sums: Array, products: Array, block: slice) -> Array:
         """Some of them by the plain path, on which one relabelling at one lengthscale is like another lengthscale."""
         n_first, n_second = self.counts
-        s = len(self.points)
+        s = self.features.count
         node, first, second = node[block], sums[block] / n_first, -sums[block] / n_second
         scatter = np.empty((len(node), s, s))
         rows, columns = np.triu_indices(s)
@@ -254,8 +266,8 @@ class Splits:
         scatter -= n_first * (first[:, :, np.newaxis] * first[:, np.newaxis, :])
         other -= n_second * (second[:, :, np.newaxis] * second[:, np.newaxis, :])
         moments = Moments(n_first, first, scatter), Moments(n_second, second, other)
-        statistics = FeatureStatistics(self.points, self.lengthscales[node], *moments)
-        return evidence.evaluate(statistics, self.model).log_bf10
+        statistics = FeatureStatistics(self.lengthscales[node], *moments)
+        return evidence.evaluate(statistics, self.features, self.model).log_bf10
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,35 +277,33 @@ class Swaps:
     Attributes
     ----------
     x, y
-        The pairs, (n, D) each, standardised.
-    points, lengthscales
-        Evaluation points (s, D) and lengthscales (m,).
+        The pairs, (n, D) each.
+    features, lengthscales
+        From rows to features, and lengthscales (m,).
     rank_one
         What is the same for all swaps.
     """
 
     x: Array
     y: Array
-    points: Array
+    features: FeatureMap
     lengthscales: Array
     rank_one: _RankOne
     decomposes = False
 
     @classmethod
-    def of(cls, x: Array, y: Array, points: Array, lengthscales: Array, model: Model) -> Swaps:
+    def of(cls, x: Array, y: Array, features: FeatureMap, lengthscales: Array, model: Model) -> Swaps:
         """Go once over the pairs."""
-        moments = FeatureStatistics.from_samples(x[:0], y[:0], points, lengthscales, pairs=(x, y)).pairs
-        assert moments is not None
-        n, mean = moments.count, moments.mean
-        # The signs cancel in the sum of squares, which is the scatter plus n ΔΔᵀ.
-        squares = moments.scatter + n * (mean[:, :, np.newaxis] * mean[:, np.newaxis, :])
-        rank_one = _RankOne.of(squares, n, 1.0 / n, 0.5 * (n - 1.0), points, lengthscales, model)
-        return cls(x, y, points, lengthscales, rank_one)
+        moments = local.pair_moments(features, x, y, lengthscales).differences
+        n = moments.count
+        # The signs cancel in the sum of squares.
+        rank_one = _RankOne.of(moments.second_moment, n, 1.0 / n, 0.5 * (n - 1.0), features, lengthscales, model)
+        return cls(x, y, features, lengthscales, rank_one)
 
     @property
     def bytes_each(self) -> int:
         """Memory of one relabelling."""
-        return len(self.x) + 8 * len(self.lengthscales) * len(self.points)
+        return len(self.x) + 8 * len(self.lengthscales) * self.features.count
 
     def draw(self, generator: np.random.Generator) -> Flags:
         """Random swaps, (n,)."""
@@ -301,13 +311,13 @@ class Swaps:
 
     def log_bf10(self, swapped: Flags) -> Array:
         """Log BF10 at every lengthscale if the pairs flagged in each column of (n, B) change places, (m, B)."""
-        sums = np.zeros((len(self.lengthscales), swapped.shape[1], len(self.points)))
+        sums = np.zeros((len(self.lengthscales), swapped.shape[1], self.features.count))
         for start in range(0, len(self.x), _BLOCK_ROWS):
             block = slice(start, start + _BLOCK_ROWS)
             signs = 1.0 - 2.0 * swapped[block].T
             both = zip(
-                features(squared_distances(self.x[block], self.points), self.lengthscales),
-                features(squared_distances(self.y[block], self.points), self.lengthscales),
+                self.features.values(self.x[block], self.lengthscales),
+                self.features.values(self.y[block], self.lengthscales),
                 strict=True,
             )
             for (index, values), (_, other) in both:
@@ -338,18 +348,18 @@ class _RankOne:
         n: int,
         c: float,
         freedom: float,
-        points: Array,
+        features: FeatureMap,
         lengthscales: Array,
         model: Model,
     ) -> _RankOne:
         """With V₀ = squares/n² + floor, as the evidence has it for n pairs."""
         floor = model.floor.at(n)
-        V = squares / n / n + floor * np.eye(len(points))
-        R = evidence.prior_covariances(model, points, lengthscales)
+        V = squares / n / n + floor * np.eye(features.count)
         log_amplitude, log_weight = evidence.amplitudes(model)
-        log_scale = model.log_prior_variance(lengthscales, points.shape[1])
+        log_scale = model.log_prior_variance(features, lengthscales)
+        factors = prior.factors(model, features, lengthscales)
         return cls(
-            spectra=evidence.spectrum(np.zeros(V.shape[:2]), V, R),
+            spectra=evidence.spectrum(np.zeros(V.shape[:2]), V, factors, floor),
             log_variance=2.0 * log_amplitude + log_scale[:, np.newaxis],
             log_weight=log_weight,
             c=c,
@@ -362,22 +372,20 @@ class _RankOne:
         return np.stack([self._at(index, delta) for index, delta in enumerate(deltas)])
 
     def _at(self, index: int, delta: Array) -> Array:
-        eigenvalues, basis = self.spectra.eigenvalues[index], self.spectra.basis[index]
-        with np.errstate(divide="ignore"):
-            log_signal = self.log_variance[index][:, np.newaxis] + np.log(eigenvalues)
-        signal = np.exp(-np.logaddexp(0.0, -log_signal))  # a²λ/(1 + a²λ), (A, s)
+        basis = self.spectra.basis[index]
+        shares, log_determinants = evidence.signal_shares(self.spectra.eigenvalues[index], self.log_variance[index])
         scores = delta @ basis
         squares = np.square(scores)
         whole = squares.sum(axis=1, keepdims=True)  # q(0)
-        difference = squares @ signal.T  # q(0) - q(a), (B, A)
+        difference = squares @ shares.T  # q(0) - q(a), (B, A)
         left = np.maximum(1.0 - self.c * whole, np.finfo(np.float64).eps)
         growth = self.c * difference / left
         explained = difference / (left * left * (1.0 + growth))
-        log_determinant = np.logaddexp(0.0, log_signal).sum(axis=1) + np.log1p(growth)
-        if np.isfinite(self.freedom):
-            inverse_trace = np.square(basis).sum() + self.c * np.square(scores @ basis.T).sum(axis=1) / left[:, 0]
-            dimensions = (basis.shape[0] - self.floor * inverse_trace)[:, np.newaxis]
-            explained = -(self.freedom + dimensions) * np.log1p(-explained / (self.freedom + whole / left))
-        log_mixture = 0.5 * (explained - log_determinant) + self.log_weight
+        inverse_trace = np.square(basis).sum() + self.c * np.square(scores @ basis.T).sum(axis=1) / left[:, 0]
+        dimensions = (basis.shape[0] - self.floor * inverse_trace)[:, np.newaxis]
+        given_amplitude = evidence.compare(
+            explained, log_determinants + np.log1p(growth), whole / left, self.freedom, dimensions
+        )
+        log_mixture = given_amplitude + self.log_weight
         top = log_mixture.max(axis=1)
         return np.asarray(top + np.log(np.exp(log_mixture - top[:, np.newaxis]).sum(axis=1)))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+import numbers
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from twosample.arguments import LARGEST_LENGTHSCALE
+from twosample.arrays import Array
+from twosample.data import Samples, as_rows, check_finite
+from twosample.errors import InputError, InputTypeError, Setting
 from twosample.kernels import squared_distances
 
-__all__ = ["choose", "median_heuristic", "thin"]
+__all__ = ["choose", "evaluation_points", "median_heuristic", "thin", "typical_lengthscale"]
 
-Array = NDArray[np.float64]
 
 REPRESENTATIVES = 1024
 # Standardised values beyond this are as good as infinite; their squares must not overflow.
@@ -79,7 +84,8 @@ def choose(rows: Array, count: int) -> Array:
     while cells:
         cell, wanted = cells.pop()
         values = bounded[cell]
-        order = np.argsort(values[:, values.var(axis=0).argmax()], kind="stable")
+        widest = values.var(axis=0).argmax() if values.shape[1] > 1 else 0
+        order = np.argsort(values[:, widest], kind="stable")
         if wanted == 1:
             distances = ((values - values.mean(axis=0)) ** 2).sum(axis=1)[order]
             # Of rows that are equally near but for rounding, the first along the column.
@@ -99,9 +105,42 @@ def median_heuristic(rows: Array) -> float:
     >>> round(median_heuristic(np.array([[0.0], [0.0], [2.0], [4.0]])), 6)
     1.414214
     """
-    squares = squared_distances(rows, rows).ravel()
+    squares = squared_distances(rows, rows)[np.tri(len(rows), k=-1, dtype=bool)]
     count = np.count_nonzero(squares)
     if not count:
         return 1.0
     middle = squares.size - count + np.array([(count - 1) // 2, count // 2])  # zeros come first
     return float(np.sqrt(np.partition(squares, middle)[middle]).mean() / np.sqrt(2.0))
+
+
+def typical_lengthscale(rows: Array) -> float:
+    """The median heuristic, if it can be squared."""
+    median = median_heuristic(rows)
+    if not 1.0 / LARGEST_LENGTHSCALE < median < LARGEST_LENGTHSCALE:
+        raise InputError(
+            "scale: squares of these values overflow or vanish",
+            argument="scale",
+            remedy=("use ", Setting("scale", "robust"), " or other units"),
+        )
+    return median
+
+
+def evaluation_points(points: int | ArrayLike, samples: Samples, rows: Array) -> Array:
+    """Evaluation points in standardised units: chosen among the rows, or as given."""
+    if isinstance(points, numbers.Integral) and not isinstance(points, bool):
+        if points < 1:
+            raise InputError(f"points: need at least 1 evaluation point, not {points}", argument="points")
+        return choose(rows, int(points))
+    if np.ndim(points) == 0 and not hasattr(points, "columns"):
+        raise InputTypeError(f"points: expected a count or an array of points, not {points!r}", argument="points")
+    given, names = as_rows(points, "points")
+    if names is not None and set(samples.columns) <= set(names):
+        given = given[:, [names.index(column) for column in samples.columns]]
+    elif given.shape[1] == len(samples.kept):
+        given = given[:, samples.kept]
+    if given.shape[1] != samples.n_columns:
+        raise InputError(
+            f"points: must have {samples.n_columns} columns like the samples, not {given.shape[1]}", argument="points"
+        )
+    check_finite(given, "points")
+    return samples.view.apply(given)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -31,7 +30,7 @@ class WorkCounter:
     """Counts the work done (rows × lengthscales) and reports its share of what is expected."""
 
     def __init__(self, report: Report | None, expected: int) -> None:
-        self._report, self._done, self._expected = report, 0, max(expected, 1)
+        self._report, self._done, self._expected, self._share = report, 0, expected, 0.0
 
     def expect(self, more: int) -> None:
         """Expect that much more work than before."""
@@ -40,8 +39,17 @@ class WorkCounter:
     def __call__(self, work: int) -> None:
         """Count that much more as done."""
         self._done += work
+        self._show(self._done / max(self._expected, 1))
+
+    def finish(self) -> None:
+        """Report that all is done, however much work it was."""
+        self._show(1.0)
+
+    def _show(self, share: float) -> None:
+        """Report the share; it never falls, also where more work came up than was expected."""
+        self._share = min(1.0, max(self._share, share))
         if self._report is not None:
-            self._report(min(1.0, self._done / self._expected))
+            self._report(self._share)
 
 
 @contextmanager
@@ -79,6 +87,8 @@ class _Bar:
         filled = int(_WIDTH * share)
         left = (now - self._started) * (1.0 - share) / share if share > 0 else 0.0
         line = f"{_LABEL} [{'#' * filled}{'-' * (_WIDTH - filled)}] {share:4.0%}  {_clock(left)} left  {words}".rstrip()
+        import shutil
+
         sys.stderr.write(f"\r\x1b[2K{line[: shutil.get_terminal_size().columns - 1]}")
         sys.stderr.flush()
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 import types
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, BinaryIO, ClassVar, Self, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from twosample.errors import InputError
 
-__all__ = ["Record", "freeze", "from_json", "to_json", "to_plain"]
+__all__ = ["Record", "freeze", "from_json", "to_json", "to_plain", "write_whole"]
 
 _Record = TypeVar("_Record")
+
+# The form of the files; it grows when older versions would misread them. Files without a number are of the first.
+_SCHEMA = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,8 +41,8 @@ class Record:
         return self.summary()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, strings, lists and dictionaries: the derived quantities first, then every field."""
-        return {**{name: getattr(self, name) for name in self._derived}, **to_plain(self)}
+        """Plain numbers, strings, lists and dictionaries: schema, derived quantities, and every field."""
+        return {"schema": _SCHEMA, **{name: getattr(self, name) for name in self._derived}, **to_plain(self)}
 
     def to_json(self, path: str | Path | None = None) -> str:
         """The result as JSON text, also written to `path` if one is given."""
@@ -68,7 +73,9 @@ def freeze(record: Any) -> None:
 
 
 def to_plain(value: Any) -> Any:
-    """Plain numbers, strings, lists and dictionaries."""
+    """Plain numbers, strings, lists and dictionaries; a record with a method of this name knows better."""
+    if hasattr(value, "to_plain"):
+        return value.to_plain()
     if is_dataclass(value):
         return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, np.ndarray):
@@ -82,8 +89,43 @@ def to_json(content: dict[str, Any], path: str | Path | None) -> str:
     """JSON text, also written to `path` if one is given."""
     text = json.dumps(content, allow_nan=False)
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        write_whole(Path(path), lambda file: file.write(text.encode()))
     return text
+
+
+def write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Write a file beside its place and move it there, so that it is whole or not there.
+
+    What is there and cannot be replaced (a pipe, a link, a file that is not to be written, a folder) is written to
+    directly, or refused as always.
+    """
+    if path.is_symlink() or (path.exists() and not (path.is_file() and os.access(path, os.W_OK))):
+        with path.open("wb") as file:
+            write(file)
+        return
+    import tempfile
+
+    name = None
+    try:
+        descriptor, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
+        with os.fdopen(descriptor, "wb") as file:
+            write(file)
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
+    except BaseException as error:
+        if name is not None:
+            os.unlink(name)
+        if isinstance(error, OSError) and error.errno is not None:
+            # About the file that was asked for, not about the one that stands in for it.
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
+
+
+def _umask() -> int:
+    """The mask of new files, which can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def from_json(kind: type[_Record], source: str | Path) -> _Record:
@@ -92,25 +134,57 @@ def from_json(kind: type[_Record], source: str | Path) -> _Record:
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:
-        raise InputError(f"source: not JSON ({error}); pass the text of to_json or a pathlib.Path") from None
+        raise InputError(
+            f"source: not JSON ({error})", argument="source", remedy="pass the text of to_json or a pathlib.Path"
+        ) from None
+    _check_schema(content)
     try:
         return kind(**_arguments(kind, content))
     except (TypeError, ValueError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"source: not a result of twosample ({error})") from None
+        raise InputError(f"source: not a result of twosample ({error})", argument="source") from None
+
+
+def _check_schema(content: Any) -> None:
+    schema = content.get("schema", 1) if isinstance(content, dict) else 1
+    if isinstance(schema, bool) or not isinstance(schema, int) or schema < 1:
+        raise InputError(f"source: not a result of twosample (its schema is {schema!r:.40})", argument="source")
+    if schema > _SCHEMA:
+        raise InputError(
+            f"source: written by a newer version of twosample (schema {schema}; this version reads {_SCHEMA})",
+            argument="source",
+            remedy="update twosample",
+        )
 
 
 def _arguments(kind: Any, content: Any) -> dict[str, Any]:
+    """Every field that the content has; what it lacks must have a default."""
     if not isinstance(content, dict):
-        raise InputError(f"source: not a result of twosample ({kind.__name__} is {type(content).__name__})")
+        raise InputError(
+            f"source: not a result of twosample ({kind.__name__} is {type(content).__name__})", argument="source"
+        )
     hints = get_type_hints(kind)
     for field in fields(kind):
-        if field.name not in content:
+        if field.name not in content and _is_required(field):
             raise InputError(
-                f"source: not a result of this version of twosample ({kind.__name__} lacks {field.name!r})"
+                f"source: not a result of this version of twosample ({kind.__name__} lacks {field.name!r})",
+                argument="source",
             )
-    return {field.name: _restore(hints[field.name], content[field.name]) for field in fields(kind)}
+    return {
+        field.name: _restore(hints[field.name], content[field.name]) for field in fields(kind) if field.name in content
+    }
+
+
+def _is_required(field: Field[Any]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def _has_fields_of(kind: Any, content: Any) -> bool:
+    """Whether the content has no other fields than the record, and all that have no default."""
+    names = {field.name for field in fields(kind)}
+    required = {field.name for field in fields(kind) if _is_required(field)}
+    return isinstance(content, dict) and required <= content.keys() <= names
 
 
 def _restore(hint: Any, value: Any) -> Any:
@@ -119,11 +193,11 @@ def _restore(hint: Any, value: Any) -> Any:
     if value is None and types.NoneType in choices:
         return None
     records = [choice for choice in choices if is_dataclass(choice)]
+    for choice in choices:
+        if hasattr(choice, "from_plain"):
+            return choice.from_plain(value)
     if records:
-        # Of several records the one with these fields.
-        kind = next(
-            (k for k in records if isinstance(value, dict) and {f.name for f in fields(k)} == set(value)), records[0]
-        )
+        kind = next((record for record in records if _has_fields_of(record, value)), records[0])
         return kind(**_arguments(kind, value))  # type: ignore[operator]
     for choice in choices:
         if get_origin(choice) is np.ndarray:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from twosample import models
+from twosample.arrays import Array
 from twosample.data import as_rows, check_finite
 from twosample.errors import InputError
 from twosample.records import Record
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Amplitude", "BayesFactor", "Diagnostics", "Lengthscale", "TwoSampleResult", "verdict"]
 
-Array = NDArray[np.float64]
 
 # Kass and Raftery (1995): 2 log BF of 2, 6 and 10.
 _STRENGTHS = ((1.0, ""), (3.0, "positive"), (5.0, "strong"), (math.inf, "very strong"))
@@ -53,7 +52,7 @@ def _quantile(values: Array, mass: Array, level: float) -> float:
 
 def _check_level(level: float) -> None:
     if not 0.0 < level < 1.0:
-        raise InputError(f"level: must be between 0 and 1, not {level}")
+        raise InputError(f"level: must be between 0 and 1, not {level}", argument="level")
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +143,8 @@ class Diagnostics:
         Number of permutations or, for pairs, of random swaps behind the p-value; 0 without one.
     notes
         One sentence for everything that was dropped or warned about.
+    converged
+        Whether that error is within the tolerance.
     """
 
     evaluations: int
@@ -151,6 +152,7 @@ class Diagnostics:
     pairs: int
     permutations: int
     notes: tuple[str, ...]
+    converged: bool = True
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -231,7 +233,7 @@ class TwoSampleResult(BayesFactor):
     diagnostics
         How the answer was computed.
     shown_x, shown_y
-        At most 500 representative rows of each sample, for plots.
+        At most 500 rows of each sample (2,000 of one column), a random subset, for plots.
     witness_posterior
         The mixture behind `witness`.
     pvalue

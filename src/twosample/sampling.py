@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twosample.errors import AccuracyWarning, ConvergenceWarning, MissingExtraError, TwoSampleWarning
-from twosample.evidence import probability
+from twosample.arrays import Array
+from twosample.data import Samples
+from twosample.errors import AccuracyWarning, ConvergenceWarning, MissingExtraError, Setting, TwoSampleWarning
+from twosample.evidence import Evidence, probability
 from twosample.gibbs_result import BridgeEstimate, GibbsDiagnostics, GibbsResult, Relevance
+from twosample.pairs import Pairs
+from twosample.plan import Plan
 from twosample.posterior.chains import Chains, Settings
-from twosample.problem import Pairs, Problem
+from twosample.posterior.passes import Passes
 from twosample.threads import one_thread
 
 if TYPE_CHECKING:
     from twosample.posterior.density import Data, Target
 
-__all__ = ["doubts", "run"]
+__all__ = ["Question", "doubts", "run"]
 
-Array = NDArray[np.float64]
 
 # The sampler's density is computed a second way at this many draws, and may differ by this much.
 _CHECKED_DRAWS = 16
@@ -33,9 +35,48 @@ _SMALLEST_OVERLAP = 0.01
 _MANY_DIVERGENCES = 0.01
 
 
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is sampled: the plan and the samples, the pairs of the pseudo-likelihood, and one lengthscale or several."""
+
+    plan: Plan
+    samples: Samples
+    pairs: Pairs | None
+    several: bool
+
+    def target(self) -> tuple[Target, Data]:
+        """What the sampler samples from."""
+        from twosample.posterior.density import Data, Target
+
+        plan, samples, pairs = self.plan, self.samples, self.pairs
+        view = plan.view
+        same = pairs is None or (pairs.x is samples.x and pairs.y is samples.y)
+        data = Data.from_rows(
+            view.apply(samples.x),
+            view.apply(samples.y),
+            plan.points,
+            None if pairs is None or same else (view.apply(pairs.x), view.apply(pairs.y)),
+            None if pairs is None else pairs.usable,
+            plan.typical,
+        )
+        only_pairs = plan.model.takes_differences_alone(samples.paired)
+        return Target(plan.model, plan.kernel, samples.n_columns if self.several else 1, only_pairs), data
+
+    def evidence_at(self, lengthscales: Array) -> Evidence:
+        """The evidence at one lengthscale for each column, (D,).
+
+        Columns divided by their share of the geometric mean ℓ of these lengthscales have the same kernel, volume and
+        prior variance at the one lengthscale ℓ.
+        """
+        overall = float(np.exp(np.log(lengthscales).mean()))
+        share = lengthscales / overall
+        plan = replace(self.plan, scale=self.plan.scale * share, points=self.plan.points / share)
+        passes = Passes(self.samples, plan.features, (plan.model,), self.pairs)
+        return passes.evidence(np.array([overall]))[0]
+
+
 def run(
-    problem: Problem,
-    pairs: Pairs | None,
+    question: Question,
     settings: Settings,
     prior_odds: float,
     seeds: tuple[int, int],
@@ -49,7 +90,7 @@ def run(
     except ImportError as error:
         raise MissingExtraError("gibbs", error.name or "blackjax", "mcmc") from None
 
-    target, data = problem.target(pairs)
+    target, data = question.target()
     work, done = (3 if evidence else 1) * settings.chains, 0
 
     def show(share: float, probabilities: list[float], chains: int, words: str = "") -> None:
@@ -70,12 +111,11 @@ def run(
                 target, data, apart, seeds[1], hypotheses=np.repeat([0, 1], settings.chains),
                 report=lambda share, _: show(share, [], apart.chains, "each hypothesis"),
             )  # fmt: skip
-        return _result(problem, pairs, settings, prior_odds, target, data, chains, kept_apart)
+        return _result(question, settings, prior_odds, target, data, chains, kept_apart)
 
 
 def _result(
-    problem: Problem,
-    pairs: Pairs | None,
+    question: Question,
     settings: Settings,
     prior_odds: float,
     target: Target,
@@ -86,8 +126,8 @@ def _result(
     from twosample.posterior.bridge import bridge
     from twosample.posterior.gibbs import effective_size, r_hat
 
-    samples, several = problem.samples, problem.kernel == "ard"
-    unit = samples.scale if several else np.array([samples.unit])
+    plan, samples, pairs = question.plan, question.samples, question.pairs
+    unit = plan.scale if question.several else np.array([plan.view.unit])
 
     def shown(positions: Array) -> Array:
         return target.lengthscales_of(positions, data) * unit
@@ -100,34 +140,34 @@ def _result(
     estimate = relevance = None
     if kept_apart is not None:
         h0, h1 = slice(None, settings.chains), slice(settings.chains, None)
-        coherent = problem.model.weighing != "published"
+        coherent = plan.model.coherent
         log_bf10, error, overlap = bridge(
             kept_apart.log_bf10[h0], kept_apart.log_bf10[h1], None if coherent else float(np.log(prior_odds))
         )
         apart = shown(kept_apart.positions)
         estimate = BridgeEstimate(log_bf10, error, overlap, apart[h0], apart[h1])
-        if several:
+        if question.several:
             log_ratio = kept_apart.log_bf10 - log_bf10 if coherent else None
             relevance = _relevance(samples.columns, apart[h0], apart[h1], log_ratio)
     return GibbsResult(
         labels=chains.labels,
         given=chains.given,
         lengthscales=lengthscales,
-        amplitudes=None if problem.model.amplitude is None else np.exp(chains.positions[:, :, -1]),
+        amplitudes=None if plan.model.amplitude is None else np.exp(chains.positions[:, :, -1]),
         log_bf10_given=chains.log_bf10,
         prob_h1_error=max(float(given.std() / np.sqrt(ess)), _label_error(chains, given, log_odds)),
         prior_odds=prior_odds,
         evidence=estimate,
         relevance=relevance,
-        median_heuristic=problem.median * samples.unit,
-        points=problem.points * samples.scale + samples.center,
+        median_heuristic=plan.typical * plan.view.unit,
+        points=plan.view.undo(plan.points),
         n_x=samples.n_x,
         n_y=samples.n_y,
         columns=samples.columns,
-        scale=samples.scale,
+        scale=plan.scale,
         paired=samples.paired,
-        kernel=problem.kernel,
-        model=problem.model,
+        kernel="ard" if question.several else plan.kernel.name,
+        model=plan.model,
         settings=settings,
         diagnostics=GibbsDiagnostics(
             ess_prob_h1=ess,
@@ -139,7 +179,7 @@ def _result(
             acceptance=chains.acceptance,
             leapfrogs=chains.leapfrogs,
             step_sizes=chains.step_sizes,
-            density_error=_density_error(problem, pairs, target, data, chains),
+            density_error=_density_error(question, target, data, chains),
             pairs=0 if pairs is None else len(pairs.x),
             notes=samples.notes + (() if pairs is None else pairs.notes),
         ),
@@ -199,57 +239,62 @@ def _relevance(columns: tuple[str, ...], h0: Array, h1: Array, log_ratio: Array 
     )
 
 
-def _density_error(problem: Problem, pairs: Pairs | None, target: Target, data: Data, chains: Chains) -> float:
+def _density_error(question: Question, target: Target, data: Data, chains: Chains) -> float:
     """Largest difference, at draws spread over the chains, between the sampled evidence and that of `evaluate`.
 
     Differences between draws are compared: a constant would not matter. Only Jacobians can lose digits, where the
     kernel values of a row differ by more than floating point can tell.
     """
-    if pairs is None:
+    if question.pairs is None:
         return 0.0
     from twosample.posterior.gibbs import evaluate
 
     positions = chains.positions.reshape(-1, chains.positions.shape[-1])
     positions = positions[np.linspace(0, len(positions) - 1, min(len(positions), _CHECKED_DRAWS)).astype(int)]
     sampled = evaluate(target, positions, data)
-    lengthscales = np.broadcast_to(target.lengthscales_of(positions, data), (len(positions), problem.samples.n_columns))
-    found = [problem.evidence_at(row, pairs) for row in lengthscales]
-    exact = np.array([[one.log_h0[0], one.log_h1[0]] for one in found])
+    lengthscales = np.broadcast_to(
+        target.lengthscales_of(positions, data), (len(positions), question.samples.n_columns)
+    )
+    evidences = [question.evidence_at(row) for row in lengthscales]
+    exact = np.array([[one.log_h0[0], one.log_h1[0]] for one in evidences])
     difference = sampled - exact
     return float(np.abs(difference - difference.mean(axis=0)).max())
 
 
-def doubts(result: GibbsResult) -> Iterator[tuple[str, type[TwoSampleWarning]]]:
-    """What to warn about, in words."""
-    found, settings = result.diagnostics, result.settings
-    disagreement = found.largest_r_hat
+def doubts(result: GibbsResult) -> Iterator[TwoSampleWarning]:
+    """What to warn about."""
+    diagnostics, settings = result.diagnostics, result.settings
+    disagreement = diagnostics.largest_r_hat
     if disagreement > _LARGEST_R_HAT:
-        advice = " or use test, which needs no chain" if result.kernel == "rbf" else ""
-        words = f"the chains disagree (R-hat is {disagreement:.2f}, not below {_LARGEST_R_HAT}); run more steps{advice}"
-        yield words, ConvergenceWarning
-    fewest = found.smallest_ess
+        yield ConvergenceWarning(
+            f"the chains disagree (R-hat is {disagreement:.2f}, not below {_LARGEST_R_HAT})",
+            remedy=f"run more steps{' or use test, which needs no chain' if result.kernel == 'rbf' else ''}",
+        )
+    fewest = diagnostics.smallest_ess
     if fewest < _FEWEST_EFFECTIVE_DRAWS:
-        words = f"the chains are worth only {fewest:.0f} independent draws, so that errors are rough; run more steps"
-        yield words, ConvergenceWarning
+        yield ConvergenceWarning(
+            f"the chains are worth only {fewest:.0f} independent draws, so that errors are rough",
+            remedy="run more steps",
+        )
     if result.evidence is None and not 0 < result.given.sum() < result.given.size:
         other = "the same distribution" if result.given.any() else "different distributions"
-        words = (
-            f"no draw is of {other}: its probability is a guess; evidence=True estimates log BF10 without such draws"
+        yield ConvergenceWarning(
+            f"no draw is of {other}: its probability is a guess",
+            remedy=(Setting("evidence", True), " estimates log BF10 without such draws"),
         )
-        yield words, ConvergenceWarning
     transitions = settings.chains * (settings.steps - settings.burn_in) * settings.hmc_steps
-    diverged = int(found.divergences.sum())
+    diverged = int(diagnostics.divergences.sum())
     if diverged > _MANY_DIVERGENCES * transitions:
-        words = (
+        yield ConvergenceWarning(
             f"{diverged} of {transitions} transitions diverged: parts of the posterior may be missing from the chains"
         )
-        yield words, ConvergenceWarning
     if result.evidence is not None and result.evidence.overlap < _SMALLEST_OVERLAP:
         overlap = result.evidence.overlap
-        words = f"the two hypotheses' posteriors hardly overlap ({overlap:.1g}): log BF10 may be worse than its error"
-        yield words, ConvergenceWarning
-    if found.density_error > _DENSITY_TOLERANCE:
-        words = (
-            f"the sampled log density is off by up to {found.density_error:.1g}: kernels underflow where it is short"
+        yield ConvergenceWarning(
+            f"the two hypotheses' posteriors hardly overlap ({overlap:.1g}): log BF10 may be worse than its error"
         )
-        yield words, AccuracyWarning
+    if diagnostics.density_error > _DENSITY_TOLERANCE:
+        error = diagnostics.density_error
+        yield AccuracyWarning(
+            f"the sampled log density is off by up to {error:.1g}: kernels underflow where it is short"
+        )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
@@ -36,6 +35,8 @@ def in_order(work: Callable[[_Task], _Answer], tasks: Iterable[_Task]) -> Iterat
     if len(tasks) == 1:
         yield work(tasks[0])
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(max(1, min(len(tasks), cores()))) as pool:
         yield from pool.map(work, tasks)
 

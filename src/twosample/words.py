@@ -1,8 +1,19 @@
-"""Numbers and sizes as every result prints them."""
+"""Numbers, sizes and names as every result prints them."""
 
 from __future__ import annotations
 
-__all__ = ["data_in_words", "log_bf10_text", "probability_in_words", "pvalue_text", "sentence"]
+__all__ = ["data_in_words", "log_bf10_text", "printable", "probability_in_words", "pvalue_text", "sentence"]
+
+
+def printable(text: str) -> str:
+    r"""Return text with control characters and the like written as escapes, so that it can be shown anywhere.
+
+    Examples
+    --------
+    >>> printable("caf\u00e9\x1b[31m\n")
+    'café\\x1b[31m\\n'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def sentence(words: str) -> str:

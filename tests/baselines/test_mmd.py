@@ -147,7 +147,7 @@ def correlated_pairs(rng, n):
         ({"aggregate": True}, 12, 9),
         ({"paired": True}, 12, 12),
         ({"paired": True, "aggregate": True}, 12, 12),
-        ({"estimator": "linear"}, 300, 250),
+        pytest.param({"estimator": "linear"}, 300, 250, marks=pytest.mark.slow),
     ],
 )
 def test_level_is_five_percent(options, n_x, n_y):

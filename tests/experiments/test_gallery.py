@@ -77,6 +77,51 @@ def test_links_of_the_page_lead_somewhere(found):
             assert f'<a id="{anchor}"></a>' in text
 
 
+# What is committed is what comes out.
+
+CURVES = [name for name, one in EXPERIMENTS.items() if one.draw is curves.draw]
+# Of log BF10, relative where it is more than 1: the wanted error of the integration over the lengthscale. The other
+# tests have none, and are stored with six digits.
+CLOSE = dict.fromkeys(("adaptive", "adaptive_raw", "published", "paper"), 1e-3)
+
+
+def assert_stored(one, cells, runs):
+    for cell in cells:
+        for run in range(runs):
+            found = runner.compute(one.name, one.work, tuple(cell["cell"]), run, one.seeds)["values"]
+            assert found.keys() == cell["values"].keys()
+            for model, values in cell["values"].items():
+                close = CLOSE.get(model, 1e-5)
+                assert found[model] == pytest.approx(values[run], rel=close, abs=close), (cell["cell"], run, model)
+
+
+def cheap_cells(one, found):
+    """Those with few rows, but enough for an answer of `published` that is not arbitrary."""
+    if one.missing():
+        pytest.skip(one.missing())
+    return [cell for cell in found[one.name].results["cells"] if 25 <= cell["cell"][1] <= 200]
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_some_runs_again(name, found):
+    one = EXPERIMENTS[name]
+    first, *_, last = cheap_cells(one, found)
+    assert_stored(one, [first, last], runs=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CURVES)
+def test_more_runs_again(name, found):
+    one = EXPERIMENTS[name]
+    cells = cheap_cells(one, found)
+    assert_stored(one, cells[:: max(1, len(cells) // 12)], runs=4)
+
+
+@pytest.mark.parametrize("name", ["table_1", "table_2"])
+def test_a_run_of_the_tables_again(name, found):
+    assert_stored(EXPERIMENTS[name], found[name].results["cells"][-1:], runs=1)
+
+
 # What it is made of, with made-up results.
 
 

@@ -20,7 +20,6 @@ from experiments.runner import Experiment, Log, Refusal, seed_of
 
 import twosample as ts
 from twosample.errors import AccuracyWarning, MissingExtraError
-from twosample.problem import Problem
 
 ROOT = Path(__file__).parents[2]
 
@@ -107,6 +106,7 @@ def test_killed_and_resumed_gives_the_same_bytes_and_computes_nothing_finished_a
     assert len(again) <= 4  # those that were under way or waiting for two workers
 
 
+@pytest.mark.slow
 def test_dask_gives_the_same_bytes(tiny, tmp_path):
     pytest.importorskip("distributed")
     whole, other = tiny("whole", 1), tiny("dask", 2, "dask")
@@ -345,7 +345,7 @@ def test_values_are_log_bayes_factors_on_the_same_data():
     published = ts.test(pair.x, pair.y, model="published", points=pair.points)
     assert found["published"] == pytest.approx(published.log_bf10, rel=1e-5)
     assert ts.evidence.probability(np.array(found["published"])) == pytest.approx(published.prob_h1, rel=1e-4)
-    assert found["adaptive"] == pytest.approx(ts.test(pair.x, pair.y).log_bf10, rel=1e-5)
+    assert found["adaptive"] == pytest.approx(ts.test(pair.x, pair.y, tolerance=1e-4).log_bf10, rel=1e-5)
 
 
 def test_pairs_are_used():
@@ -353,7 +353,8 @@ def test_pairs_are_used():
     cell = one.cells[1]
     found = runner.compute(one.name, one.work, cell, 0)["values"]
     pair = ts.simulate.laplace(cell[1], seed_of(one.name, cell, 0), scale=1.5, correlation=0.5)
-    assert found["adaptive"] == pytest.approx(ts.test(pair.x, pair.y, paired=True).log_bf10, rel=1e-5)
+    expected = ts.test(pair.x, pair.y, paired=True, tolerance=1e-4).log_bf10
+    assert found["adaptive"] == pytest.approx(expected, rel=1e-5)
     assert found["adaptive"] != pytest.approx(ts.test(pair.x, pair.y).log_bf10, rel=1e-3)
 
 
@@ -362,7 +363,8 @@ def test_columns_not_scaled():
     cell = ("4 columns, 2 of noise", 40)
     found = runner.compute(one.name, one.work, cell, 0)["values"]
     pair = ts.simulate.blobs(40, seed_of(one.name, cell, 0), epsilon=6.0, noise=2)
-    assert found["adaptive_raw"] == pytest.approx(ts.test(pair.x, pair.y, scale="raw").log_bf10, rel=1e-5)
+    expected = ts.test(pair.x, pair.y, scale="raw", tolerance=1e-4).log_bf10
+    assert found["adaptive_raw"] == pytest.approx(expected, rel=1e-5)
     assert found["adaptive_raw"] != pytest.approx(found["adaptive"], rel=1e-3)
 
 
@@ -393,11 +395,12 @@ def test_warnings_are_counted_by_model(monkeypatch):
         return ts.baselines.jzs([1.0, 2.0, 3.0], [1.0, 2.5, 3.0])
 
     def rough(*arguments, **named):
-        return [replace(rule, converged=False) for rule in together(*arguments, **named)]
+        found = together(*arguments, **named)
+        return [replace(posterior, rule=replace(posterior.rule, converged=False)) for posterior in found]
 
-    together = Problem.integrate_together
+    together = curves.infer_together
     monkeypatch.setattr(ts, "test", warn)
-    monkeypatch.setattr(Problem, "integrate_together", rough)
+    monkeypatch.setattr(curves, "infer_together", rough)
     one = EXPERIMENTS["comparison_1d"]
     record = runner.compute(one.name, one.work, one.cells[0], 0)
     assert record["warnings"] == {f"{model}: AccuracyWarning": 1 for model in curves.MODELS}
@@ -414,7 +417,7 @@ def test_models_that_share_their_work_answer_as_alone(name, paired):
     for model in ("published", "paper"):
         alone = ts.test(pair.x, pair.y, model=model, points=pair.points, paired=paired)
         assert found[model] == pytest.approx(alone.log_bf10, rel=2e-4, abs=2e-4)
-    assert found["adaptive"] == ts.test(pair.x, pair.y, paired=paired).log_bf10
+    assert found["adaptive"] == ts.test(pair.x, pair.y, paired=paired, tolerance=1e-4).log_bf10
 
 
 def made_up(one, runs):

@@ -33,6 +33,7 @@ def test_table_1_underflow():
     assert round(values.mean() / np.log(10)) == -883
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", table_2.PRINTED)
 def test_table_2(label):
     log_bf = log_mean(log_bf10(label, table_2.LENGTHSCALES))

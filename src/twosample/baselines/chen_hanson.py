@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from twosample.arguments import Seed, count_of, generator_of, positive
+from twosample.arrays import Array, Indices
 from twosample.baselines.results import BayesResult, described
 from twosample.baselines.special import log_rising
 from twosample.data import Samples
@@ -20,8 +20,6 @@ from twosample.words import pvalue_text
 
 __all__ = ["ChenHansonResult", "chen_hanson"]
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 _C_GRID = np.exp(14.0 * np.arange(20) / 19.0 - 7.0)
 _DEEPEST = 50
@@ -108,7 +106,7 @@ def chen_hanson(
     prior_odds, nan_policy
         As in `twosample.test`.
     rng
-        Seed of the permutations.
+        Seed of the permutations; None for a fresh one.
 
     Returns
     -------
@@ -124,9 +122,9 @@ def chen_hanson(
     ('very strong evidence that the samples differ', 0.01)
     """
     if centering not in ("own", "pooled"):
-        raise InputError(f"centering: {centering!r} is unknown; use 'own' or 'pooled'")
+        raise InputError(f"centering: {centering!r} is unknown", argument="centering", remedy="use 'own' or 'pooled'")
     if isinstance(c, str) and c not in ("max", "mean"):
-        raise InputError(f"c: {c!r} is unknown; use 'max', 'mean' or a positive number")
+        raise InputError(f"c: {c!r} is unknown", argument="c", remedy="use 'max', 'mean' or a positive number")
     prior_odds = positive(prior_odds, "prior_odds")
     permutations = count_of(permutations, "permutations", 0)
     generator = generator_of(rng)
@@ -134,7 +132,7 @@ def chen_hanson(
     n_rows = samples.n_x + samples.n_y
     depth = math.ceil(math.log2(n_rows)) if depth is None else count_of(depth, "depth", 1)
     if depth > _DEEPEST:
-        raise InputError(f"depth: must be at most {_DEEPEST}, not {depth}")
+        raise InputError(f"depth: must be at most {_DEEPEST}, not {depth}", argument="depth")
     grid = _C_GRID if isinstance(c, str) else np.array([positive(c, "c")])
 
     # Scaled, so that squares do not overflow; sorted, so that the permutations depend on the pooled rows as a set.
@@ -212,14 +210,18 @@ class _Fit:
     def check(self, name: str, columns: tuple[str, ...]) -> None:
         if self.n_rows <= len(columns):
             raise InputError(
-                f"{name}: {self.n_rows} rows and {len(columns)} columns; chen_hanson fits a covariance matrix, which "
-                "needs more rows than columns: choose columns, or use mmd or twosample.test"
+                f"{name}: {self.n_rows} rows and {len(columns)} columns",
+                argument=name,
+                remedy="chen_hanson fits a covariance matrix, which needs more rows than columns: choose columns, or "
+                "use mmd or twosample.test",
             )
         if self.singular:
             column = columns[int(np.argmin(np.diagonal(self.factor)))]
             raise InputError(
                 f"{name}: column {column!r} is constant or a linear combination of the columns before it, so that "
-                "chen_hanson cannot invert the covariance matrix; leave the column out"
+                "chen_hanson cannot invert the covariance matrix",
+                argument=name,
+                remedy="leave the column out",
             )
 
 
@@ -235,14 +237,14 @@ def _log_likelihoods(rows: Array, fit: _Fit, depth: int, grid: Array) -> Array:
     return np.asarray(log_normal + _log_dirichlet(counts, rows.shape[1], grid))
 
 
-def _finest_cells(whitened: Array, depth: int) -> IntArray:
+def _finest_cells(whitened: Array, depth: int) -> Indices:
     """In which of 2^depth equally probable cells each value is; the upper tail is counted from its own end."""
     size = 2.0**depth
     from_end = np.minimum(np.floor(size * ndtr(-np.abs(whitened))), size / 2.0 - 1.0).astype(np.int64)
     return np.asarray(np.where(whitened < 0.0, from_end, 2**depth - 1 - from_end))
 
 
-def _cell_counts(finest: IntArray, depth: int) -> list[IntArray]:
+def _cell_counts(finest: Indices, depth: int) -> list[Indices]:
     """How many rows each occupied cell holds, for levels 0 to depth."""
     cell = np.zeros(len(finest), dtype=np.int64)
     counts = [np.array([len(finest)])]
@@ -256,7 +258,7 @@ def _cell_counts(finest: IntArray, depth: int) -> list[IntArray]:
     return counts
 
 
-def _log_dirichlet(counts: list[IntArray], n_columns: int, grid: Array) -> Array:
+def _log_dirichlet(counts: list[Indices], n_columns: int, grid: Array) -> Array:
     """Log probability of the counts in the children of every cell, relative to equal shares, for each c."""
     total = np.zeros(len(grid))
     halvings = min(n_columns, _MOST_HALVINGS)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import betaln, gammaln, ndtri, polygamma
 
 from twosample.arguments import positive
+from twosample.arrays import Array, Indices
 from twosample.baselines.results import BayesResult, check_one_column, described
 from twosample.baselines.special import log_rising
 from twosample.data import Samples
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["HolmesResult", "holmes"]
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Variant = Literal["subjective", "empirical", "conditional"]
 
 _VARIANTS = ("subjective", "empirical", "conditional")
@@ -68,8 +67,8 @@ class HolmesResult(BayesResult):
     c_h0: float
     c_h1: float
     depth: int
-    levels: IntArray
-    cells: IntArray
+    levels: Indices
+    cells: Indices
     contributions: Array
     octiles: Array
 
@@ -136,10 +135,16 @@ def holmes(
     1
     """
     if variant not in _VARIANTS:
-        raise InputError(f"variant: {variant!r} is unknown; use 'subjective', 'empirical' or 'conditional'")
+        raise InputError(
+            f"variant: {variant!r} is unknown",
+            argument="variant",
+            remedy="use 'subjective', 'empirical' or 'conditional'",
+        )
     c, prior_odds = positive(c, "c"), positive(prior_odds, "prior_odds")
     if variant == "conditional" and c < _SMALLEST_CONDITIONAL_C:
-        raise InputError(f"c: must be at least {_SMALLEST_CONDITIONAL_C} for variant='conditional', not {c}")
+        raise InputError(
+            f"c: must be at least {_SMALLEST_CONDITIONAL_C} for variant='conditional', not {c}", argument="c"
+        )
     samples = Samples.from_data(x, y, nan_policy=nan_policy)
     check_one_column(samples, "holmes")
     depth = (samples.n_x + samples.n_y).bit_length() - 1
@@ -175,7 +180,7 @@ def holmes(
 # Which cell of the finest level each row is in, the rows of x before those of y.
 
 
-def _normal_cells(samples: Samples, depth: int) -> tuple[IntArray, Array]:
+def _normal_cells(samples: Samples, depth: int) -> tuple[Indices, Array]:
     """Cells (Φ⁻¹(k/2^depth), Φ⁻¹((k+1)/2^depth)] of the data scaled by their median and raw interquartile range."""
     pooled = np.concatenate([samples.x[:, 0], samples.y[:, 0]])
     first, median, third = np.quantile(pooled, (0.25, 0.5, 0.75), method="hazen")
@@ -188,7 +193,7 @@ def _normal_cells(samples: Samples, depth: int) -> tuple[IntArray, Array]:
     return cells.astype(np.int64), median + width * ndtri(_OCTILES)
 
 
-def _rank_cells(samples: Samples, depth: int) -> tuple[IntArray, Array]:
+def _rank_cells(samples: Samples, depth: int) -> tuple[Indices, Array]:
     """Cells that hold equal shares of the pooled ranks; equal values share their mean rank."""
     pooled = np.concatenate([samples.x[:, 0], samples.y[:, 0]])
     _, inverse, counts = np.unique(pooled, return_inverse=True, return_counts=True)
@@ -204,12 +209,12 @@ def _rank_cells(samples: Samples, depth: int) -> tuple[IntArray, Array]:
 class _Nodes:
     """The nodes that hold rows, level by level: their counts in the left and right half, of x and of y."""
 
-    levels: IntArray
-    cells: IntArray
-    left_x: IntArray
-    right_x: IntArray
-    left_y: IntArray
-    right_y: IntArray
+    levels: Indices
+    cells: Indices
+    left_x: Indices
+    right_x: Indices
+    left_y: Indices
+    right_y: Indices
 
     @property
     def one_sample(self) -> NDArray[np.bool_]:
@@ -220,7 +225,7 @@ class _Nodes:
         return np.asarray(c * np.square(self.levels + 1.0))
 
 
-def _nodes(finest: IntArray, n_x: int, depth: int) -> _Nodes:
+def _nodes(finest: Indices, n_x: int, depth: int) -> _Nodes:
     parts = []
     for level in range(depth):
         halves = finest >> (depth - level - 1)
@@ -245,7 +250,7 @@ def _log_likelihood_h1(nodes: _Nodes, c: float) -> Array:
     )
 
 
-def _beta_binomial(weight: Array, left: IntArray, right: IntArray) -> Array:
+def _beta_binomial(weight: Array, left: Indices, right: Indices) -> Array:
     """Log of B(a + left, a + right) / B(a, a), a the weight."""
     return np.asarray(log_rising(weight, left) + log_rising(weight, right) - log_rising(2.0 * weight, left + right))
 
@@ -339,7 +344,7 @@ def _log_bf10_given_margins(n_x: int, n_y: int, n_left: int, left_x: int, log_od
     log_central = log_ways - np.logaddexp.reduce(log_ways)
     rows = max(1, _BLOCK // len(support))
 
-    def integrand(places: IntArray) -> Array:
+    def integrand(places: Indices) -> Array:
         values = np.empty(len(places))
         for start in range(0, len(places), rows):
             block = places[start : start + rows]

@@ -111,7 +111,11 @@ def _t_statistic(samples: Samples) -> tuple[float, float, int]:
         if abs(mean) <= rounding:
             return 0.0, size, freedom
         what = "the differences of the pairs" if samples.paired else "the values of each sample"
-        raise InputError(f"x and y: {what} do not vary, so that t is infinite; jzs needs some variation")
+        raise InputError(
+            f"x and y: {what} do not vary, so that t is infinite",
+            argument="x and y",
+            remedy="jzs needs some variation",
+        )
     return mean / spread * math.sqrt(size), size, freedom
 
 

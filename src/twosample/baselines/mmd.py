@@ -8,22 +8,20 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from twosample.arguments import Seed, count_of, generator_of, lengthscales_of
+from twosample.arrays import Array, Flags
 from twosample.baselines.results import PValueResult, described
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.kernels import squared_distances
 from twosample.permutation import as_pvalue, pairs_in_order, pool_in_order
-from twosample.points import thin
-from twosample.problem import typical_lengthscale
+from twosample.points import thin, typical_lengthscale
 
 __all__ = ["MmdResult", "mmd"]
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 _MULTIPLES = 2.0 ** np.arange(-5, 3)
 _BLOCK_ROWS = 1024
@@ -116,7 +114,7 @@ def mmd(
     nan_policy
         As in `twosample.test`.
     rng
-        Seed of the permutations.
+        Seed of the permutations; None for a fresh one.
 
     Returns
     -------
@@ -134,7 +132,9 @@ def mmd(
     (8,)
     """
     if estimator not in ("quadratic", "linear"):
-        raise InputError(f"estimator: {estimator!r} is unknown; use 'quadratic' or 'linear'")
+        raise InputError(
+            f"estimator: {estimator!r} is unknown", argument="estimator", remedy="use 'quadratic' or 'linear'"
+        )
     permutations = count_of(permutations, "permutations", 1)
     generator = generator_of(rng)
     samples = Samples.from_data(
@@ -146,7 +146,9 @@ def mmd(
     )
     lengthscales = _lengthscales(lengthscale, aggregate, samples)
     if estimator == "linear" and len(lengthscales) > 1:
-        raise InputError("estimator: 'linear' takes one lengthscale; use 'quadratic' for several")
+        raise InputError(
+            "estimator: 'linear' takes one lengthscale", argument="estimator", remedy="use 'quadratic' for several"
+        )
 
     rows = samples.standardize(samples.x), samples.standardize(samples.y)
     if estimator == "linear":

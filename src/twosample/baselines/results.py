@@ -144,5 +144,7 @@ def check_one_column(samples: Samples, test: str) -> None:
     """Refuse samples of several columns."""
     if samples.n_columns > 1:
         raise InputError(
-            f"x and y have {samples.n_columns} columns; {test} compares a single one: choose it, or use another test"
+            f"x and y have {samples.n_columns} columns",
+            argument="x and y",
+            remedy=f"{test} compares a single one: choose it, or use another test",
         )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import gammaln
+
+from twosample.arrays import Array
 
 __all__ = ["log_rising"]
 
-Array = NDArray[np.float64]
 
 _LARGE = 16.0
 

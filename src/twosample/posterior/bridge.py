@@ -10,13 +10,11 @@ and c = log BF10 makes the error smallest (Meng and Wong, 1996; Bennett, 1976).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from twosample.arrays import Array
 from twosample.posterior.gibbs import effective_size
 
 __all__ = ["bridge"]
-
-Array = NDArray[np.float64]
 
 
 def bridge(given_h0: Array, given_h1: Array, log_prior_odds: float | None = None) -> tuple[float, float, float]:

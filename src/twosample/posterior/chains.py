@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
+from twosample.arguments import count_of
+from twosample.arrays import Array, Indices
+from twosample.errors import InputError, Setting
 
 __all__ = ["Chains", "Settings"]
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -40,6 +38,33 @@ class Settings:
     adapt_steps: int = 3
     chains: int = 4
 
+    @classmethod
+    def checked(
+        cls, steps: int, burn_in: int, thinning: int, hmc_steps: int, adapt_steps: int, chains: int
+    ) -> Settings:
+        """Settings as a user gives them, if they make sense."""
+        settings = cls(
+            count_of(steps, "steps", 8),
+            count_of(burn_in, "burn_in", 0),
+            count_of(thinning, "thinning", 1),
+            count_of(hmc_steps, "hmc_steps", 1),
+            count_of(adapt_steps, "adapt_steps", 0),
+            count_of(chains, "chains", 1),
+        )
+        if (settings.steps - settings.burn_in) // settings.thinning < 4:
+            raise InputError(
+                "steps: fewer than 4 draws are left after the burn-in and thinning",
+                argument="steps",
+                remedy="run more steps",
+            )
+        if settings.adapt_steps > settings.hmc_steps:
+            raise InputError(
+                f"adapt_steps: only {settings.hmc_steps} transitions are there to tune",
+                argument="adapt_steps",
+                remedy=("pass fewer, or more with ", Setting("hmc_steps", settings.adapt_steps)),
+            )
+        return settings
+
 
 @dataclass(frozen=True, eq=False)
 class Chains:
@@ -68,11 +93,11 @@ class Chains:
     """
 
     positions: Array
-    given: Labels
-    labels: Labels
+    given: Indices
+    labels: Indices
     log_bf10: Array
-    switches: Labels
-    divergences: Labels
+    switches: Indices
+    divergences: Indices
     acceptance: Array
     leapfrogs: Array
     step_sizes: Array

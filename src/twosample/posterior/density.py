@@ -1,6 +1,7 @@
-"""The evidence of `twosample.evidence` again, in JAX: differentiable, compiled, with one lengthscale or one a column.
+"""The posterior that the sampler draws from: the evidence at a position, compiled by JAX, with its gradient.
 
-Rows are the last axis of every array here, so that the compiled loops over them are contiguous.
+Features, moments and evidence are the functions that the test uses; only the volumes of Jacobians have a form of their
+own here, as those of `twosample.jacobian` choose between decompositions pair by pair, which does not compile.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jax.scipy.linalg import cho_solve, solve_triangular
 from numpy.typing import NDArray
 
+from twosample import evidence, prior
+from twosample.evidence import Difference
+from twosample.kernels import Kernel, squared_distances
 from twosample.models import Gamma, HalfCauchy, LogUniform, Model
+from twosample.statistics import Moments
 
 __all__ = ["Curves", "Data", "Target", "log_volume"]
 
@@ -24,14 +28,14 @@ Rows = NDArray[np.float64]
 
 
 class Data(NamedTuple):
-    """What the densities are functions of, standardised; every array is (D, rows).
+    """What the densities are functions of, standardised.
 
     Attributes
     ----------
     x, y
-        The samples; for pairs whose differences alone count, the two halves of the pairs.
+        The samples, (n, D) each; for pairs whose differences alone count, the two halves of the pairs.
     points
-        Evaluation points.
+        Evaluation points, (s, D).
     pairs
         The two halves of the pairs of the pseudo-likelihood, or None where they are `x` and `y`.
     usable
@@ -57,13 +61,13 @@ class Data(NamedTuple):
         usable: NDArray[np.bool_] | None,
         median: float,
     ) -> Data:
-        """From rows as everywhere else, (n, D)."""
+        """From NumPy arrays."""
         with jax.enable_x64(True):
             return cls(
-                jnp.asarray(x.T),
-                jnp.asarray(y.T),
-                jnp.asarray(points.T),
-                None if pairs is None else (jnp.asarray(pairs[0].T), jnp.asarray(pairs[1].T)),
+                jnp.asarray(x),
+                jnp.asarray(y),
+                jnp.asarray(points),
+                None if pairs is None else (jnp.asarray(pairs[0]), jnp.asarray(pairs[1])),
                 jnp.asarray(True if usable is None else usable),
                 median,
             )
@@ -88,6 +92,8 @@ class Target:
     ----------
     model
         The model.
+    kernel
+        The kernel.
     n_lengthscales
         1, or the number of columns.
     paired
@@ -95,6 +101,7 @@ class Target:
     """
 
     model: Model
+    kernel: Kernel
     n_lengthscales: int
     paired: bool
 
@@ -133,10 +140,53 @@ class Target:
 
     def curves(self, position: Array, data: Data) -> Curves:
         """What the data say at a position."""
-        model = self.model
-        scale = jnp.broadcast_to(self.lengthscales(position, data), (data.points.shape[0],))
-        log_variance = jnp.zeros(()) if model.amplitude is None else 2.0 * position[-1]
-        return _curves(model, self.paired, scale, log_variance, data)
+        log_variance = jnp.zeros(()) if self.model.amplitude is None else 2.0 * position[-1]
+        scale = jnp.broadcast_to(self.lengthscales(position, data), (data.points.shape[1],))
+        return self._curves(scale, log_variance, data)
+
+    def _curves(self, scale: Array, log_variance: Array, data: Data) -> Curves:
+        """As `twosample.evidence.evaluate`, at the lengthscales `scale` (D,) of the columns and one prior variance a².
+
+        Columns divided by their lengthscales have the kernel at the lengthscale 1.
+        """
+        model, kernel = self.model, self.kernel
+        points = data.points / scale
+
+        def features(rows: Array) -> Array:
+            values: Array = kernel.value(kernel.distances(rows / scale, points), 1.0)
+            return values
+
+        feature_x, feature_y = features(data.x), features(data.y)
+        if self.paired:
+            difference = Difference.of_pairs(Moments.of(feature_x - feature_y))
+        else:
+            difference = Difference.of_samples(Moments.of(feature_x), Moments.of(feature_y), model.shrinkage)
+        floor = model.floor.at(difference.size)
+        V = difference.noise + floor * jnp.eye(len(points))
+        R = self._prior_covariance(points)
+        if not model.unit_variance:
+            log_variance += kernel.log_self_convolution(jnp.exp(jnp.log(scale).mean()), len(scale))
+        freedom = difference.freedom if model.student else math.inf
+        log_bf10 = evidence.log_bayes_factor(difference.delta, V, R, log_variance, freedom, floor)
+        pairs = log_volume = None
+        if model.needs_pairs:
+            if data.pairs is not None:
+                feature_x, feature_y = (features(rows) for rows in data.pairs)
+            pairs = Moments.of(feature_x - feature_y)
+            left, right = data.pairs or (data.x, data.y)
+            log_volume = volume_of_pairs(jnp.log(scale), left / scale, right / scale, points, data.usable)
+        log_h0, log_h1 = evidence.log_likelihoods(model, pairs, log_volume, V, R, difference.size, log_bf10)
+        return Curves(log_h0, log_h1, log_bf10)
+
+    def _prior_covariance(self, points: Array) -> Array:
+        distances = self.kernel.distances(points, points)
+        if self.model.measure == "points":
+            factor = prior.zero_sum(self.kernel.value(distances, 1.0))
+            R = factor @ factor.T
+        else:
+            R = self.kernel.self_convolution(distances, 1.0)
+        covariance: Array = R + self.model.prior_nugget * jnp.eye(len(points))
+        return covariance
 
 
 def _log_lengthscale_prior(prior: Gamma | LogUniform, position: Array) -> Array:
@@ -151,95 +201,14 @@ def _log_amplitude_prior(prior: HalfCauchy, log_amplitude: Array) -> Array:
     return math.log(2.0 / math.pi) - jnp.logaddexp(offset, -offset)
 
 
-def _curves(model: Model, paired: bool, scale: Array, log_variance: Array, data: Data) -> Curves:
-    """As `twosample.evidence.evaluate`, at the lengthscales `scale` (D,) and the prior variance a²."""
-    x, y, points = (rows / scale[:, None] for rows in (data.x, data.y, data.points))
-    distances = _squared_distances(points, x), _squared_distances(points, y)
-    feature_x, feature_y = (jnp.exp(-0.5 * d) for d in distances)
-    n_columns, s = points.shape
-    n_x, n_y = x.shape[1], y.shape[1]
-    identity = jnp.eye(s)
+def volume_of_pairs(log_scale: Array, x: Array, y: Array, points: Array, usable: Array) -> Array:
+    """Σ_i log vol J_i over the usable pairs (n, D), everything already divided by the lengthscales.
 
-    if paired:
-        n = float(n_x)
-        freedom = 0.5 * (n - 1.0)
-        delta, second = _moments(feature_x - feature_y)
-        noise = second / n**2
-    else:
-        n = 2.0 / (1.0 / n_x + 1.0 / n_y)
-        freedom = n - 1.0
-        (mean_x, scatter_x), (mean_y, scatter_y) = _moments(feature_x), _moments(feature_y)
-        delta = mean_x - mean_y
-        within = (scatter_x + scatter_y) * (model.shrinkage / (n_x + n_y))
-        noise = (scatter_x + within) / ((n_x + model.shrinkage) * n_x)
-        noise += (scatter_y + within) / ((n_y + model.shrinkage) * n_y)
-    floor = model.floor.at(n)
-    V = noise + floor * identity
-
-    between = _squared_distances(points, points)
-    if model.measure == "points":
-        kernel = jnp.exp(-0.5 * between)
-        centered = kernel - kernel.mean(axis=0)
-        R = centered.T @ centered / s
-    else:
-        R = jnp.exp(-0.25 * between)
-    R = R + model.prior_nugget * identity
-    if not model.unit_variance:
-        log_variance = log_variance + 0.5 * n_columns * math.log(math.pi) + jnp.log(scale).sum()
-
-    lower = jnp.linalg.cholesky(V)
-    half = solve_triangular(lower, jnp.exp(log_variance) * R, lower=True)
-    signal = solve_triangular(lower, half.T, lower=True)
-    score = solve_triangular(lower, delta, lower=True)
-    total = jnp.linalg.cholesky(identity + 0.5 * (signal + signal.T))
-    whole = score @ score
-    explained = whole - jnp.sum(solve_triangular(total, score, lower=True) ** 2)
-    if model.student:
-        estimated = s - floor * jnp.sum(solve_triangular(lower, identity, lower=True) ** 2)
-        explained = -(freedom + estimated) * jnp.log1p(-explained / (freedom + whole))
-    log_bf10 = 0.5 * explained - jnp.log(jnp.diagonal(total)).sum()
-    if not model.needs_pairs:
-        return Curves(jnp.zeros(()), log_bf10, log_bf10)
-
-    if data.pairs is not None:
-        x, y = (rows / scale[:, None] for rows in data.pairs)
-        distances = _squared_distances(points, x), _squared_distances(points, y)
-        feature_x, feature_y = (jnp.exp(-0.5 * d) for d in distances)
-    count = x.shape[1]
-    difference = feature_x - feature_y
-    second_moment = difference @ difference.T
-    volume = log_volume(jnp.log(scale), x, y, points, distances, data.usable)
-    constant = count * s * math.log(2.0 * math.pi)
-    if model.weighing == "published":
-        mean, scatter = _moments(difference)
-        sigma = jnp.linalg.cholesky(scatter / count + 0.1 * identity)
-        joint = jnp.linalg.cholesky(scatter / count + 0.1 * identity + count * R)
-        log_determinant = 2.0 * jnp.log(jnp.diagonal(sigma)).sum()
-        quadratic = jnp.trace(cho_solve((sigma, True), second_moment))
-        log_h0 = -0.5 * (constant + count * log_determinant + quadratic) + volume
-        simplified = jnp.linalg.cholesky(scatter / count**2 + R)
-        trace = count * s + jnp.sum(solve_triangular(simplified, mean, lower=True) ** 2)
-        log_determinants = 2.0 * jnp.log(jnp.diagonal(joint)).sum() + (count - 1) * log_determinant
-        return Curves(log_h0, -0.5 * (constant + log_determinants + trace) + volume, log_bf10)
-    log_determinant = s * math.log(n) + 2.0 * jnp.log(jnp.diagonal(lower)).sum()
-    quadratic = jnp.trace(cho_solve((lower, True), second_moment)) / n
-    log_h0 = -0.5 * (constant + count * log_determinant + quadratic) + volume
-    return Curves(log_h0, log_h0 + log_bf10, log_bf10)
-
-
-def _squared_distances(points: Array, rows: Array) -> Array:
-    """Squared distances (s, n) between columns of (D, s) and of (D, n)."""
-    total = jnp.zeros((points.shape[1], rows.shape[1]))
-    for point, row in zip(points, rows, strict=True):
-        total += (row - point[:, None]) ** 2
-    return total
-
-
-def _moments(features: Array) -> tuple[Array, Array]:
-    """Mean (s,) and scatter (s, s) of features (s, n)."""
-    mean = features.mean(axis=1)
-    centered = features - mean[:, None]
-    return mean, centered @ centered.T
+    The volumes are those of the Gaussian kernel. Rows come last from here on, so that the compiled loops over them are
+    contiguous.
+    """
+    distances = squared_distances(points, x), squared_distances(points, y)
+    return log_volume(log_scale, x.T, y.T, points.T, distances, usable)
 
 
 @jax.custom_vjp

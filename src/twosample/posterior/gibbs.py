@@ -296,8 +296,8 @@ def _evaluate(posterior: Posterior, positions: Array, data: Any) -> Array:
     def both(position: Array) -> Array:
         return jnp.stack(posterior.curves(position, data)[:2])
 
-    found: Array = jax.lax.map(both, positions)
-    return found
+    curves: Array = jax.lax.map(both, positions)
+    return curves
 
 
 _effective_sample_size = jax.jit(effective_sample_size)

@@ -1,0 +1,104 @@
+"""From evidence and posterior to the result that a user sees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twosample.errors import AccuracyWarning
+from twosample.evidence import Evidence, amplitudes
+from twosample.posterior.lengthscale import H0, H1, LengthscalePosterior
+from twosample.result import Amplitude, Diagnostics, Lengthscale, TwoSampleResult
+from twosample.witness import WitnessPosterior
+
+if TYPE_CHECKING:
+    from twosample.plan import Plan
+    from twosample.sketch import Sketch
+
+__all__ = ["inaccurate", "result"]
+
+
+def result(
+    plan: Plan,
+    evidence: Evidence,
+    posterior: LengthscalePosterior,
+    *,
+    prior_odds: float,
+    sizes: tuple[int, int],
+    sketches: tuple[Sketch, Sketch],
+    pairs: int = 0,
+    notes: tuple[str, ...] = (),
+) -> TwoSampleResult:
+    """The record of an answer.
+
+    Parameters
+    ----------
+    plan
+        What was fixed beforehand.
+    evidence
+        At the lengthscales that were looked at, increasing.
+    posterior
+        Of the lengthscale.
+    prior_odds
+        Of "different" against "the same".
+    sizes
+        How many rows there were of each sample.
+    sketches
+        A few of them.
+    pairs
+        Number of pairs in the pseudo-likelihood.
+    notes
+        What to say of the rows; what there is to say of the columns is in the plan.
+    """
+    rule, unit = posterior.rule, plan.view.unit
+    given_lengthscale = np.exp(evidence.log_mixture - evidence.log_bf10[:, None])
+    log_amplitudes, _ = amplitudes(plan.model)
+    return TwoSampleResult(
+        log_bf10=posterior.log_bf10,
+        prior_odds=prior_odds,
+        lengthscale=Lengthscale(
+            grid=np.exp(rule.grid) * unit,
+            density_h0=posterior.density[:, H0],
+            density_h1=posterior.density[:, H1],
+            mass_h0=posterior.mass[:, H0],
+            mass_h1=posterior.mass[:, H1],
+            prob_h1=posterior.prob_h1,
+            median_heuristic=plan.typical * unit,
+            fixed=plan.fixed,
+        ),
+        amplitude=Amplitude(
+            np.exp(log_amplitudes),
+            posterior.shares(evidence.lengthscales) @ given_lengthscale,
+            fixed=plan.model.amplitude is None,
+        ),
+        points=plan.view.undo(plan.points),
+        n_x=sizes[0],
+        n_y=sizes[1],
+        columns=plan.columns,
+        center=plan.center,
+        scale=plan.scale,
+        paired=plan.paired,
+        kernel=plan.kernel.name,
+        model=plan.model,
+        diagnostics=Diagnostics(
+            evaluations=rule.evaluations,
+            quadrature_error=rule.error,
+            converged=rule.converged,
+            pairs=pairs,
+            permutations=0,
+            notes=(*plan.notes, *notes),
+        ),
+        shown_x=sketches[0].rows,
+        shown_y=sketches[1].rows,
+        witness_posterior=WitnessPosterior.of(evidence, posterior, plan.features, plan.model),
+        pvalue=None,
+    )
+
+
+def inaccurate(answer: TwoSampleResult, why: str) -> AccuracyWarning:
+    """The warning that the integration over the lengthscale fell short of its tolerance."""
+    error = answer.diagnostics.quadrature_error
+    return AccuracyWarning(
+        f"the integration over the lengthscale stopped at an estimated error of {error:.1g} in log BF10; {why}"
+    )

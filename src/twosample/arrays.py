@@ -1,0 +1,49 @@
+"""Arrays: their types, and the library of some, so that the same lines run on NumPy, JAX and others of the standard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Array", "Flags", "Indices", "namespace", "solve_lower"]
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Indices = NDArray[np.int64]
+
+
+def namespace(*arrays: Any) -> Any:
+    """The functions of the array API standard for these arrays; NumPy's own for NumPy's.
+
+    Examples
+    --------
+    >>> namespace(np.zeros(2)) is np
+    True
+    """
+    if all(isinstance(array, np.ndarray) for array in arrays):
+        return np
+    import array_api_compat
+
+    return array_api_compat.array_namespace(*arrays)
+
+
+def solve_lower(lower: Any, right: Any) -> Any:
+    """L⁻¹B for lower triangular L (..., s, s) and B (..., s, k); in JAX its gradient makes use of the zeros of L.
+
+    Examples
+    --------
+    >>> solve_lower(np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([[2.0], [4.0]]))
+    array([[1.],
+           [3.]])
+    """
+    xp = namespace(lower)
+    if xp is not np:
+        import array_api_compat
+
+        if array_api_compat.is_jax_array(lower):
+            from jax.scipy.linalg import solve_triangular
+
+            return solve_triangular(lower, xp.broadcast_to(right, (*lower.shape[:-2], *right.shape[-2:])), lower=True)
+    return xp.linalg.solve(lower, right)

@@ -1,0 +1,306 @@
+"""The commands: what each takes, which stages it runs, and what it prints."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from twosample import __version__
+from twosample.cli.messages import in_options, notes, printable, quoted, refusals, say_error
+from twosample.cli.options import (
+    count_option,
+    json_option,
+    lengthscale_option,
+    model_option,
+    path_option,
+    permutations_option,
+    points_option,
+    question_options,
+    quiet_option,
+    sample_options,
+    seed_option,
+    tolerance_option,
+)
+from twosample.cli.output import check_outputs, save_plot, show, show_comparison
+from twosample.cli.tables import read_pair
+from twosample.errors import InputError, InputTypeError, MissingExtraError
+
+if TYPE_CHECKING:
+    from twosample.result import TwoSampleResult
+
+__all__ = ["command_line", "run"]
+
+_BAD_INPUT = 2
+_INTERRUPTED = 130
+# Permutation tests of more rows take longer than a command should.
+_MOST_PERMUTED_ROWS = 5_000
+
+
+def run(args: list[str] | None = None) -> int:
+    """Run the command that the arguments name; returns the exit status."""
+    try:
+        return command_line.main(args, prog_name="twosample", standalone_mode=False) or 0
+    except (InputError, InputTypeError, MissingExtraError) as error:
+        say_error(str(error))
+    except click.ClickException as error:
+        say_error(error.format_message())
+    except (click.Abort, KeyboardInterrupt):
+        return _INTERRUPTED
+    except OSError as error:
+        say_error(f"{error.strerror or error}{f': {quoted(error.filename)}' if error.filename else ''}")
+    except MemoryError:
+        say_error("not enough memory for these data")
+    return _BAD_INPUT
+
+
+_EPILOG = """\b
+Examples:
+  twosample demo
+  twosample test before.csv after.csv
+  twosample test trial.csv --by arm --columns dose,weight --plot trial.png
+  twosample test trial.parquet --by arm --groups placebo,high --json trial.json
+  twosample gibbs before.csv after.csv --kernel ard --plot columns.png
+  twosample compare before.csv after.csv
+
+Files are CSV, TSV or text with ',', tab or ';' between values, or Parquet. Rows are observations and columns are
+variables; a first line of numbers is data, not names.
+"""
+
+
+@click.group(
+    epilog=_EPILOG,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.pass_context
+def command_line(context: click.Context) -> None:
+    """Tell whether two samples come from the same distribution, with what probability, and where they differ."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@command_line.command(epilog="\b\nExample:\n  twosample demo --out pictures")
+@click.option(
+    "--out",
+    default=".",
+    show_default=True,
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder for the two pictures.",
+)
+def demo(out: Path) -> None:
+    """Run two built-in examples; no files are needed."""
+    import polars as pl
+
+    from twosample import simulate
+
+    out.mkdir(parents=True, exist_ok=True)
+    examples = (
+        ("gaussian", "Equal means, different spreads", simulate.gaussian(200, 0, sd=3.0)),
+        ("rings", "Shapes of six-membered rings (invented numbers)", simulate.rings_like(500, 0)),
+    )
+    hint = ""
+    for name, title, pair in examples:
+        x, y = (pl.DataFrame(rows, schema=list(pair.columns)) for rows in (pair.x, pair.y))
+        result = _test(x, y)
+        click.echo(f"{title}: {pair.names[0]} (x) against {pair.names[1]} (y)")
+        click.echo(result.summary())
+        picture = out / f"twosample-demo-{name}.png"
+        try:
+            save_plot(picture, partial(result.plot, names=pair.names))
+            click.echo(f"  picture              {printable(str(picture))}")
+        except MissingExtraError as error:
+            hint = f"note: no pictures: {error}"
+        click.echo()
+    if hint:
+        click.echo(hint, err=True)
+    click.echo("next:")
+    click.echo("  twosample test A.csv B.csv --plot answer.png     two files, one sample each")
+    click.echo("  twosample test ALL.csv --by COLUMN               one file, COLUMN says which sample a row is in")
+    click.echo("  twosample test --help                            everything else")
+
+
+_TEST_EPILOG = """\b
+Examples:
+  twosample test before.csv after.csv                two files, one sample each
+  twosample test trial.csv --by arm                  one file; column "arm" holds two values
+  twosample test trial.csv --by arm --groups a,c     one file, two of its groups
+  twosample test a.csv b.csv --columns dose,weight   only these columns
+  twosample test a.csv b.csv --plot answer.pdf --json answer.json
+"""
+
+
+@command_line.command(epilog=_TEST_EPILOG)
+@sample_options
+@model_option("adaptive")
+@lengthscale_option
+@points_option
+@tolerance_option
+@permutations_option(0, 0, "Number of permutations for a p-value.")
+@question_options
+@seed_option("Seed of random pairs and permutations, where they are needed.")
+@json_option
+@path_option("--plot", "plot_path", help="Write a picture: .png, .pdf or .svg.")
+@quiet_option
+def test(
+    files: tuple[Path, ...],
+    by: str | None,
+    groups: tuple[str, ...] | None,
+    columns: tuple[str, ...] | None,
+    json_path: Path | None,
+    plot_path: Path | None,
+    quiet: bool,
+    seed: int,
+    **options: Any,
+) -> None:
+    """Test two samples: the files A and B, or the file A split by a column."""  # fmt: skip
+    check_outputs(json_path, {"--plot": plot_path})
+    with notes():
+        x, y, names = read_pair(files, by, groups, columns)
+    with refusals(names):
+        result = _test(x, y, rng=seed, **options)
+    show(result, names, json_path, quiet=quiet)
+    if plot_path is not None:
+        save_plot(plot_path, partial(result.plot, names=names))
+
+
+_GIBBS_EPILOG = """\b
+Examples:
+  twosample gibbs before.csv after.csv --trace chains.png
+  twosample gibbs trial.csv --by arm --kernel ard --model adaptive --plot columns.png
+  twosample gibbs a.csv b.csv --columns dose --chains 2 --steps 4000 --evidence
+
+It needs the extra "mcmc": pip install 'twosample[mcmc]'
+"""
+
+
+@command_line.command(epilog=_GIBBS_EPILOG)
+@sample_options
+@model_option("paper")
+@click.option(
+    "--kernel",
+    type=click.Choice(["rbf", "ard"]),
+    default="rbf",
+    show_default=True,
+    help="One lengthscale, or one for each column.",
+)
+@points_option
+@question_options
+@count_option("--steps", 2000, "Gibbs steps of each chain, the burn-in included.")
+@count_option("--burn-in", 500, "How many of the first steps are dropped.")
+@count_option("--thinning", 2, "One in how many of the others is kept.")
+@count_option("--hmc-steps", 9, "No-U-Turn transitions in a Gibbs step.")
+@count_option("--adapt-steps", 3, "How many of them tune the step size, during the burn-in.")
+@count_option("--chains", 4, "Number of chains.")
+@click.option(
+    "--evidence/--no-evidence",
+    default=None,
+    help="Also estimate log BF10 in a way that works if the hypothesis never changes [for kernel ard].",
+)
+@seed_option("Seed of everything random.")
+@json_option
+@path_option("--plot", "plot_path", help="Write a picture of the lengthscales: .png, .pdf or .svg.")
+@path_option("--trace", "trace_path", help="Write a picture of the chains: .png, .pdf or .svg.")
+@quiet_option
+def gibbs(
+    files: tuple[Path, ...],
+    by: str | None,
+    groups: tuple[str, ...] | None,
+    columns: tuple[str, ...] | None,
+    json_path: Path | None,
+    plot_path: Path | None,
+    trace_path: Path | None,
+    quiet: bool,
+    seed: int,
+    **options: Any,
+) -> None:
+    """Sample the hypothesis and the lengthscales, as the paper does.
+
+    For one lengthscale "twosample test" gives the same answer without sampling, in a small part of the time. Sampling
+    is for one lengthscale a column (--kernel ard), which tells the columns that matter, and for the chains themselves.
+    """
+    from twosample.api import gibbs as run_gibbs
+
+    check_outputs(json_path, {"--plot": plot_path, "--trace": trace_path})
+    with notes():
+        x, y, names = read_pair(files, by, groups, columns)
+    with refusals(names), notes():
+        result = run_gibbs(x, y, rng=seed, progress=True, **options)
+    show(result, names, json_path, quiet=quiet)
+    for path, draw in ((plot_path, result.plot), (trace_path, result.plot_trace)):
+        if path is not None:
+            save_plot(path, draw)
+
+
+_COMPARE_EPILOG = """\b
+Examples:
+  twosample compare before.csv after.csv
+  twosample compare trial.csv --by arm --columns dose
+"""
+
+
+@command_line.command(epilog=_COMPARE_EPILOG)
+@sample_options
+@question_options
+@permutations_option(1, 1000, "Number of permutations behind p-values.")
+@seed_option("Seed of everything random.")
+def compare(
+    files: tuple[Path, ...],
+    by: str | None,
+    groups: tuple[str, ...] | None,
+    columns: tuple[str, ...] | None,
+    paired: bool,
+    prior_odds: float,
+    scale: str,
+    nan_policy: str,
+    seed: int,
+    permutations: int,
+) -> None:
+    """Put two samples to this test and to the tests it is compared with, side by side."""
+    with notes():
+        x, y, names = read_pair(files, by, groups, columns)
+    data: dict[str, Any] = {"nan_policy": nan_policy}
+    bayes: dict[str, Any] = {"prior_odds": prior_odds, **data}
+    few = x.height + y.height <= _MOST_PERMUTED_ROWS
+    with refusals(names):
+        ours = _test(x, y, paired=paired, scale=scale, permutations=permutations if few else 0, rng=seed, **bayes)
+
+    from twosample import baselines
+
+    kernel: dict[str, Any] = {"paired": paired, "scale": scale, "permutations": permutations, "rng": seed, **data}
+    tree: dict[str, Any] = {"permutations": permutations if few else 0, "rng": seed, **bayes}
+    estimator: Any = "quadratic" if few else "linear"
+    no_pairs = "does not apply: it takes independent samples, not pairs"
+    too_many = f"left out: slow for more than {_MOST_PERMUTED_ROWS:,} rows"
+    tests: list[tuple[str, Callable[[], Any] | str]] = [
+        ("Holmes et al.", no_pairs if paired else lambda: baselines.holmes(x, y, **bayes)),
+        ("Chen & Hanson", no_pairs if paired else lambda: baselines.chen_hanson(x, y, **tree)),
+        ("JZS t-test", lambda: baselines.jzs(x, y, paired=paired, **bayes)),
+        (f"MMD{'' if few else ', linear time'}", lambda: baselines.mmd(x, y, estimator=estimator, **kernel)),
+        ("MMD, aggregated", (lambda: baselines.mmd(x, y, aggregate=True, **kernel)) if few else too_many),
+    ]
+    results = {"twosample": ours} | {name: run if isinstance(run, str) else _attempt(run) for name, run in tests}
+    show_comparison(results, names)
+
+
+def _attempt(run: Callable[[], Any]) -> Any:
+    """The result of a test, or why it refuses; what it warns about, ours has warned about already."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return run()
+    except InputError as error:
+        return f"does not apply: {in_options(error)}"
+
+
+def _test(x: object, y: object, **options: Any) -> TwoSampleResult:
+    from twosample.api import test as run_test
+
+    with notes():
+        return run_test(x, y, progress=True, **options)

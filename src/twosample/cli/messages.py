@@ -1,0 +1,111 @@
+"""Errors, warnings and names in the words of the command line: arguments become options, names are quoted."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from twosample.errors import InputError, InputTypeError, Setting, TwoSampleWarning
+
+__all__ = ["in_options", "notes", "printable", "quoted", "refusals", "say_error", "who_is_who"]
+
+_SAMPLES = ("x", "y", "x and y")
+# Arguments of the library that are options here.
+_OPTIONS = {
+    "rng": "--seed",
+    **{
+        name: f"--{name.replace('_', '-')}"
+        for name in (
+            "model paired kernel lengthscale points prior_odds scale nan_policy permutations tolerance "
+            "steps burn_in thinning hmc_steps adapt_steps chains evidence"
+        ).split()
+    },
+}
+
+
+def printable(text: str) -> str:
+    """The text with everything escaped that could steer a terminal."""
+    from twosample.words import printable
+
+    return printable(text)
+
+
+def quoted(name: object) -> str:
+    """A name of a file or column, as data: quoted, with everything unprintable escaped.
+
+    Examples
+    --------
+    >>> print(quoted("of the year.csv"))
+    'of the year.csv'
+    """
+    return repr(os.fspath(name) if isinstance(name, os.PathLike) else str(name))
+
+
+def who_is_who(names: tuple[str, str]) -> str:
+    """Which sample is x and which is y.
+
+    Examples
+    --------
+    >>> who_is_who(("a.csv", "b.csv"))
+    "x is 'a.csv', y is 'b.csv'"
+    """
+    return f"x is {quoted(names[0])}, y is {quoted(names[1])}"
+
+
+def say_error(message: str) -> None:
+    """Say what went wrong, in one line that cannot steer the terminal whatever names it holds."""
+    click.echo(f"twosample: error: {printable(' '.join(message.split()))}", err=True)
+
+
+def in_options(explained: InputError | InputTypeError | TwoSampleWarning) -> str:
+    """An error or warning of the library with the options of the command in place of its arguments.
+
+    Examples
+    --------
+    >>> in_options(InputError("points: need more", argument="points", remedy=("use ", Setting("model", "adaptive"))))
+    '--points: need more; use --model adaptive'
+    """
+    text, argument = explained.render(_option), explained.argument
+    if argument in _OPTIONS and text.startswith(argument):
+        text = _OPTIONS[argument] + text.removeprefix(argument)
+    return text
+
+
+def _option(setting: Setting) -> str:
+    name = _OPTIONS.get(setting.name)
+    if name is None:
+        return str(setting)
+    if isinstance(setting.value, bool):
+        return name if setting.value else name.replace("--", "--no-", 1)
+    return f"{name} {shlex.quote(str(setting.value))}"
+
+
+@contextmanager
+def refusals(names: tuple[str, str]) -> Iterator[None]:
+    """Turn errors of the library into those of the command; where x or y is to blame, say which sample that is."""
+    try:
+        yield
+    except (InputError, InputTypeError) as error:
+        who = f" ({who_is_who(names)})" if error.argument in _SAMPLES else ""
+        raise click.ClickException(in_options(error) + who) from None
+
+
+@contextmanager
+def notes() -> Iterator[None]:
+    """Print warnings as notes on stderr."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        for category in (UserWarning, RuntimeWarning):
+            warnings.simplefilter("always", category)
+        try:
+            yield
+        finally:
+            messages = [warning.message for warning in caught]
+            texts = [in_options(one) if isinstance(one, TwoSampleWarning) else str(one) for one in messages]
+            for text in dict.fromkeys(texts):
+                click.echo(f"note: {printable(text)}", err=True)

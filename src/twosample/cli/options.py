@@ -1,0 +1,135 @@
+"""Options and arguments that the commands share, and how their values are read."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = [
+    "count_option",
+    "json_option",
+    "lengthscale_option",
+    "model_option",
+    "path_option",
+    "permutations_option",
+    "points_option",
+    "question_options",
+    "quiet_option",
+    "sample_options",
+    "seed_option",
+    "tolerance_option",
+]
+
+Decorator = Callable[[Any], Any]
+
+_MOST_PERMUTATIONS = 1_000_000
+
+
+def _lengthscale(context: click.Context, parameter: click.Parameter, value: str | None) -> float | str | None:
+    if value is None or value == "median":
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is neither a number nor 'median'.") from None
+
+
+def _names(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    """Names between commas; quotes protect a comma within a name, as in CSV."""
+    if value is None:
+        return None
+    names = tuple(next(csv.reader([value], skipinitialspace=True), ()))
+    if not names or not all(names):
+        raise click.BadParameter(f"{value!r} is not a list of names separated by commas.")
+    return names
+
+
+def _together(*options: Decorator) -> Decorator:
+    """Several options as one decorator, in the order of the help text."""
+    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
+
+
+def path_option(*names: str, help: str) -> Decorator:
+    """An option for a file to write."""
+    return click.option(*names, metavar="OUT", type=click.Path(path_type=Path), help=help)
+
+
+def model_option(default: str) -> Decorator:
+    """The option for the model."""
+    return click.option(
+        "--model",
+        type=click.Choice(["adaptive", "paper", "published"]),
+        default=default,
+        show_default=True,
+        help="What is assumed.",
+    )
+
+
+def seed_option(help: str) -> Decorator:
+    """The option for the seed."""
+    return click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help=help)
+
+
+def count_option(name: str, default: int, help: str) -> Decorator:
+    """An option for a whole number, which the library checks."""
+    return click.option(name, type=int, default=default, show_default=True, help=help)
+
+
+def permutations_option(lowest: int, default: int, help: str) -> Decorator:
+    """The option for the number of permutations."""
+    kind = click.IntRange(lowest, _MOST_PERMUTATIONS)
+    return click.option("--permutations", type=kind, default=default, show_default=True, help=help)
+
+
+sample_options = _together(
+    click.argument("files", nargs=-1, metavar="A [B]", type=click.Path(path_type=Path)),
+    click.option("--by", metavar="COLUMN", help="Split the one file A by the two values of this column."),
+    click.option("--groups", metavar="U,V", callback=_names, help="The two values of the --by column to compare."),
+    click.option(
+        "--columns", metavar="NAMES", callback=_names, help="Columns to compare, with commas [all that hold numbers]."
+    ),
+    click.option("--paired", is_flag=True, help="Row i of the first sample belongs with row i of the second."),
+)
+question_options = _together(
+    click.option(
+        "--prior-odds",
+        type=float,
+        default=1.0,
+        show_default=True,
+        metavar="ODDS",
+        help='Prior odds of "different" against "the same".',
+    ),
+    click.option(
+        "--scale",
+        type=click.Choice(["auto", "robust", "raw"]),
+        default="auto",
+        show_default=True,
+        help="Whether columns are divided by their spread; auto does what the model says.",
+    ),
+    click.option(
+        "--nan-policy",
+        type=click.Choice(["raise", "omit"]),
+        default="raise",
+        show_default=True,
+        help="Refuse missing values, or leave out their rows.",
+    ),
+)
+lengthscale_option = click.option(
+    "--lengthscale", metavar="NUMBER|median", callback=_lengthscale, help="Fix the lengthscale [inferred]."
+)
+tolerance_option = click.option(
+    "--tolerance",
+    type=float,
+    default=1e-3,
+    show_default=True,
+    metavar="ERROR",
+    help="Wanted error of log BF10, relative where that is more than 1.",
+)
+points_option = count_option("--points", 40, "Number of evaluation points.")
+json_option = path_option("--json", "json_path", help="Write the whole result to this file.")
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print one line: P(different | data) and log BF10.")

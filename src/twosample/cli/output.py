@@ -1,0 +1,79 @@
+"""What the commands print and write: summaries, JSON, pictures and the table of the comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from twosample.cli.extras import require
+from twosample.cli.messages import notes, printable, quoted, who_is_who
+from twosample.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from twosample.gibbs_result import GibbsResult
+    from twosample.result import TwoSampleResult
+
+__all__ = ["check_outputs", "save_plot", "show", "show_comparison"]
+
+_PLOT_KINDS = (".png", ".pdf", ".svg")
+
+
+def check_outputs(json_path: Path | None, pictures: dict[str, Path | None]) -> None:
+    """Refuse, before the work, outputs that cannot be written after it."""
+    for option, path in pictures.items():
+        if path is not None and path.suffix.lower() not in _PLOT_KINDS:
+            raise InputError(f"{option}: {quoted(path)} must end in {', '.join(_PLOT_KINDS[:-1])} or {_PLOT_KINDS[-1]}")
+    for option, path in {"--json": json_path, **pictures}.items():
+        if path is not None and not path.absolute().parent.is_dir():
+            raise InputError(f"{option}: there is no folder {quoted(path.absolute().parent)}")
+    if any(path is not None for path in pictures.values()):
+        require("plot", "matplotlib", "plot")
+
+
+def show(result: TwoSampleResult | GibbsResult, names: tuple[str, str], json_path: Path | None, *, quiet: bool) -> None:
+    """Print the answer, and write it as JSON if a path is given."""
+    if quiet:
+        click.echo(f"{result.prob_h1:.6g} {result.log_bf10:.6g}")
+    else:
+        click.echo(f"{who_is_who(names)}.")
+        click.echo("\n".join(printable(line) for line in result.summary().splitlines()))
+    if json_path is not None:
+        result.to_json(json_path)
+
+
+def save_plot(path: Path, draw: Callable[[], Figure]) -> None:
+    """Draw and write a picture."""
+    with notes():
+        draw().savefig(path, dpi=150)
+
+
+def show_comparison(results: dict[str, Any], names: tuple[str, str]) -> None:
+    """Print a table with a line for each test: its result, or a text that says why there is none."""
+    rows = [("test", "log BF10", "P(H1)", "p-value", "verdict")]
+    rows += [_row(test, result) for test, result in results.items()]
+    click.echo(f"{who_is_who(names)}.")
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    for *cells, words in rows:
+        padded = [f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)]
+        click.echo(printable("  ".join([*padded, words])))
+
+
+def _row(test: str, result: Any) -> tuple[str, str, str, str, str]:
+    """One line of the comparison: a Bayes factor, a p-value, both, or why there is neither."""
+    if isinstance(result, str):
+        return test, "-", "-", "-", result
+    from twosample.words import log_bf10_text, probability_in_words, pvalue_text
+
+    log_bf10, pvalue = getattr(result, "log_bf10", None), getattr(result, "pvalue", None)
+    return (
+        test,
+        "-" if log_bf10 is None else log_bf10_text(log_bf10),
+        "-" if log_bf10 is None else probability_in_words(result.prob_h1),
+        "-" if pvalue is None else pvalue_text(pvalue),
+        result.verdict,
+    )

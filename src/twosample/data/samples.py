@@ -1,0 +1,376 @@
+"""The one validator: two samples of any kind become two finite float64 arrays with a pooled center and scale."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from twosample.data.copies import copied_rows
+from twosample.data.reading import Table, check_finite, finite_rows, read
+from twosample.data.views import Limits, View, given_scale
+from twosample.errors import DroppedDataWarning, DuplicateRowsWarning, InputError, Setting, warn
+
+__all__ = ["Samples"]
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Two validated samples, in the caller's units, with what is needed to standardize them.
+
+    Attributes
+    ----------
+    x, y
+        Rows of the samples, shapes (n_x, D) and (n_y, D), all finite. They share memory with the caller's data
+        wherever that already was float64 and nothing was dropped.
+    columns
+        Names of the D columns kept; "0", "1", ... by position where the data has no names.
+    view
+        The pooled median of each column and what it is divided by.
+    kept
+        Which columns of the data these are; the others hold one value throughout.
+    paired
+        Whether row i of `x` belongs with row i of `y`.
+    notes
+        One sentence for everything that was said of the rows: dropped, or copied.
+    column_notes
+        One sentence for columns that were dropped.
+
+    Examples
+    --------
+    >>> samples = Samples.from_data([1.0, 2.0, 4.0], [3, 5, 5, 9])
+    >>> samples.n_x, samples.n_y, samples.n_columns
+    (3, 4, 1)
+    >>> samples.center
+    array([4.])
+    """
+
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    columns: tuple[str, ...]
+    view: View
+    kept: NDArray[np.bool_]
+    paired: bool
+    notes: tuple[str, ...]
+    column_notes: tuple[str, ...] = ()
+
+    @property
+    def n_x(self) -> int:
+        """Number of rows of `x`."""
+        return len(self.x)
+
+    @property
+    def n_y(self) -> int:
+        """Number of rows of `y`."""
+        return len(self.y)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
+
+    @property
+    def center(self) -> NDArray[np.float64]:
+        """Pooled median of each column, shape (D,)."""
+        return self.view.center
+
+    @property
+    def scale(self) -> NDArray[np.float64]:
+        """What each column is divided by, shape (D,), all positive."""
+        return self.view.scale
+
+    @property
+    def unit(self) -> float:
+        """What a standardised lengthscale is multiplied by when it is shown."""
+        return self.view.unit
+
+    @classmethod
+    def from_data(
+        cls,
+        x: object,
+        y: object,
+        *,
+        paired: bool = False,
+        scale: ArrayLike = "robust",
+        nan_policy: Literal["raise", "omit"] = "raise",
+    ) -> "Samples":
+        """Validate two samples.
+
+        Parameters
+        ----------
+        x, y
+            Nested lists, NumPy, torch, JAX or CuPy arrays, or Series and data frames of any library. Rows are
+            observations; 1-D data is one column. Two data frames must have the same column names, in any order.
+        paired
+            Whether row i of `x` belongs with row i of `y`.
+        scale
+            "robust" divides each column by its pooled spread, the distance within which a quarter of all pairs of rows
+            lie, over 0.4506; that is not less than a fifth of the interquartile range over 1.349, which takes its place
+            where it is 0, as the standard deviation takes that of the range. "raw" leaves the units alone, and D
+            positive numbers are used as they are.
+        nan_policy
+            What to do with missing and infinite values: "raise" an error, or "omit" the row (the pair, if `paired`).
+
+        Returns
+        -------
+        Samples
+            Without the columns that hold one value throughout, unless there are no others.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            If the samples cannot be used; the message names the argument.
+
+        Warns
+        -----
+        DroppedDataWarning
+            If rows or columns were left out.
+        DuplicateRowsWarning
+            If rows look copied: they repeat within a sample, and nothing suggests that the values are coarse.
+
+        Examples
+        --------
+        >>> samples = Samples.from_data([[1.0, 20.0], [3.0, 50.0]], [[2.0, 10.0], [7.0, 40.0]], scale=[1, 10])
+        >>> samples.standardize(samples.x)
+        array([[-1.5, -1. ],
+               [ 0.5,  2. ]])
+        """
+        _check_policy(nan_policy)
+        return cls._checked(*_align(read(x, "x"), read(y, "y")), paired, scale, nan_policy)
+
+    @classmethod
+    def from_pilot(
+        cls,
+        pilot: object,
+        *,
+        paired: bool = False,
+        scale: ArrayLike = "robust",
+        nan_policy: Literal["raise", "omit"] = "raise",
+    ) -> "Samples":
+        """Rows of both samples together, shared out to both: for what depends on the pooled rows alone.
+
+        Examples
+        --------
+        >>> Samples.from_pilot([1.0, 2.0, 3.0, 4.0, 9.0]).center
+        array([3.])
+        """
+        _check_policy(nan_policy)
+        table = read(pilot, "x")
+        columns = table.columns or tuple(map(str, range(table.rows.shape[1])))
+        rows = table.rows[finite_rows(table.rows)]
+        dropped = len(table.rows) - len(rows)
+        if dropped:
+            _check_finite(table.rows, table.rows, columns, nan_policy)
+        if len(rows) < 4:
+            raise InputError(
+                f"x has {len(rows)} row{'s' * (len(rows) != 1)}", argument="x", remedy="a pilot needs at least 4"
+            )
+        Limits.of(rows, rows).check_size(columns)
+        if dropped:
+            note = f"Dropped {dropped} of {len(table.rows)} rows of the pilot with a missing or infinite value."
+            warn(DroppedDataWarning(note, argument="x"))
+        ordered = rows[np.lexsort(rows.T[::-1])]  # so that both have whatever values there are
+        samples = cls._checked(ordered[::2], ordered[1::2], columns, False, scale, nan_policy)
+        return replace(samples, paired=bool(paired))
+
+    @classmethod
+    def _checked(
+        cls,
+        x_rows: NDArray[np.float64],
+        y_rows: NDArray[np.float64],
+        columns: tuple[str, ...],
+        paired: bool,
+        scale: ArrayLike,
+        nan_policy: Literal["raise", "omit"],
+    ) -> "Samples":
+        for name, rows in (("x", x_rows), ("y", y_rows)):
+            if len(rows) < 2:
+                raise InputError(f"{name} has {len(rows)} row", argument=name, remedy="pass at least 2")
+        _check_pairs(x_rows, y_rows, paired)
+        divisors = given_scale(scale, len(columns))
+
+        dropped_rows: tuple[str, ...] = ()
+        dropped_columns: tuple[str, ...] = ()
+        limits = Limits.of(x_rows, y_rows)
+        if not limits.finite():
+            _check_finite(x_rows, y_rows, columns, nan_policy)
+            x_rows, y_rows, note = _omit(x_rows, y_rows, paired, fewest=2)
+            dropped_rows = (note,)
+            limits = Limits.of(x_rows, y_rows)
+        limits.check_size(columns)
+        keep = limits.columns_to_keep()
+        if not keep.all():
+            names = ", ".join(repr(name) for name, kept in zip(columns, keep, strict=True) if not kept)
+            dropped_columns = (
+                f"Dropped {np.sum(~keep)} of {len(keep)} columns that hold one value throughout: {names}.",
+            )
+            x_rows, y_rows, limits = x_rows[:, keep], y_rows[:, keep], limits.select(keep)
+            columns = tuple(name for name, kept in zip(columns, keep, strict=True) if kept)
+            divisors = None if divisors is None else divisors[keep]
+
+        view = View.robust(x_rows, y_rows, limits)
+        copied = copied_rows(x_rows, y_rows)
+        for note in (*dropped_rows, *dropped_columns):
+            warn(DroppedDataWarning(note, argument="x and y"))
+        for note in copied:
+            warn(DuplicateRowsWarning(note, argument="x and y"))
+        return cls(
+            x=x_rows,
+            y=y_rows,
+            columns=columns,
+            view=view if divisors is None else replace(view, scale=divisors),
+            kept=keep,
+            paired=bool(paired),
+            notes=(*dropped_rows, *copied),
+            column_notes=dropped_columns,
+        )
+
+    @classmethod
+    def of_part(
+        cls,
+        x: object,
+        y: object,
+        columns: tuple[str, ...],
+        kept: NDArray[np.bool_],
+        view: View,
+        *,
+        paired: bool,
+        nan_policy: Literal["raise", "omit"],
+    ) -> "Samples":
+        """Validate a part of two samples whose columns and view are known: any number of rows, or None for none.
+
+        Examples
+        --------
+        >>> part = Samples.of_part(
+        ...     [1.0], None, ("0",), np.array([True]), View.none(1), paired=False, nan_policy="raise"
+        ... )
+        >>> part.n_x, part.n_y
+        (1, 0)
+        """
+        x_rows, y_rows = (_columns_of(values, name, columns, kept) for values, name in ((x, "x"), (y, "y")))
+        _check_pairs(x_rows, y_rows, paired)
+        notes: tuple[str, ...] = ()
+        if not (finite_rows(x_rows).all() and finite_rows(y_rows).all()):
+            _check_finite(x_rows, y_rows, columns, nan_policy)
+            x_rows, y_rows, note = _omit(x_rows, y_rows, paired, fewest=0)
+            warn(DroppedDataWarning(note, argument="x and y"))
+            notes = (note,)
+        return cls(x_rows, y_rows, columns, view, kept, paired, notes)
+
+    def standardize(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ``(rows - center) / scale`` for rows of shape (m, D) in the units of the data.
+
+        Examples
+        --------
+        >>> Samples.from_data([1.0, 2.0], [3.0, 4.0], scale="raw").standardize(np.array([[2.5], [4.5]]))
+        array([[0.],
+               [2.]])
+        """
+        return self.view.apply(rows)
+
+
+def _columns_of(values: object, name: str, columns: tuple[str, ...], kept: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """The rows of one input with the columns that are wanted, by name where it has names, else by place."""
+    if values is None or _is_empty(values):
+        return np.empty((0, len(columns)))
+    table = read(values, name)
+    if table.is_frame and table.columns is not None:
+        missing = [column for column in columns if column not in table.columns]
+        if missing:
+            raise InputError(
+                f"{name} has no column {', '.join(map(repr, missing))}",
+                argument=name,
+                remedy="the plan needs all of its columns",
+            )
+        return table.rows[:, [table.columns.index(column) for column in columns]]
+    if table.rows.shape[1] == len(kept):
+        return table.rows if kept.all() else table.rows[:, kept]
+    if table.rows.shape[1] != len(columns):
+        raise InputError(
+            f"{name} has {table.rows.shape[1]} columns",
+            argument=name,
+            remedy=f"the plan is for {len(columns)}",
+        )
+    return table.rows
+
+
+def _is_empty(values: Any) -> bool:
+    try:
+        return len(values) == 0
+    except TypeError:  # a lazy frame, or nothing that has rows
+        return False
+
+
+def _check_policy(nan_policy: str) -> None:
+    if nan_policy not in ("raise", "omit"):
+        raise InputError(f'nan_policy must be "raise" or "omit", not {nan_policy!r}', argument="nan_policy")
+
+
+def _check_pairs(x: NDArray[np.float64], y: NDArray[np.float64], paired: bool) -> None:
+    if paired and len(x) != len(y):
+        raise InputError(
+            f"x has {len(x)} rows and y has {len(y)}",
+            argument="x",
+            remedy=(Setting("paired", True), " needs one row of y for each row of x"),
+        )
+
+
+def _check_finite(
+    x: NDArray[np.float64], y: NDArray[np.float64], columns: tuple[str, ...], nan_policy: Literal["raise", "omit"]
+) -> None:
+    if nan_policy == "raise":
+        for name, rows in (("x", x), ("y", y)):
+            check_finite(rows, name, columns, remedy=("remove them or pass ", Setting("nan_policy", "omit")))
+
+
+def _align(x: Table, y: Table) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]]:
+    """Return the rows of both with the columns of y in the order of those of x, and the names of the columns."""
+    if x.is_frame and y.is_frame:
+        assert x.columns is not None and y.columns is not None
+        if x.columns == y.columns:
+            return x.rows, y.rows, x.columns
+        missing = [
+            f"{name} has no column " + ", ".join(map(repr, absent))
+            for name, absent in (
+                ("x", [column for column in y.columns if column not in x.columns]),
+                ("y", [column for column in x.columns if column not in y.columns]),
+            )
+            if absent
+        ]
+        if missing:
+            raise InputError("x and y must have the same columns: " + "; ".join(missing), argument="x and y")
+        return x.rows, y.rows[:, [y.columns.index(column) for column in x.columns]], x.columns
+
+    n_columns = x.rows.shape[1]
+    if n_columns != y.rows.shape[1]:
+        raise InputError(
+            f"x has {n_columns} columns and y has {y.rows.shape[1]}",
+            argument="x",
+            remedy="they must have the same columns",
+        )
+    frames = [table for table in (x, y) if table.is_frame]
+    names = {table.columns for table in frames or (x, y) if table.columns is not None}
+    return x.rows, y.rows, names.pop() if len(names) == 1 else tuple(map(str, range(n_columns)))
+
+
+def _omit(
+    x: NDArray[np.float64], y: NDArray[np.float64], paired: bool, fewest: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
+    """Drop the rows, or the pairs, with a missing or infinite value, and say so."""
+    keep_x, keep_y = finite_rows(x), finite_rows(y)
+    if paired:
+        keep_x = keep_y = keep_x & keep_y
+    for name, keep in (("x", keep_x), ("y", keep_y)):
+        if np.count_nonzero(keep) < fewest:
+            raise InputError(
+                f"{name} has fewer than {fewest} rows left after dropping {np.sum(~keep)} of {len(keep)} "
+                "with a missing or infinite value",
+                argument=name,
+                remedy="drop the columns that are mostly missing instead",
+            )
+    what = (
+        f"{np.sum(~keep_x)} of {len(x)} pairs"
+        if paired
+        else f"{np.sum(~keep_x)} of {len(x)} rows of x and {np.sum(~keep_y)} of {len(y)} rows of y"
+    )
+    return x[keep_x], y[keep_y], f"Dropped {what} with a missing or infinite value."

@@ -1,0 +1,205 @@
+"""The pooled center and scale of two samples, and rows seen through them."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from twosample.data.reading import from_numpy
+from twosample.errors import InputError
+
+__all__ = ["Limits", "View", "given_scale"]
+
+# Differences of values below this cannot overflow.
+_LARGEST = 2.0**1022
+# A column is divided by at least this share of its largest deviation, so that squares of the result cannot overflow.
+_SMALLEST_SHARE = 2.0**-500
+# Of a standard normal column: the interquartile range, and the distance within which a quarter of all pairs lie.
+_IQR_OF_NORMAL = 1.349
+_QUARTER_OF_NORMAL = 0.4506
+# A spike of nearly equal values must not set the scale: it is at least this share of what the quartiles say.
+_SHARE_OF_IQR = 0.2
+_PAIRED_VALUES = 128
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A center and a scale for each column, through which rows are standardised.
+
+    Attributes
+    ----------
+    center
+        What is subtracted from each column, shape (D,).
+    scale
+        What each column is divided by, shape (D,), all positive.
+
+    Examples
+    --------
+    >>> view = View(np.array([2.0, 30.0]), np.array([1.0, 10.0]))
+    >>> view.apply(np.array([[1.0, 20.0], [3.0, 50.0]]))
+    array([[-1., -1.],
+           [ 1.,  2.]])
+    """
+
+    center: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+    @classmethod
+    def none(cls, n_columns: int) -> "View":
+        """Rows as they are."""
+        return cls(np.zeros(n_columns), np.ones(n_columns))
+
+    @classmethod
+    def robust(cls, x: NDArray[np.float64], y: NDArray[np.float64], limits: "Limits") -> "View":
+        """Pooled median and robust scale of each column, from order statistics only.
+
+        Close pairs of a clustered column are in one cluster, and say how wide clusters are; quartiles, how far apart.
+        """
+        n_x = len(x)
+        lows, highs = np.minimum(limits.x_low, limits.y_low), np.maximum(limits.x_high, limits.y_high)
+        pooled = np.empty(n_x + len(y))
+        center, scale = np.empty(x.shape[1]), np.empty(x.shape[1])
+        for column, (low, high) in enumerate(zip(lows.tolist(), highs.tolist(), strict=True)):
+            pooled[:n_x], pooled[n_x:] = x[:, column], y[:, column]
+            pooled.sort()
+            first, middle, third = (_quantile(pooled, level) for level in (0.25, 0.5, 0.75))
+            if low == high:
+                width = 1.0
+            elif first < third:
+                width = (third - first) / _IQR_OF_NORMAL
+                distance = _distance_of_quarter(pooled)
+                if distance > 0:
+                    width = max(distance / _QUARTER_OF_NORMAL, width * _SHARE_OF_IQR)
+            else:
+                width = _standard_deviation(pooled, middle)
+            farthest = max(high - middle, middle - low)
+            center[column] = middle
+            scale[column] = max(width, farthest * _SMALLEST_SHARE, np.finfo(np.float64).tiny)
+        return cls(center, scale)
+
+    @property
+    def unit(self) -> float:
+        """What a standardised lengthscale is multiplied by when it is shown."""
+        return float(self.scale[0]) if len(self.scale) == 1 else 1.0
+
+    def apply(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ``(rows - center) / scale`` for rows of shape (m, D) in the units of the data."""
+        standardized = rows - self.center
+        standardized /= self.scale
+        return standardized
+
+    def undo(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ``rows * scale + center``: standardised rows of shape (m, D) in the units of the data.
+
+        Examples
+        --------
+        >>> View(np.array([4.0]), np.array([2.0])).undo(np.array([[-1.5], [0.5]]))
+        array([[1.],
+               [5.]])
+        """
+        return rows * self.scale + self.center
+
+
+class Limits(NamedTuple):
+    """The smallest and largest value of each column of each sample, which also show whether all values are finite."""
+
+    x_low: NDArray[np.float64]
+    x_high: NDArray[np.float64]
+    y_low: NDArray[np.float64]
+    y_high: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, x: NDArray[np.float64], y: NDArray[np.float64]) -> "Limits":
+        """Those of these rows."""
+        return cls(x.min(axis=0), x.max(axis=0), y.min(axis=0), y.max(axis=0))
+
+    def finite(self) -> bool:
+        """Whether all values are."""
+        return all(bool(np.isfinite(limit).all()) for limit in self)
+
+    def select(self, keep: NDArray[np.bool_]) -> "Limits":
+        """Those of some of the columns."""
+        return Limits(*(limit[keep] for limit in self))
+
+    def check_size(self, columns: tuple[str, ...]) -> None:
+        """Refuse values whose differences overflow."""
+        for name, low, high in (("x", self.x_low, self.x_high), ("y", self.y_low, self.y_high)):
+            too_large = np.flatnonzero(np.maximum(-low, high) >= _LARGEST)
+            if too_large.size:
+                raise InputError(
+                    f"column {columns[too_large[0]]!r} of {name} holds values beyond {_LARGEST:.1e}, whose differences "
+                    "overflow",
+                    argument=name,
+                    remedy="change its unit, or remove them if they stand for missing values",
+                )
+
+    def columns_to_keep(self) -> NDArray[np.bool_]:
+        """Return which columns vary over the pooled sample; all, if none does."""
+        varies = (np.minimum(self.x_low, self.y_low) < np.maximum(self.x_high, self.y_high)).astype(bool)
+        if not varies.any():
+            return ~varies
+        if (self.x_low == self.x_high).all() and (self.y_low == self.y_high).all():
+            raise InputError(
+                "x and y each hold one row repeated, and the two rows differ",
+                argument="x and y",
+                remedy="without variation within the samples there is nothing to judge the difference by",
+            )
+        return varies
+
+
+def given_scale(scale: ArrayLike, n_columns: int) -> NDArray[np.float64] | None:
+    """The divisors that the argument `scale` names; None where the data say them.
+
+    Examples
+    --------
+    >>> given_scale("raw", 2), given_scale("robust", 2)
+    (array([1., 1.]), None)
+    """
+    if isinstance(scale, str):
+        if scale not in ("robust", "raw"):
+            raise InputError(
+                f'scale must be "robust", "raw" or {n_columns} positive numbers, not {scale!r}', argument="scale"
+            )
+        return np.ones(n_columns) if scale == "raw" else None
+    divisors = from_numpy(np.atleast_1d(np.asarray(scale)), "scale")
+    if divisors.shape != (n_columns, 1):
+        raise InputError(
+            f"scale must be one number for each of the {n_columns} columns, not {np.size(scale)}", argument="scale"
+        )
+    divisors = divisors[:, 0].copy()
+    if not (np.isfinite(divisors) & (divisors > 0)).all():
+        raise InputError("scale must be positive, finite numbers", argument="scale")
+    return divisors
+
+
+def _quantile(ordered: NDArray[np.float64], level: float) -> float:
+    place = (len(ordered) - 1) * level
+    rank = math.floor(place)
+    below = float(ordered[rank])
+    above = float(ordered[min(rank + 1, len(ordered) - 1)])
+    return below + (above - below) * (place - rank)
+
+
+def _distance_of_quarter(ordered: NDArray[np.float64]) -> float:
+    """Return the smallest distance within which a quarter of all pairs lie; of many values, those at even ranks.
+
+    It is at most half the range: a third or more of all pairs have both values on one side of the middle.
+    """
+    if len(ordered) > _PAIRED_VALUES:
+        ordered = ordered[((np.arange(_PAIRED_VALUES) + 0.5) * (len(ordered) / _PAIRED_VALUES)).astype(np.intp)]
+    distances = np.subtract.outer(ordered, ordered)[np.tri(len(ordered), k=-1, dtype=bool)]
+    rank = -(-len(distances) // 4) - 1
+    distances.partition(rank)
+    return float(distances[rank])
+
+
+def _standard_deviation(pooled: NDArray[np.float64], middle: float) -> float:
+    """Return the standard deviation of sorted values, at any magnitude; overwrites them."""
+    pooled -= middle
+    exponent = math.frexp(max(-pooled[0], pooled[-1]))[1]
+    np.ldexp(pooled, -exponent, out=pooled)
+    pooled -= pooled.mean()
+    np.square(pooled, out=pooled)
+    return math.ldexp(math.sqrt(pooled.mean()), exponent)

@@ -1,0 +1,1 @@
+"""Who runs the one pass over the rows; engines differ in nothing else."""

@@ -1,0 +1,153 @@
+"""The one pass over rows in memory: in blocks that stay in the cache, in threads, the same on every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twosample.arrays import Array
+from twosample.features import FeatureMap
+from twosample.statistics import Moments
+from twosample.threads import in_order
+
+__all__ = ["PairMoments", "Volumes", "pair_moments", "sample_moments"]
+
+Tick = Callable[[int], object]
+
+# Rows in a block: its features stay in the cache (2,048 rows × 40 points are 640 kB).
+BLOCK_ROWS = 2048
+# Large samples are worked on in this many parts, in threads.
+_PARTS = 16
+
+
+class _Accumulator:
+    """Moments that grow block by block."""
+
+    def __init__(self, n_lengthscales: int, n_features: int) -> None:
+        self._count = 0
+        self._mean = np.zeros((n_lengthscales, n_features))
+        self._scatter = np.zeros((n_lengthscales, n_features, n_features))
+        self._ones, self._centered = np.ones(0), np.empty((0, n_features))
+
+    def add(self, index: int, block: Array) -> None:
+        """Merge a block of features (rows); `close_block` ends the block."""
+        rows = len(block)
+        if len(self._ones) != rows:
+            self._ones, self._centered = np.ones(rows), np.empty_like(block)
+        mean = self._ones @ block
+        mean /= rows
+        np.subtract(block, mean, out=self._centered)
+        scatter = self._centered.T @ self._centered
+        if self._count:
+            before = Moments(self._count, self._mean[index], self._scatter[index])
+            after = before.merge(Moments(rows, mean, scatter))
+            mean, scatter = after.mean, after.scatter
+        self._mean[index], self._scatter[index] = mean, scatter
+
+    def close_block(self, rows: int) -> None:
+        self._count += rows
+
+    def moments(self) -> Moments:
+        return Moments(self._count, self._mean, self._scatter)
+
+
+def sample_moments(
+    features: FeatureMap, samples: tuple[Array, ...], lengthscales: Array, tick: Tick | None = None
+) -> list[Moments]:
+    """Moments of the features of each sample, (n, D) in the units of the data.
+
+    `tick` is called with the number of rows just done, for progress bars.
+    """
+
+    def of_part(task: tuple[int, int, int]) -> Moments:
+        sample, first, last = task
+        total = _Accumulator(len(lengthscales), features.count)
+        for start in range(first, last, BLOCK_ROWS):
+            block = samples[sample][start : min(start + BLOCK_ROWS, last)]
+            for index, values in features.values(block, lengthscales):
+                total.add(index, values)
+            total.close_block(len(block))
+        return total.moments()
+
+    tasks = [(number, *part) for number, rows in enumerate(samples) for part in _parts(len(rows))]
+    parts: list[list[Moments]] = [[] for _ in samples]
+    results = in_order(of_part, tasks) if len(tasks) > len(samples) else map(of_part, tasks)
+    for (number, first, last), moments in zip(tasks, results, strict=True):
+        parts[number].append(moments)
+        if tick is not None:
+            tick(last - first)
+    return [reduce(Moments.merge, moments) for moments in parts]
+
+
+@dataclass(frozen=True, eq=False)
+class Volumes:
+    """Which volumes of Jacobians to add up: those of the flagged pairs (n,), or upper bounds, which are cheaper."""
+
+    usable: NDArray[np.bool_]
+    bounds: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class PairMoments:
+    """Moments of the differences of pairs and of both their halves; the sum of log volumes (m,), 0 if not wanted."""
+
+    differences: Moments
+    x: Moments
+    y: Moments
+    log_volume: Array
+
+
+def pair_moments(
+    features: FeatureMap,
+    x: Array,
+    y: Array,
+    lengthscales: Array,
+    volumes: Volumes | None = None,
+    tick: Tick | None = None,
+) -> PairMoments:
+    """Moments of paired rows (n, D) each; `tick` as for samples."""
+
+    def of_part(part: tuple[int, int]) -> PairMoments:
+        first, last = part
+        totals = [_Accumulator(len(lengthscales), features.count) for _ in range(3)]
+        log_volume = np.zeros(len(lengthscales))
+        for start in range(first, last, BLOCK_ROWS):
+            rows = slice(start, min(start + BLOCK_ROWS, last))
+            x_block, y_block = x[rows], y[rows]
+            jacobians = None if volumes is None else features.jacobians(x_block, y_block)
+            both = zip(features.values(x_block, lengthscales), features.values(y_block, lengthscales), strict=True)
+            for (index, values), (_, other) in both:
+                if jacobians is not None and volumes is not None:
+                    find = jacobians.log_volume_bounds if volumes.bounds else jacobians.log_volumes
+                    of_pairs = find(float(lengthscales[index]), (values, other))
+                    log_volume[index] += of_pairs[volumes.usable[rows]].sum()
+                for total, block in zip(totals, (values - other, values, other), strict=True):
+                    total.add(index, block)
+            for total in totals:
+                total.close_block(len(x_block))
+        differences, of_x, of_y = (total.moments() for total in totals)
+        return PairMoments(differences, of_x, of_y, log_volume)
+
+    parts = []
+    tasks = _parts(len(x))
+    for (first, last), one in zip(tasks, in_order(of_part, tasks), strict=True):
+        parts.append(one)
+        if tick is not None:
+            tick(2 * (last - first))
+    differences, moments_x, moments_y = (
+        reduce(Moments.merge, (getattr(part, name) for part in parts)) for name in ("differences", "x", "y")
+    )
+    return PairMoments(differences, moments_x, moments_y, np.sum([part.log_volume for part in parts], axis=0))
+
+
+def _parts(n: int) -> list[tuple[int, int]]:
+    """Ranges of rows to work on at the same time; the same on every machine, so that the answer is too."""
+    blocks = -(-n // BLOCK_ROWS)
+    count = _PARTS if blocks >= 4 * _PARTS else 1
+    bounds = [min(n, BLOCK_ROWS * (blocks * part // count)) for part in range(count + 1)]
+    return list(pairwise(bounds))

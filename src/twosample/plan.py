@@ -1,0 +1,306 @@
+"""The plan of a test: every choice that must not look at the labels, made once and good for any number of parts."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from twosample import answer, evidence
+from twosample.arguments import lengthscales_of, positive
+from twosample.arrays import Array
+from twosample.data import Samples, View
+from twosample.engines import local
+from twosample.errors import InputError, InputTypeError, warn
+from twosample.evidence import Evidence
+from twosample.features import PointFeatures
+from twosample.kernels import Kernel
+from twosample.models import LogUniform, Model
+from twosample.points import evaluation_points, thin, typical_lengthscale
+from twosample.posterior import grid
+from twosample.posterior.lengthscale import Curves, LengthscalePosterior, wanted_error
+from twosample.progress import WorkCounter
+from twosample.records import Record, to_json
+from twosample.result import TwoSampleResult
+from twosample.sketch import Sketch
+from twosample.statistics import FeatureStatistics
+from twosample.threads import one_thread
+
+__all__ = ["Plan", "make_plan"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Record):
+    """All choices of a test that are blind to which row is in which sample. Made by `twosample.plan`.
+
+    Whoever has the plan can collect statistics of a part of the data, anywhere; those merge, and the plan turns them
+    into the answer. A plan is frozen and goes through JSON (`to_json`, `from_json`).
+
+    Attributes
+    ----------
+    columns
+        Names of the columns used.
+    kept
+        Which columns of the data these are.
+    center, scale
+        What is subtracted from each column and what it is divided by, (D,).
+    points
+        Evaluation points (s, D), standardised.
+    typical
+        The median heuristic, standardised.
+    kernel
+        The kernel.
+    lengthscales
+        The lengthscales of the statistics, increasing, (m,): a grid over the prior's support, or the one given.
+        None where the model needs several passes to find them (`paper` and `published`).
+    fixed
+        Whether the lengthscale was given rather than inferred.
+    level
+        How often the grid has been refined.
+    model
+        The model with all its constants.
+    paired
+        Whether row i of x belongs with row i of y.
+    nan_policy
+        What to do with missing and infinite values.
+    tolerance
+        Wanted error of log BF10.
+    notes
+        One sentence for every column that was left out.
+
+    Examples
+    --------
+    >>> import numpy as np, twosample as ts
+    >>> rng = np.random.default_rng(1)
+    >>> x, y = rng.normal(0, 1, 500), rng.normal(0.5, 1, 400)
+    >>> plan = ts.plan(x, y)
+    >>> here, there = plan.statistics(x[:300], y[:100]), plan.statistics(x[300:], y[100:])
+    >>> result = plan.test(here.merge(there))
+    >>> round(result.log_bf10 - ts.test(x, y).log_bf10, 9)
+    0.0
+    """
+
+    columns: tuple[str, ...]
+    kept: NDArray[np.bool_]
+    center: Array
+    scale: Array
+    points: Array
+    typical: float
+    kernel: Kernel
+    lengthscales: Array | None
+    fixed: bool
+    level: int
+    model: Model
+    paired: bool
+    nan_policy: Literal["raise", "omit"]
+    tolerance: float
+    notes: tuple[str, ...]
+
+    @property
+    def view(self) -> View:
+        """What is done to the columns."""
+        return View(self.center, self.scale)
+
+    @cached_property
+    def features(self) -> PointFeatures:
+        """From rows to features."""
+        return PointFeatures(self.kernel, self.view, self.points, self.typical)
+
+    @cached_property
+    def key(self) -> str:
+        """What tells this plan from others: statistics carry it, and merge only with those that have the same."""
+        return hashlib.sha256(to_json(replace(self, notes=(), tolerance=1.0).to_dict(), None).encode()).hexdigest()[:32]
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Smallest and largest lengthscale of the prior's support, standardised."""
+        return self.model.lengthscale.bounds(self.typical)
+
+    def summary(self) -> str:
+        """The plan in a few lines of text."""
+        count = "several passes" if self.lengthscales is None else f"{len(self.lengthscales)} in one pass"
+        return "\n".join(
+            [
+                f"Plan of a test of {len(self.columns)} columns{' of pairs' if self.paired else ''}.",
+                f"  model                {self.model.name}, kernel {self.kernel.name}",
+                f"  points               {len(self.points)}",
+                f"  lengthscales         {'1, given' if self.fixed else count}",
+                *(f"  note                 {note}" for note in self.notes),
+            ]
+        )
+
+    def __repr__(self) -> str:
+        """Return the plan in one line."""
+        return (
+            f"Plan({len(self.columns)} columns, {len(self.points)} points, model {self.model.name!r}, key {self.key!r})"
+        )
+
+    def statistics(self, x: object = None, y: object = None) -> FeatureStatistics:
+        """Go once over some rows and collect all that the test needs of them.
+
+        Parameters
+        ----------
+        x, y
+            Rows of the first and of the second sample, as for `twosample.test`: any number of them, or None. Of pairs
+            both, as many of one as of the other.
+
+        Returns
+        -------
+        FeatureStatistics
+            To be merged with those of other rows (`merge`), saved (`save`), or tested.
+        """
+        samples = Samples.of_part(
+            x, y, self.columns, self.kept, self.view, paired=self.paired, nan_policy=self.nan_policy
+        )
+        with one_thread():
+            return self.collect(samples)
+
+    def collect(
+        self, samples: Samples, counter: WorkCounter | None = None, known: FeatureStatistics | None = None
+    ) -> FeatureStatistics:
+        """Statistics of checked samples; of those that are known at some lengthscales, the rest is added."""
+        if self.lengthscales is None:
+            raise InputError(
+                f"model: {self.model.name!r} finds its lengthscales in several passes over the data",
+                argument="model",
+                remedy="use test, or give the lengthscale",
+            )
+        lengthscales = self.lengthscales
+        if known is not None:
+            lengthscales = np.setdiff1d(lengthscales, known.lengthscales)
+        tick = None if counter is None else (lambda rows: counter(rows * len(lengthscales)))
+        if self.model.takes_differences_alone(self.paired):
+            pairs = local.pair_moments(self.features, samples.x, samples.y, lengthscales, tick=tick)
+            new = FeatureStatistics(lengthscales, None, None, pairs.differences, plan=self.key)
+        else:
+            x, y = local.sample_moments(self.features, (samples.x, samples.y), lengthscales, tick)
+            new = FeatureStatistics(lengthscales, x, y, plan=self.key)
+        if known is not None:
+            return replace(known.with_lengthscales(new), plan=self.key)
+        sketches = Sketch.of(samples.x), Sketch.of(samples.y)
+        return replace(new, sketch_x=sketches[0], sketch_y=sketches[1], notes=samples.notes)
+
+    def test(self, statistics: FeatureStatistics, *, prior_odds: float = 1.0) -> TwoSampleResult:
+        """The answer from the statistics of all rows.
+
+        Parameters
+        ----------
+        statistics
+            Of this plan, merged from all parts.
+        prior_odds
+            Prior odds of "different" against "the same".
+
+        Returns
+        -------
+        TwoSampleResult
+            As from `twosample.test`, without a p-value. Where the estimated error of log BF10 is larger than the
+            tolerance of the plan, an `AccuracyWarning` says so: `refined` is the plan for a second pass.
+        """
+        if not isinstance(statistics, FeatureStatistics):
+            raise InputTypeError(
+                f"statistics: expected FeatureStatistics, got {type(statistics).__name__}", argument="statistics"
+            )
+        prior_odds = positive(prior_odds, "prior_odds")
+        with one_thread():
+            result = self.answer(statistics, prior_odds)
+        if not result.diagnostics.converged:
+            warn(answer.inaccurate(result, "collect statistics with plan.refined() for a smaller one"))
+        return result
+
+    def answer(self, statistics: FeatureStatistics, prior_odds: float = 1.0) -> TwoSampleResult:
+        """The same, without a check of the arguments and without a warning."""
+        if statistics.plan != self.key:
+            raise InputError(
+                "statistics: they belong to another plan", argument="statistics", remedy="collect them with this one"
+            )
+        if min(statistics.n_x, statistics.n_y) < 2:
+            raise InputError(
+                f"statistics: they hold {statistics.n_x} rows of x and {statistics.n_y} of y",
+                argument="statistics",
+                remedy="merge those of more rows, at least 2 of each",
+            )
+        by_lengthscale = evidence.evaluate(statistics, self.features, self.model)
+        curves = Curves(self.model.coherent, math.log(prior_odds))
+        if self.fixed:
+            posterior = LengthscalePosterior.given(by_lengthscale, curves)
+        else:
+            posterior = self._integrate(by_lengthscale, curves)
+        return answer.result(
+            self,
+            by_lengthscale,
+            posterior,
+            prior_odds=prior_odds,
+            sizes=(statistics.n_x, statistics.n_y),
+            sketches=(statistics.sketch_x, statistics.sketch_y),
+            notes=statistics.notes,
+        )
+
+    def _integrate(self, by_lengthscale: Evidence, curves: Curves) -> LengthscalePosterior:
+        """The posterior of the lengthscale from the evidence on the grid."""
+        rule = grid.integrate(
+            np.log(by_lengthscale.lengthscales),
+            Curves.of(by_lengthscale, self.model.lengthscale),
+            math.log(self.bounds[0]),
+            integrands=curves.integrands,
+            tolerance=lambda log_integrals: wanted_error(curves.log_bf10(log_integrals), self.tolerance),
+        )
+        return LengthscalePosterior(rule, curves)
+
+    def refined(self) -> Plan:
+        """The same plan with twice as many lengthscales, for a second pass where the first was not accurate enough."""
+        if self.fixed or self.lengthscales is None:
+            raise InputError("refined: this plan has no grid of lengthscales that could be refined")
+        level = self.level + 1
+        return replace(self, level=level, lengthscales=grid.lengthscale_grid(*self.bounds, level))
+
+    def standardised(self, lengthscale: ArrayLike) -> Array:
+        """Lengthscales as the user gives them, as a 1-D array in standardised units."""
+        if isinstance(lengthscale, str) and lengthscale == "median":
+            return np.array([self.typical])
+        return lengthscales_of(lengthscale, self.view.unit)
+
+
+def make_plan(
+    samples: Samples,
+    model: Model,
+    kernel: Kernel,
+    points: int | ArrayLike,
+    lengthscale: ArrayLike | None = None,
+    *,
+    nan_policy: Literal["raise", "omit"] = "raise",
+    tolerance: float = 1e-3,
+) -> Plan:
+    """The plan for checked samples; it depends on their rows as one set."""
+    rows = samples.view.apply(thin(samples.x, samples.y))
+    plan = Plan(
+        columns=samples.columns,
+        kept=samples.kept,
+        center=samples.view.center,
+        scale=samples.view.scale,
+        points=evaluation_points(points, samples, rows),
+        typical=typical_lengthscale(rows),
+        kernel=kernel,
+        lengthscales=None,
+        fixed=lengthscale is not None,
+        level=grid.first_level(tolerance),
+        model=model,
+        paired=samples.paired,
+        nan_policy=nan_policy,
+        tolerance=tolerance,
+        notes=samples.column_notes,
+    )
+    if lengthscale is not None:
+        given = plan.standardised(lengthscale)
+        if len(given) != 1:
+            raise InputError(
+                "lengthscale: test takes one number", argument="lengthscale", remedy="use log_bf10 for several"
+            )
+        return replace(plan, lengthscales=given)
+    if isinstance(model.lengthscale, LogUniform) and not model.needs_pairs:
+        return replace(plan, lengthscales=grid.lengthscale_grid(*plan.bounds, plan.level))
+    return plan

@@ -1,0 +1,166 @@
+"""What pictures have in common: colours, the figure and its headline, legends, axes and densities."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twosample.arrays import Array
+from twosample.errors import MissingExtraError
+from twosample.words import sentence
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+    from matplotlib.text import Text
+
+    from twosample.baselines import HolmesResult
+    from twosample.gibbs_result import GibbsResult
+    from twosample.result import TwoSampleResult
+
+__all__ = [
+    "DIFFER_COLOR",
+    "FAINT",
+    "GRID_1D",
+    "INK",
+    "MOST_PANELS",
+    "NEUTRAL",
+    "SHOWN_SHARE",
+    "X_COLOR",
+    "Y_COLOR",
+    "add_legend",
+    "as_text",
+    "headline",
+    "kernel_density",
+    "lengthscale_unit",
+    "median_heuristic",
+    "new_figure",
+    "number_log_axis",
+    "plain_ticks",
+    "shown_range",
+]
+
+
+# Blue and vermilion of Okabe and Ito: told apart with any colour vision, and in grey.
+X_COLOR = "#0072B2"
+Y_COLOR = "#D55E00"
+NEUTRAL = "#F7F7F7"
+INK = "#333333"
+FAINT = "#777777"
+DIFFER_COLOR = "#009E73"
+
+SHOWN_SHARE = 0.995
+GRID_1D = 400
+MOST_PANELS = 12
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure that belongs to no window."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
+    except ImportError:
+        raise MissingExtraError("plot", "matplotlib", "plot") from None
+    figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08))
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def headline(figure: Figure, result: TwoSampleResult | GibbsResult | HolmesResult, *numbers: str) -> None:
+    """The verdict, and the numbers below it."""
+    title = f"{sentence(result.verdict)}\n{'      '.join(numbers)}"
+    as_text(figure.suptitle(title, fontsize="x-large", color=INK))
+
+
+def as_text(text: Text) -> Text:
+    """Show a text as it is: a dollar sign in a name starts no formula."""
+    text.set_parse_math(False)
+    text.set_usetex(False)
+    return text
+
+
+def add_legend(axes: Axes, handles: list[Any], labels: list[str], *, ncols: int = 1, above: bool = False) -> None:
+    """Put a legend below the axes, clear of the axis label, or above them at the right, beside the title."""
+    from matplotlib.transforms import ScaledTranslation
+
+    lines = 1 + axes.get_xlabel().count("\n")
+    points = 4.0 if above else -(24.0 + 15.0 * lines)
+    offset = ScaledTranslation(0.0, points / 72.0, axes.get_figure(root=True).dpi_scale_trans)  # type: ignore[union-attr]
+    legend = axes.legend(
+        handles,
+        ["?"] * len(labels),
+        loc="lower right" if above else "upper center",
+        bbox_to_anchor=(1.0, 1.0) if above else (0.5, 0.0),
+        bbox_transform=axes.transAxes + offset,
+        borderaxespad=0.0,
+        borderpad=0.0,
+        frameon=False,
+        fontsize="small",
+        markerscale=1.6,
+        ncols=ncols,
+    )
+    # The texts are set afterwards because matplotlib leaves out labels that start with an underscore.
+    for text, label in zip(legend.get_texts(), labels, strict=True):
+        as_text(text).set_text(label)
+
+
+def plain_ticks(axes: Axes) -> None:
+    """At most seven steps along the horizontal axis."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(7))
+
+
+def number_log_axis(axis: Axis) -> None:
+    """Write 0.01, 0.1, 1 rather than powers of ten, and more of them where the axis spans less than two decades."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    decades = np.log10(high / low)
+    subs = (1.0,) if decades > 3 else (1.0, 3.0) if decades > 1.5 else (1.0, 2.0, 5.0)
+    narrow = MaxNLocator(6, steps=[1, 2, 2.5, 5, 10])
+    axis.set_major_locator(LogLocator(subs=subs, numticks=12) if decades > 0.7 else narrow)
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _number(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _number(value: float) -> str:
+    if 1e-3 < value < 1e5:
+        return f"{value:g}"
+    digits, exponent = f"{value:.0e}".split("e")
+    return f"{digits}e{int(exponent)}"
+
+
+def shown_range(values: Array) -> tuple[float, float]:
+    """Where the central values lie, with a margin."""
+    tail = 0.5 * (1.0 - SHOWN_SHARE)
+    low, high = (float(value) for value in np.quantile(values, (tail, 1.0 - tail)))
+    margin = 0.05 * (high - low) if high > low else max(abs(low), 1.0) * 0.5
+    return low - margin, high + margin
+
+
+def kernel_density(rows: Array, at: Array) -> Array:
+    """Gaussian kernel density estimate with Silverman's bandwidth, for display."""
+    span = float(at[-1] - at[0])
+    quartiles = np.quantile(rows, (0.25, 0.75))
+    spreads = [spread for spread in (float(np.std(rows)), float(quartiles[1] - quartiles[0]) / 1.349) if spread > 0]
+    bandwidth = max(0.9 * min(spreads, default=0.0) * len(rows) ** -0.2, span / 150)
+    density = np.zeros_like(at)
+    for row in rows:
+        density += np.exp(-0.5 * ((at - row) / bandwidth) ** 2)
+    return np.asarray(density / (len(rows) * bandwidth * np.sqrt(2 * np.pi)))
+
+
+def lengthscale_unit(result: GibbsResult, index: int) -> float:
+    """What the lengthscale was multiplied by for its unit."""
+    return float(result.scale[index]) if result.kernel == "ard" or len(result.columns) == 1 else 1.0
+
+
+def median_heuristic(result: GibbsResult, index: int) -> float:
+    """The median heuristic in the unit of a lengthscale."""
+    if len(result.columns) == 1:
+        return result.median_heuristic
+    return result.median_heuristic * lengthscale_unit(result, index)

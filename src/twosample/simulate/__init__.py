@@ -1,0 +1,29 @@
+"""Synthetic pairs of samples with a known answer: every law of the paper's experiments, and one for demonstrations.
+
+Each generator draws both samples and then, from the same two laws, evaluation points that are not in the samples. Its
+`rng` is an int, a SeedSequence or a Generator; the same seed gives the same samples, whatever the number of points.
+
+>>> import twosample as ts
+>>> pair = ts.simulate.gaussian(200, 0, sd=3)
+>>> ts.test(pair.x, pair.y, points=pair.points).verdict
+'very strong evidence that the samples differ'
+"""
+
+from twosample.simulate.networks import correlated_gaussian, hub_network, random_network
+from twosample.simulate.one_dimension import gaussian, laplace, mixture
+from twosample.simulate.pairs import SimulatedPair
+from twosample.simulate.rings import rings_like
+from twosample.simulate.two_dimensions import blobs, gaussian_2d
+
+__all__ = [
+    "SimulatedPair",
+    "blobs",
+    "correlated_gaussian",
+    "gaussian",
+    "gaussian_2d",
+    "hub_network",
+    "laplace",
+    "mixture",
+    "random_network",
+    "rings_like",
+]

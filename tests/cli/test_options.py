@@ -1,0 +1,92 @@
+"""Options: that each reaches the test, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+import twosample as ts
+
+NUMBERS = ["u", "v"]
+
+
+def test_columns(run, refused, files, first, second, agrees):
+    status, out, err = run("test", "a.csv", "b.csv", "--columns", "v", "-q")
+    assert (status, err) == (0, "")
+    agrees(out, ts.test(first["v"], second["v"]))
+    assert "no column 'w'" in refused("test", "a.csv", "b.csv", "--columns", "u,w")
+    assert "column 'label' of 'a.csv' does not hold numbers" in refused(
+        "test", "a.csv", "b.csv", "--columns", "u,label"
+    )
+    assert "twice" in refused("test", "a.csv", "b.csv", "--columns", "u,u")
+    assert "separated by commas" in refused("test", "a.csv", "b.csv", "--columns", "u,,v")
+
+
+@pytest.mark.parametrize(
+    "args, options",
+    [
+        (["--model", "paper"], {"model": "paper"}),
+        (["--model", "published", "--seed", "5"], {"model": "published", "rng": 5}),
+        (["--lengthscale", "0.7"], {"lengthscale": 0.7}),
+        (["--lengthscale", "median"], {"lengthscale": "median"}),
+        (["--points", "12"], {"points": 12}),
+        (["--prior-odds", "0.25"], {"prior_odds": 0.25}),
+        (["--scale", "raw"], {"scale": "raw"}),
+        (["--scale", "robust", "--model", "paper"], {"scale": "robust", "model": "paper"}),
+    ],
+)
+def test_options_reach_the_test(args, options, run, files, expected, first, second, agrees):
+    status, out, _ = run("test", "a.csv", "b.csv", "-q", *args)
+    result = ts.test(first.select(NUMBERS), second.select(NUMBERS), **options)
+    assert status == 0
+    agrees(out, result)
+    assert (result.prob_h1, result.log_bf10) != (expected.prob_h1, expected.log_bf10)
+
+
+def test_paired(run, refused, files, first):
+    first.head(30).write_csv("a.csv")
+    status, out, _ = run("test", "a.csv", "b.csv", "--paired")
+    assert status == 0
+    assert "30 pairs" in out
+    first.write_csv("a.csv")
+    line = refused("test", "a.csv", "b.csv", "--paired")
+    assert "x has 40 rows and y has 30; --paired needs" in line
+    assert "x is 'a.csv'" in line
+
+
+@pytest.mark.parametrize("missing", ["", "NA", "NaN", "null", " NA "])
+def test_missing_values(missing, run, refused, files, second, quiet_answer):
+    text = Path("a-plain.csv").read_text()
+    Path("a.csv").write_text(f"u,v\n1.0,{missing}\n{text}")
+    second.select(NUMBERS).write_csv("b.csv")
+    line = refused("test", "a.csv", "b.csv")
+    assert "x has 1 missing or infinite value (first: row 0, column 'v')" in line
+    assert "--nan-policy omit" in line
+    assert "x is 'a.csv'" in line
+    status, out, err = run("test", "a.csv", "b.csv", "--nan-policy", "omit", "-q")
+    assert status == 0
+    assert quiet_answer(out)
+    assert err.startswith("note: Dropped 1 of 41 rows of x")
+    assert "Warning" not in err
+
+
+@pytest.mark.parametrize(
+    "args, message",
+    [
+        (["--lengthscale", "wide"], "neither a number nor 'median'"),
+        (["--lengthscale", "-1"], "--lengthscale: must be positive"),
+        (["--lengthscale", "nan"], "--lengthscale: must be positive"),
+        (["--points", "0"], "--points: need at least 1"),
+        (["--points", "many"], "--points"),
+        (["--points", "3", "--model", "paper"], "use --model adaptive"),
+        (["--prior-odds", "0"], "--prior-odds: must be a positive"),
+        (["--model", "best"], "'best'"),
+        (["--scale", "log"], "'log'"),
+        (["--nan-policy", "ignore"], "'ignore'"),
+        (["--seed", "-1"], "--seed"),
+        (["--plot", "out.gif"], "must end in .png, .pdf or .svg"),
+        (["--plot", "none/out.png"], "there is no folder"),
+        (["--json", "none/out.json"], "there is no folder"),
+    ],
+)
+def test_bad_options_are_refused(args, message, refused, files):
+    assert message in refused("test", "a.csv", "b.csv", *args)

@@ -1,0 +1,211 @@
+"""Views: the pooled center and robust scale, against formulas, at any magnitude."""
+
+import math
+import warnings
+from itertools import combinations
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_array_equal
+
+from twosample.data import Samples, View
+from twosample.errors import InputError, InputTypeError
+
+# The scale is at least that of the interquartile range over this.
+BOUND = 5
+
+X = np.array([[1.0, 10.0], [2.0, 30.0], [4.0, 20.0]])
+Y = np.array([[3.0, 40.0], [5.0, 10.0]])
+
+
+def test_a_view_and_back():
+    rng = np.random.default_rng(5)
+    view = View(rng.normal(size=3), rng.gamma(2.0, size=3))
+    rows = rng.normal(size=(7, 3))
+    np.testing.assert_allclose(view.apply(rows), (rows - view.center) / view.scale, rtol=1e-15)
+    np.testing.assert_allclose(view.undo(view.apply(rows)), rows, rtol=1e-12)
+    assert view.apply(rows) is not rows
+
+
+def test_unit_is_the_scale_of_the_only_column():
+    assert View(np.zeros(1), np.array([2.5])).unit == 2.5
+    assert View(np.zeros(2), np.array([2.5, 3.0])).unit == 1.0
+
+
+def test_samples_show_their_view():
+    samples = Samples.from_data(X, Y)
+    assert samples.center is samples.view.center
+    assert samples.scale is samples.view.scale
+    assert samples.unit == samples.view.unit == 1.0
+    assert_array_equal(samples.standardize(X), samples.view.apply(X))
+
+
+def quarter_of_distances(values):
+    """The distance within which a quarter of all pairs lie, over that of a standard normal column."""
+    distances = sorted(abs(a - b) for a, b in combinations(np.ravel(values).tolist(), 2))
+    return distances[math.ceil(len(distances) / 4) - 1] / (math.sqrt(2.0) * NormalDist().inv_cdf(0.625))
+
+
+def interquartile_range(values):
+    first, third = np.quantile(values, [0.25, 0.75])
+    return (third - first) / (2.0 * NormalDist().inv_cdf(0.75))
+
+
+def test_robust_scale_is_the_pooled_distance_of_a_quarter_of_the_pairs():
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(31, 3)), rng.gamma(2.0, size=(20, 3))
+    samples = Samples.from_data(x, y)
+    pooled = np.vstack([x, y])
+    median = np.median(pooled, axis=0)
+    np.testing.assert_allclose(samples.center, median, rtol=1e-15)
+    np.testing.assert_allclose(samples.scale, [quarter_of_distances(column) for column in pooled.T], rtol=1e-3)
+    np.testing.assert_allclose(samples.standardize(x), (x - median) / samples.scale, rtol=1e-12, atol=1e-15)
+
+
+def test_robust_scale_of_many_rows():
+    x, y = np.random.default_rng(2).normal(size=(2, 800, 1))
+    np.testing.assert_allclose(Samples.from_data(x, y).scale, quarter_of_distances([x, y]), rtol=0.03)
+
+
+def test_robust_scale_of_clusters_is_not_the_distance_between_them():
+    rng = np.random.default_rng(3)
+    near, far = (rng.normal(size=300) + distance * rng.integers(0, 2, 300) for distance in (10, 1000))
+    scale = Samples.from_data(near[:100], near[100:]).scale
+    assert 1.5 < scale < 2.7
+    np.testing.assert_allclose(
+        Samples.from_data(far[:100], far[100:]).scale, interquartile_range(far) / BOUND, rtol=1e-3
+    )
+
+
+def test_a_spike_does_not_set_the_scale():
+    rng = np.random.default_rng(4)
+    values = np.where(rng.random(200) < 0.6, 1e-6 * rng.normal(size=200), rng.exponential(size=200))
+    np.testing.assert_allclose(
+        Samples.from_data(values[:90], values[90:]).scale, interquartile_range(values) / BOUND, rtol=1e-3
+    )
+
+
+@pytest.mark.parametrize("values", [[0.0, 1.0] * 20, [0.0] * 22 + [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] * 3])
+def test_interquartile_range_where_a_quarter_of_the_pairs_are_equal(values):
+    np.testing.assert_allclose(
+        Samples.from_data(values[:25], values[25:]).scale, interquartile_range(values), rtol=1e-3
+    )
+
+
+def test_standard_deviation_where_the_interquartile_range_is_zero():
+    x, y = [0.0] * 9 + [3.0], [0.0] * 9 + [-7.0]
+    samples = Samples.from_data(x, y)
+    np.testing.assert_allclose(samples.scale, np.std(x + y), rtol=1e-15)
+
+
+def test_raw_scale():
+    assert_array_equal(Samples.from_data(X, Y, scale="raw").scale, [1.0, 1.0])
+
+
+def test_given_scale():
+    assert_array_equal(Samples.from_data(X, Y, scale=[2, 3]).scale, [2.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    "scale",
+    ["robusto", [1.0], [1.0, 2.0, 3.0], [[1.0, 2.0]], 1.0, [1.0, 0.0], [1.0, -1.0], [1.0, np.nan], [1.0, np.inf]],
+)
+def test_invalid_scale(scale):
+    with pytest.raises(InputError, match=r"^scale must be"):
+        Samples.from_data(X, Y, scale=scale)
+
+
+def test_non_numeric_scale():
+    with pytest.raises(InputTypeError, match="of scale holds text"):
+        Samples.from_data(X, Y, scale=["a", "b"])
+
+
+@pytest.mark.parametrize("magnitude", [1e-320, 1e-300, 1.0, 1e300, 1e307])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [-3.0, -1.0, 1.0, 4.0],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 4.0],
+        [-4.0, 4.0],
+        [-4.4, 0.0, 4.4],
+        [-4.4, -1.1, 1.1, 4.4],
+    ],
+)
+def test_any_magnitude_gives_positive_finite_scale(magnitude, values):
+    x = np.array(values) * magnitude
+    samples = Samples.from_data(x, x)
+    assert np.isfinite(samples.center).all() and np.isfinite(samples.scale).all() and (samples.scale > 0).all()
+    assert (np.abs(samples.standardize(samples.x)) <= 8).all()
+
+
+def test_squares_stay_finite_when_one_column_spans_all_magnitudes():
+    x = np.array([1e-300, 2e-300, 3e-300, 4e-300, 1e300])
+    standardized = Samples.from_data(x, x).standardize(x[:, np.newaxis])
+    assert np.isfinite(standardized**2).all()
+
+
+finite = st.floats(-1e6, 1e6) | st.integers(-3, 3).map(float)
+two_samples = st.tuples(st.integers(2, 12), st.integers(2, 12), st.integers(1, 3)).flatmap(
+    lambda sizes: st.tuples(
+        arrays(np.float64, (sizes[0], sizes[2]), elements=finite),
+        arrays(np.float64, (sizes[1], sizes[2]), elements=finite),
+    )
+)
+
+
+def from_any(x, y):
+    """Validate, without warnings; None where the samples are two different constants."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return Samples.from_data(x, y)
+        except InputError:
+            return None
+
+
+@given(two_samples, st.randoms(use_true_random=False))
+def test_order_of_rows_does_not_matter(pair, random):
+    x, y = pair
+    shuffled = from_any(*(rows[random.sample(range(len(rows)), len(rows))] for rows in (x, y)))
+    samples = from_any(x, y)
+    if samples is None:
+        assert shuffled is None
+    else:
+        assert_array_equal(shuffled.center, samples.center)
+        assert_array_equal(shuffled.scale, samples.scale)
+        assert (shuffled.columns, shuffled.notes) == (samples.columns, samples.notes)
+
+
+@given(two_samples)
+def test_swapping_the_samples_changes_nothing_pooled(pair):
+    samples, swapped = from_any(*pair), from_any(*pair[::-1])
+    if samples is None:
+        assert swapped is None
+    else:
+        assert_array_equal(swapped.center, samples.center)
+        assert_array_equal(swapped.scale, samples.scale)
+        assert swapped.columns == samples.columns
+
+
+# Integers keep the products above the subnormal numbers, where a power of two is no longer exact.
+@given(
+    st.lists(st.integers(-1000, 1000), min_size=2),
+    st.lists(st.integers(-1000, 1000), min_size=2),
+    st.integers(-900, 900),
+)
+def test_powers_of_two_scale_exactly(x, y, exponent):
+    samples, scaled = from_any(x, y), from_any(np.ldexp(x, exponent), np.ldexp(y, exponent))
+    if samples is not None and len(set(x + y)) > 1:
+        assert_array_equal(scaled.scale, np.ldexp(samples.scale, exponent))
+        assert_array_equal(scaled.center, np.ldexp(samples.center, exponent))
+
+
+@given(two_samples)
+def test_standardized_samples_are_finite(pair):
+    samples = from_any(*pair)
+    if samples is not None:
+        assert np.isfinite(samples.standardize(samples.x)).all()

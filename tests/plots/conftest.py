@@ -1,0 +1,127 @@
+"""Results to draw, and what pictures say."""
+
+import dataclasses
+
+import numpy as np
+import polars as pl
+import pytest
+
+import twosample as ts
+from twosample.errors import ConvergenceWarning
+
+
+@pytest.fixture(scope="session")
+def hostile():
+    """A name that is markup to whoever reads it as such."""
+    return "[red]x$\\frac{1}{0}$"
+
+
+@pytest.fixture(scope="session")
+def frame():
+    def frame(rows, *columns):
+        return pl.DataFrame(np.asarray(rows).reshape(len(rows), -1), schema=list(columns), orient="row")
+
+    return frame
+
+
+@pytest.fixture(scope="session")
+def result_of():
+    def result_of(n_columns, *, shift=1.5, n=60, **options):
+        rng = np.random.default_rng(n_columns)
+        x, y = rng.normal(size=(n, n_columns)), rng.normal(size=(n + 10, n_columns))
+        y[:, 0] += shift
+        return ts.test(x, y, **options)
+
+    return result_of
+
+
+@pytest.fixture(scope="session")
+def one(result_of):
+    return result_of(1)
+
+
+@pytest.fixture(scope="session")
+def two(result_of):
+    return result_of(2)
+
+
+@pytest.fixture(scope="session")
+def five(result_of):
+    return result_of(5)
+
+
+@pytest.fixture(scope="session")
+def sampled(frame):
+    def sampled(columns, **options):
+        rng = np.random.default_rng(0)
+        x, y = (frame(rng.normal(size=(20, len(columns))) + shift, *columns) for shift in (0, 1))
+        with pytest.warns(ConvergenceWarning):
+            return ts.gibbs(x, y, points=8, steps=60, burn_in=20, chains=2, model="adaptive", **options)
+
+    return sampled
+
+
+@pytest.fixture(scope="session")
+def chains(sampled):
+    return sampled(["$u"])
+
+
+@pytest.fixture(scope="session")
+def several(sampled, hostile):
+    return sampled([hostile, "v" * 99, "\x1b[31m\n$"], kernel="ard")
+
+
+@pytest.fixture(scope="session")
+def many(several):
+    """The chains of three columns as if they were those of fifteen."""
+    columns = tuple(f"column {i}" for i in range(15))
+
+    def wide(values):
+        return np.concatenate([values] * 5, axis=-1)
+
+    evidence = dataclasses.replace(
+        several.evidence,
+        lengthscales_h0=wide(several.evidence.lengthscales_h0),
+        lengthscales_h1=wide(several.evidence.lengthscales_h1),
+    )
+    fields = ("shortening", "error", "probability")
+    r_hat = np.arange(15.0)
+    return dataclasses.replace(
+        several,
+        columns=columns,
+        scale=np.ones(15),
+        lengthscales=wide(several.lengthscales),
+        evidence=evidence,
+        relevance=dataclasses.replace(
+            several.relevance,
+            columns=columns[::-1],
+            **{name: wide(getattr(several.relevance, name)) for name in fields},
+        ),
+        diagnostics=dataclasses.replace(
+            several.diagnostics, r_hat_lengthscales=r_hat, ess_lengthscales=wide(several.diagnostics.ess_lengthscales)
+        ),
+    )
+
+
+@pytest.fixture(scope="session")
+def legend_texts():
+    def legend_texts(axes):
+        return [text.get_text() for text in axes.get_legend().get_texts()]
+
+    return legend_texts
+
+
+@pytest.fixture(scope="session")
+def texts():
+    def texts(axes):
+        return [text.get_text() for text in axes.texts]
+
+    return texts
+
+
+@pytest.fixture(scope="session")
+def panels():
+    def panels(figure):
+        return {axes.get_title(loc="left"): axes for axes in figure.axes}
+
+    return panels

@@ -1,0 +1,68 @@
+"""Threads: tasks in order on several of them, and linear algebra on one."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from threadpoolctl import ThreadpoolController, threadpool_limits
+
+from twosample import threads
+from twosample.threads import cores, in_order, one_thread
+
+
+def test_answers_come_in_the_order_of_the_tasks(monkeypatch):
+    monkeypatch.setattr(threads, "cores", lambda: 4)
+
+    def work(task):
+        time.sleep(0.02 * (3 - task))
+        return task * task
+
+    assert list(in_order(work, range(4))) == [0, 1, 4, 9]
+    assert list(in_order(work, iter([3]))) == [9]
+    assert list(in_order(work, [])) == []
+
+
+def test_several_tasks_run_at_the_same_time(monkeypatch):
+    """Each task waits for the other two: in one thread, none would end."""
+    monkeypatch.setattr(threads, "cores", lambda: 3)
+    together = threading.Barrier(3)
+
+    def work(task):
+        together.wait(timeout=30)
+        return threading.get_ident()
+
+    identities = set(in_order(work, range(3)))
+    assert len(identities) == 3
+    assert threading.get_ident() not in identities
+
+
+def test_one_task_runs_where_it_is():
+    assert list(in_order(lambda task: threading.get_ident(), [0])) == [threading.get_ident()]
+
+
+def test_errors_reach_the_caller():
+    with pytest.raises(ZeroDivisionError):
+        list(in_order(lambda task: 1 / task, [1, 0, 2]))
+
+
+def test_cores():
+    assert cores() >= 1
+
+
+def blas_threads():
+    np.ones((2, 2)) @ np.ones((2, 2))
+    return [library["num_threads"] for library in ThreadpoolController().info() if library["user_api"] == "blas"]
+
+
+def test_linear_algebra_is_kept_to_one_thread():
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        if set(before) != {2}:
+            pytest.skip("the linear algebra here has only one thread")
+        with one_thread():
+            assert set(blas_threads()) == {1}
+        assert blas_threads() == before
+        with pytest.raises(ValueError, match="inside"), one_thread():
+            raise ValueError("inside")
+        assert blas_threads() == before
