@@ -1,6 +1,7 @@
 """Speed and memory of the default test, as ratios measured side by side in one run, on one core of a Linux machine.
 
-Run with ``python -m benchmarks.speed`` (``--large`` adds n = 10⁶, which takes minutes and 0.4 GB).
+Run with ``python -m benchmarks.speed`` (``--large`` adds n = 10⁶, which takes a minute and 0.4 GB). With
+``--against FOLDER``, the ``src`` folder of another version, that version is timed in turns with this one.
 """
 
 from __future__ import annotations
@@ -27,19 +28,27 @@ from twosample.points import choose, thin
 
 ALL_CORES = os.sched_getaffinity(0)
 ONE_CORE = {min(ALL_CORES)}
+BLOCK = 2048
+
+
+def bare_statistics(rows: np.ndarray, points: np.ndarray, lengthscales: np.ndarray) -> np.ndarray:
+    """The kernel values and the s×s products of their deviations, block by block, and nothing else."""
+    s = len(points)
+    scatter = np.zeros((len(lengthscales), s, s))
+    for start in range(0, len(rows), BLOCK):
+        distances = squared_distances(rows[start : start + BLOCK], points)
+        features = np.empty_like(distances)
+        for index, lengthscale in enumerate(lengthscales):
+            np.exp(np.multiply(distances, -0.5 / lengthscale**2, out=features), out=features)
+            features -= features.mean(axis=0)
+            scatter[index] += features.T @ features
+    return scatter
 
 
 def bare_arithmetic(x: np.ndarray, y: np.ndarray, points: np.ndarray, lengthscales: np.ndarray) -> None:
-    """The kernel values, s×s products and decompositions that the model needs, and nothing else."""
+    """The same, and the decompositions that the model needs."""
     s = len(points)
-    distances = [squared_distances(rows, points) for rows in (x, y)]
-    V = np.empty((len(lengthscales), s, s))
-    for index, lengthscale in enumerate(lengthscales):
-        V[index] = 1e-4 * np.eye(s)
-        for distance in distances:
-            features = np.exp(distance * (-0.5 / lengthscale**2))
-            features -= features.mean(axis=0)
-            V[index] += features.T @ features / len(features) ** 2
+    V = 1e-4 * np.eye(s) + sum(bare_statistics(rows, points, lengthscales) / len(rows) ** 2 for rows in (x, y))
     K = np.exp(-0.5 * squared_distances(points, points) / lengthscales[:, None, None] ** 2)
     R = K @ K
     inverse = np.linalg.inv(np.linalg.cholesky(V))
@@ -48,17 +57,41 @@ def bare_arithmetic(x: np.ndarray, y: np.ndarray, points: np.ndarray, lengthscal
 
 def small() -> dict[str, float]:
     """The default test at n = 200, s = 40, D = 1 against the bare arithmetic, taken in turns."""
-    test_times, bare_times = [], []
-    for run in range(15):
+    test_times, bare_times, evaluations = [], [], []
+    for run in range(25):
         x, y = generator("speed", run).normal(size=(2, 200, 1))
-        evaluations = ts.test(x, y).diagnostics.evaluations
-        points, lengthscales = choose(thin(x, y), 40), np.geomspace(0.1, 10.0, evaluations)
+        evaluations.append(ts.test(x, y).diagnostics.evaluations)
+        points, lengthscales = choose(thin(x, y), 40), np.geomspace(0.1, 10.0, evaluations[-1])
         test_times.append(seconds(lambda x=x, y=y: ts.test(x, y), 5))
         bare_times.append(seconds(lambda x=x, y=y, p=points, ls=lengthscales: bare_arithmetic(x, y, p, ls), 5))
     return {
         "test_ms": round(1e3 * statistics.median(test_times), 1),
         "bare_ms": round(1e3 * statistics.median(bare_times), 1),
         "ratio": round(statistics.median(a / b for a, b in zip(test_times, bare_times, strict=True)), 2),
+        "evaluations": statistics.median(evaluations),
+        "second_passes": sum(count > min(evaluations) for count in evaluations),
+        "runs": len(evaluations),
+    }
+
+
+def large(n: int) -> dict[str, float]:
+    """The default test of many rows against the bare loop over the same rows and lengthscales, in turns."""
+    x, y = generator("large", n).normal(size=(2, n, 1))
+    points = choose(thin(x, y), 40)
+    rows = []
+    for _ in range(3):
+        start = time.perf_counter()
+        evaluations = ts.test(x, y).diagnostics.evaluations
+        middle = time.perf_counter()
+        for sample in (x, y):
+            bare_statistics(sample, points, np.geomspace(0.1, 10.0, evaluations))
+        rows.append((middle - start, time.perf_counter() - middle))
+    return {
+        "n": n,
+        "evaluations": evaluations,
+        "test_seconds": round(statistics.median(test for test, _ in rows), 2),
+        "bare_seconds": round(statistics.median(bare for _, bare in rows), 2),
+        "ratio": round(statistics.median(test / bare for test, bare in rows), 2),
     }
 
 
@@ -86,41 +119,61 @@ def permutations(count: int = 999) -> list[dict[str, float | str]]:
     return rows
 
 
-def growth(sizes: tuple[int, ...]) -> list[dict[str, float]]:
-    """Time per row and lengthscale: constant if the test is linear in n."""
-    rows = []
-    for n in sizes:
-        x, y = generator("growth", n).normal(size=(2, n, 1))
-        start = time.perf_counter()
-        evaluations = ts.test(x, y).diagnostics.evaluations
-        elapsed = time.perf_counter() - start
-        rows.append(
-            {
-                "n": n,
-                "seconds": round(elapsed, 2),
-                "evaluations": evaluations,
-                "ns_per_row_and_lengthscale": round(1e9 * elapsed / (2 * n * evaluations), 1),
-            }
-        )
-        print(rows[-1], flush=True)
-    return rows
-
-
 def threads(n: int) -> dict[str, float]:
-    """One core against all of them, in turns, at one lengthscale's cost for a large sample."""
+    """One core against all of them, in turns, for a large sample."""
     x, y = generator("threads", n).normal(size=(2, n, 1))
-    lengthscales = np.geomspace(0.1, 5.0, 20)
     times: dict[str, list[float]] = {"one": [], "all": []}
     for _ in range(3):
         for name, cores in (("one", ONE_CORE), ("all", ALL_CORES)):
             os.sched_setaffinity(0, cores)
-            times[name].append(seconds(lambda: ts.log_bf10(x, y, lengthscales), 1))
+            times[name].append(seconds(lambda: ts.test(x, y), 1))
     os.sched_setaffinity(0, ONE_CORE)
     return {
         "n": n,
         "cores": len(ALL_CORES),
+        "all_cores_seconds": round(statistics.median(times["all"]), 2),
         "speed_up": round(statistics.median(times["one"]) / statistics.median(times["all"]), 2),
     }
+
+
+_TIMED = """
+import sys, time, warnings, numpy as np, twosample as ts
+rng = np.random.default_rng(7)
+n = int(sys.argv[2])
+x = rng.laplace(0, 0.5**0.5, (n, 1)) if sys.argv[1] == "laplace" else rng.normal(size=(n, 1))
+y = rng.normal(size=(n, 1))
+warnings.simplefilter("ignore")
+ts.test(x[:100], y[:100])
+start = time.perf_counter()
+result = ts.test(x, y)
+print(time.perf_counter() - start, result.diagnostics.evaluations, result.log_bf10)
+"""
+
+
+def against(folder: str, cases: tuple[tuple[str, int], ...]) -> list[dict[str, float | str]]:
+    """This version and another one on the same data, in processes of their own, in turns."""
+    rows: list[dict[str, float | str]] = []
+    for name, n in cases:
+        found: dict[str, list[list[float]]] = {"this": [], "other": []}
+        for _ in range(3 if n < 10**5 else 1):
+            for version, answers in found.items():
+                environment = {**os.environ, "PYTHONPATH": folder} if version == "other" else dict(os.environ)
+                command = [sys.executable, "-c", _TIMED, name, str(n)]
+                printed = subprocess.check_output(command, text=True, env=environment)
+                answers.append([float(word) for word in printed.split()])
+        times = {version: statistics.median(row[0] for row in answers) for version, answers in found.items()}
+        rows.append(
+            {
+                "data": name,
+                "n": n,
+                **{f"{version}_seconds": round(value, 2) for version, value in times.items()},
+                **{f"{version}_evaluations": answers[0][1] for version, answers in found.items()},
+                **{f"{version}_log_bf10": round(answers[0][2], 4) for version, answers in found.items()},
+                "ratio": round(times["this"] / times["other"], 3),
+            }
+        )
+        print(rows[-1], flush=True)
+    return rows
 
 
 def memory(n: int, n_columns: int) -> dict[str, float]:
@@ -165,18 +218,33 @@ def main() -> None:
     """Measure everything, print it and write it to the results folder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--large", action="store_true", help="also n = 10⁶")
+    parser.add_argument("--against", metavar="FOLDER", help="src folder of another version, to be timed in turns")
     options = parser.parse_args()
     os.sched_setaffinity(0, ONE_CORE)
-    results: dict[str, object] = {"import": import_time(), "small": small(), "threads": threads(3 * 10**5)}
-    print(results, flush=True)
-    results["permutations"] = permutations()
-    print(results["permutations"], flush=True)
-    results["growth"] = growth((10**4, 10**5, 10**6) if options.large else (10**4, 10**5))
-    results["memory"] = memory(10**6 if options.large else 10**5, 10)
-    print(results["memory"])
+    sizes = (10**4, 10**5, 10**6) if options.large else (10**4, 10**5)
+    results: dict[str, object] = {}
+    parts = {
+        "import": import_time,
+        "small": small,
+        "large": lambda: [large(n) for n in sizes],
+        "threads": lambda: threads(sizes[-1]),
+        "permutations": permutations,
+        "memory": lambda: memory(sizes[-1], 10),
+    }
+    if options.against:
+        cases = (
+            ("normal", 200),
+            ("normal", 10**5),
+            ("laplace", 10**5),
+            *((("normal", 10**6),) if options.large else ()),
+        )
+        parts["against"] = lambda: against(options.against, cases)
+    for name, measure in parts.items():
+        results[name] = measure()
+        print(name, results[name], flush=True)
     RESULTS.mkdir(exist_ok=True)
-    name = "speed.json" if options.large else "speed-quick.json"
-    (RESULTS / name).write_text(json.dumps(results, indent=1) + "\n")
+    file = "speed.json" if options.large else "speed-quick.json"
+    (RESULTS / file).write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":
