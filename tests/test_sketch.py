@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from twosample import sketch
 from twosample.sketch import Sketch
 
 
@@ -139,3 +140,12 @@ def test_priorities_increase_and_go_with_their_rows():
 @pytest.mark.parametrize("value", [0.0, -0.0])
 def test_zero_has_no_sign(value):
     np.testing.assert_array_equal(Sketch.of(np.array([[value]])).priorities, Sketch.of(np.zeros((1, 1))).priorities)
+
+
+def test_many_rows_are_sketched_block_by_block(monkeypatch):
+    rows = np.random.default_rng(6).normal(size=(9000, 2))
+    whole = Sketch.of(rows)
+    monkeypatch.setattr(sketch, "_BLOCK_ROWS", 1000)
+    blocked = Sketch.of(rows)
+    np.testing.assert_array_equal(blocked.rows, whole.rows)
+    np.testing.assert_array_equal(blocked.priorities, whole.priorities)

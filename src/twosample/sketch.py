@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,14 @@ __all__ = ["Sketch"]
 _MOST_ROWS, _MOST_OF_ONE_COLUMN = 500, 2000
 _MOST_VALUES = 100_000
 _FEWEST_ROWS = 50
+_BLOCK_ROWS = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
 class Sketch:
     """Rows with the smallest priorities: a random subset that depends neither on their order nor on that of merging.
+
+    Where rows are repeated and there are very many, which of the repeated ones are shown depends on the order.
 
     Attributes
     ----------
@@ -50,7 +54,9 @@ class Sketch:
 
     @classmethod
     def of(cls, rows: Array) -> Sketch:
-        """The sketch of some rows (n, D)."""
+        """The sketch of some rows (n, D), block by block where there are many."""
+        if len(rows) > _BLOCK_ROWS:
+            return reduce(cls.merge, (cls.of(rows[a : a + _BLOCK_ROWS]) for a in range(0, len(rows), _BLOCK_ROWS)))
         hashes = row_hashes(rows)
         order = np.argsort(hashes, kind="stable")
         ordered = hashes[order]
