@@ -363,19 +363,17 @@ def evaluate(statistics: FeatureStatistics, features: FeatureMap, model: Model) 
     V = difference.noise + floor * np.eye(features.count)
     log_amplitude, log_weight = amplitudes(model)
     log_variance = 2.0 * log_amplitude + model.log_prior_variance(features, lengthscales)[:, None]
-    spectra = None
     largest = math.log(_SAFE_ROUNDING * floor / (features.count * np.finfo(np.float64).eps))
-    if model.amplitude is None and log_variance.max() < largest:
-        R = prior.covariances(model, features, lengthscales)
+    direct = model.amplitude is None and log_variance.max() < largest
+    R = prior.covariances(model, features, lengthscales) if direct or not model.coherent else None
+    spectra = None
+    if direct:
         given_amplitude = log_bayes_factor(difference.delta, V, R, log_variance[:, 0], freedom, floor)[:, None]
     else:
-        R = None
         spectra = spectrum(difference.delta, V, prior.factors(model, features, lengthscales), floor)
         given_amplitude = spectral_log_bayes_factor(spectra, log_variance, freedom, floor)
     log_mixture = given_amplitude + log_weight
     log_bf10 = np.logaddexp.reduce(log_mixture, axis=1)
-    if R is None and model.needs_pairs:
-        R = prior.covariances(model, features, lengthscales)
     log_h0, log_h1 = log_likelihoods(
         model, statistics.differences, statistics.log_volume, V, R, difference.size, log_bf10
     )

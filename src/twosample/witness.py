@@ -104,8 +104,7 @@ class WitnessPosterior:
         deviations = interpolation - weights
         given_lengthscale = np.exp(kept.log_mixture - kept.log_bf10[:, None])
         log_amplitudes, _ = amplitudes(model)
-        overall = np.maximum(weights, 0.0) @ given_lengthscale
-        likely = overall > _NEGLIGIBLE_WEIGHT * overall.max()
+        likely = (given_lengthscale > _NEGLIGIBLE_WEIGHT * given_lengthscale.max(axis=1, keepdims=True)).any(axis=0)
         given_lengthscale = given_lengthscale[:, likely]
         log_scale = model.log_prior_variance(features, kept.lengthscales)
         log_variances = np.minimum(2.0 * log_amplitudes[likely] + log_scale[:, None], _LARGEST_LOG_VARIANCE)
