@@ -693,3 +693,11 @@ def test_summary_and_repr():
     assert "1, given" in ts.plan(x, y, lengthscale=1.0).summary()
     assert "of pairs" in ts.plan(x, y, paired=True).summary()
     assert repr(plan) == f"Plan(2 columns, 40 points, model 'adaptive', key '{plan.key}')"
+
+
+def test_frames_go_by_place_where_the_plan_has_no_names():
+    rng = np.random.default_rng(11)
+    x, y = rng.normal(size=(2, 60, 3))
+    plan = ts.plan(x, y)
+    frames = (pd.DataFrame(rows, columns=["a", "b", "c"]) for rows in (x, y))
+    assert plan.test(plan.statistics(*frames)).log_bf10 == plan.test(plan.statistics(x, y)).log_bf10

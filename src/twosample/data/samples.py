@@ -270,11 +270,12 @@ class Samples:
 
 
 def _columns_of(values: object, name: str, columns: tuple[str, ...], kept: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """The rows of one input with the columns that are wanted, by name where it has names, else by place."""
+    """The rows of one input with the columns that are wanted, by name where both have names, else by place."""
     if values is None or _is_empty(values):
         return np.empty((0, len(columns)))
     table = read(values, name)
-    if table.is_frame and table.columns is not None:
+    nameless = columns == tuple(map(str, np.flatnonzero(kept)))
+    if table.is_frame and table.columns is not None and not nameless:
         missing = [column for column in columns if column not in table.columns]
         if missing:
             raise InputError(
