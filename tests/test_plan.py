@@ -701,3 +701,10 @@ def test_frames_go_by_place_where_the_plan_has_no_names():
     plan = ts.plan(x, y)
     frames = (pd.DataFrame(rows, columns=["a", "b", "c"]) for rows in (x, y))
     assert plan.test(plan.statistics(*frames)).log_bf10 == plan.test(plan.statistics(x, y)).log_bf10
+
+
+def test_plans_and_statistics_print_in_short():
+    plan = ts.plan([1.0, 2.0, 4.0, 7.0])
+    assert str(plan).startswith("Plan of a test of 1 column.\n")
+    collected = plan.statistics([1.0, 3.0], [2.0])
+    assert repr(collected) == f"FeatureStatistics(2 and 1 rows, 43 lengthscales, plan '{plan.key}')"

@@ -123,10 +123,11 @@ class Plan(Record):
 
     def summary(self) -> str:
         """The plan in a few lines of text."""
+        columns = "1 column" if len(self.columns) == 1 else f"{len(self.columns)} columns"
         count = "several passes" if self.lengthscales is None else f"{len(self.lengthscales)} in one pass"
         return "\n".join(
             [
-                f"Plan of a test of {len(self.columns)} columns{' of pairs' if self.paired else ''}.",
+                f"Plan of a test of {columns}{' of pairs' if self.paired else ''}.",
                 f"  model                {self.model.name}, kernel {self.kernel.name}",
                 f"  points               {len(self.points)}",
                 f"  lengthscales         {'1, given' if self.fixed else count}",

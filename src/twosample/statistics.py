@@ -77,7 +77,7 @@ class Moments:
         return self.scatter + self.count * (self.mean[..., :, None] * self.mean[..., None, :])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FeatureStatistics:
     """Sufficient statistics of two samples for the test at the points and lengthscales of a plan.
 
@@ -117,6 +117,13 @@ class FeatureStatistics:
     sketch_x: Sketch = field(default_factory=Sketch.empty)
     sketch_y: Sketch = field(default_factory=Sketch.empty)
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return how much was collected, in one line."""
+        return (
+            f"FeatureStatistics({self.n_x} and {self.n_y} rows, {len(self.lengthscales)} lengthscales, "
+            f"plan {self.plan!r})"
+        )
 
     @property
     def n_x(self) -> int:
