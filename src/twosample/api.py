@@ -174,8 +174,7 @@ def plan(
     """
     chosen = models.resolve(model)
     if y is None:
-        divisors = chosen.scale if isinstance(scale, str) and scale == "auto" else scale
-        samples = Samples.from_pilot(x, paired=paired, scale=divisors, nan_policy=nan_policy)
+        samples = Samples.from_pilot(x, paired=paired, scale=_scale(scale, chosen), nan_policy=nan_policy)
     else:
         samples = _samples(x, y, chosen, paired, scale, nan_policy)
     return _plan(samples, chosen, kernel, points, lengthscale, nan_policy, tolerance)
@@ -326,10 +325,12 @@ def _samples(
     scale: ArrayLike,
     nan_policy: Literal["raise", "omit"],
 ) -> Samples:
-    """The samples, checked, with the scale that the model says unless another one was given."""
-    if isinstance(scale, str) and scale == "auto":
-        scale = model.scale
-    return Samples.from_data(x, y, paired=paired, scale=scale, nan_policy=nan_policy)
+    return Samples.from_data(x, y, paired=paired, scale=_scale(scale, model), nan_policy=nan_policy)
+
+
+def _scale(scale: ArrayLike, model: Model) -> ArrayLike:
+    """The scale that the model says, unless another one was given."""
+    return model.scale if isinstance(scale, str) and scale == "auto" else scale
 
 
 def _plan(

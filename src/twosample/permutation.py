@@ -294,7 +294,7 @@ class Swaps:
     @classmethod
     def of(cls, x: Array, y: Array, features: FeatureMap, lengthscales: Array, model: Model) -> Swaps:
         """Go once over the pairs."""
-        moments = local.pair_moments(features, x, y, lengthscales).differences
+        moments = local.pair_moments(features, x, y, lengthscales, halves=False).differences
         n = moments.count
         # The signs cancel in the sum of squares.
         rank_one = _RankOne.of(moments.second_moment, n, 1.0 / n, 0.5 * (n - 1.0), features, lengthscales, model)

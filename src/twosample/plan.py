@@ -30,6 +30,7 @@ from twosample.result import TwoSampleResult
 from twosample.sketch import Sketch
 from twosample.statistics import FeatureStatistics
 from twosample.threads import one_thread
+from twosample.words import columns_in_words
 
 __all__ = ["Plan", "make_plan"]
 
@@ -123,7 +124,7 @@ class Plan(Record):
 
     def summary(self) -> str:
         """The plan in a few lines of text."""
-        columns = "1 column" if len(self.columns) == 1 else f"{len(self.columns)} columns"
+        columns = columns_in_words(len(self.columns))
         count = "several passes" if self.lengthscales is None else f"{len(self.lengthscales)} in one pass"
         return "\n".join(
             [
@@ -138,7 +139,8 @@ class Plan(Record):
     def __repr__(self) -> str:
         """Return the plan in one line."""
         return (
-            f"Plan({len(self.columns)} columns, {len(self.points)} points, model {self.model.name!r}, key {self.key!r})"
+            f"Plan({columns_in_words(len(self.columns))}, {len(self.points)} points, model {self.model.name!r}, "
+            f"key {self.key!r})"
         )
 
     def statistics(self, x: object = None, y: object = None) -> FeatureStatistics:
@@ -176,7 +178,7 @@ class Plan(Record):
             lengthscales = np.setdiff1d(lengthscales, known.lengthscales)
         tick = None if counter is None else (lambda rows: counter(rows * len(lengthscales)))
         if self.model.takes_differences_alone(self.paired):
-            pairs = local.pair_moments(self.features, samples.x, samples.y, lengthscales, tick=tick)
+            pairs = local.pair_moments(self.features, samples.x, samples.y, lengthscales, tick=tick, halves=False)
             new = FeatureStatistics(lengthscales, None, None, pairs.differences, plan=self.key)
         else:
             x, y = local.sample_moments(self.features, (samples.x, samples.y), lengthscales, tick)

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["data_in_words", "log_bf10_text", "printable", "probability_in_words", "pvalue_text", "sentence"]
+__all__ = [
+    "columns_in_words",
+    "data_in_words",
+    "log_bf10_text",
+    "printable",
+    "probability_in_words",
+    "pvalue_text",
+    "sentence",
+]
 
 
 def printable(text: str) -> str:
@@ -65,4 +73,15 @@ def data_in_words(n_x: int, n_y: int, n_columns: int, paired: bool) -> str:
     '20 and 30 rows, 1 column'
     """
     sizes = f"{n_x} pairs" if paired else f"{n_x} and {n_y} rows"
-    return f"{sizes}, {'1 column' if n_columns == 1 else f'{n_columns} columns'}"
+    return f"{sizes}, {columns_in_words(n_columns)}"
+
+
+def columns_in_words(count: int) -> str:
+    """How many columns there are.
+
+    Examples
+    --------
+    >>> columns_in_words(1), columns_in_words(3)
+    ('1 column', '3 columns')
+    """
+    return "1 column" if count == 1 else f"{count} columns"

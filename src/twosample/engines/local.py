@@ -94,11 +94,11 @@ class Volumes:
 
 @dataclass(frozen=True, eq=False)
 class PairMoments:
-    """Moments of the differences of pairs and of both their halves; the sum of log volumes (m,), 0 if not wanted."""
+    """Moments of the differences of pairs, and of their halves; the sum of log volumes (m,), 0 if not wanted."""
 
     differences: Moments
-    x: Moments
-    y: Moments
+    x: Moments | None
+    y: Moments | None
     log_volume: Array
 
 
@@ -109,12 +109,14 @@ def pair_moments(
     lengthscales: Array,
     volumes: Volumes | None = None,
     tick: Tick | None = None,
+    *,
+    halves: bool = True,
 ) -> PairMoments:
-    """Moments of paired rows (n, D) each; `tick` as for samples."""
+    """Moments of paired rows (n, D) each, also of their `halves` where these are wanted; `tick` as for samples."""
 
-    def of_part(part: tuple[int, int]) -> PairMoments:
+    def of_part(part: tuple[int, int]) -> tuple[list[Moments], Array]:
         first, last = part
-        totals = [_Accumulator(len(lengthscales), features.count) for _ in range(3)]
+        totals = [_Accumulator(len(lengthscales), features.count) for _ in range(3 if halves else 1)]
         log_volume = np.zeros(len(lengthscales))
         for start in range(first, last, BLOCK_ROWS):
             rows = slice(start, min(start + BLOCK_ROWS, last))
@@ -126,23 +128,22 @@ def pair_moments(
                     find = jacobians.log_volume_bounds if volumes.bounds else jacobians.log_volumes
                     of_pairs = find(float(lengthscales[index]), (values, other))
                     log_volume[index] += of_pairs[volumes.usable[rows]].sum()
-                for total, block in zip(totals, (values - other, values, other), strict=True):
+                for total, block in zip(totals, (values - other, values, other), strict=False):
                     total.add(index, block)
             for total in totals:
                 total.close_block(len(x_block))
-        differences, of_x, of_y = (total.moments() for total in totals)
-        return PairMoments(differences, of_x, of_y, log_volume)
+        return [total.moments() for total in totals], log_volume
 
-    parts = []
+    parts, log_volumes = [], []
     tasks = _parts(len(x))
-    for (first, last), one in zip(tasks, in_order(of_part, tasks), strict=True):
-        parts.append(one)
+    for (first, last), (moments, log_volume) in zip(tasks, in_order(of_part, tasks), strict=True):
+        parts.append(moments)
+        log_volumes.append(log_volume)
         if tick is not None:
             tick(2 * (last - first))
-    differences, moments_x, moments_y = (
-        reduce(Moments.merge, (getattr(part, name) for part in parts)) for name in ("differences", "x", "y")
-    )
-    return PairMoments(differences, moments_x, moments_y, np.sum([part.log_volume for part in parts], axis=0))
+    differences, *of_halves = (reduce(Moments.merge, moments) for moments in zip(*parts, strict=True))
+    of_x, of_y = of_halves or (None, None)
+    return PairMoments(differences, of_x, of_y, np.sum(log_volumes, axis=0))
 
 
 def _parts(n: int) -> list[tuple[int, int]]:

@@ -78,17 +78,21 @@ class Passes:
         x, y, features = self.samples.x, self.samples.y, self.features
         count = self.tick
         tick = None if count is None else (lambda rows: count(rows * len(lengthscales)))
-        if self.pairs is None and not any(map(self._differences_alone, self.models)):
+        alone = [self._differences_alone(model) for model in self.models]
+        if self.pairs is None and not any(alone):
             moments_x, moments_y = local.sample_moments(features, (x, y), lengthscales, tick)
             return FeatureStatistics(lengthscales, moments_x, moments_y)
         left, right = (x, y) if self.pairs is None else (self.pairs.x, self.pairs.y)
         volumes = None if self.pairs is None else local.Volumes(self.pairs.usable, bounds)
-        of_pairs = local.pair_moments(features, left, right, lengthscales, volumes, tick)
-        moments_x, moments_y = of_pairs.x, of_pairs.y
-        if left is not x or right is not y:  # pairs were drawn from samples of unequal size
-            moments_x, moments_y = local.sample_moments(features, (x, y), lengthscales, tick)
+        drawn = left is not x or right is not y  # from samples of unequal size
+        halves = not drawn and not all(alone)
+        of_pairs = local.pair_moments(features, left, right, lengthscales, volumes, tick, halves=halves)
         log_volume = None if volumes is None else of_pairs.log_volume
-        return FeatureStatistics(lengthscales, moments_x, moments_y, of_pairs.differences, log_volume)
+        statistics = FeatureStatistics(lengthscales, of_pairs.x, of_pairs.y, of_pairs.differences, log_volume)
+        if drawn:
+            moments_x, moments_y = local.sample_moments(features, (x, y), lengthscales, tick)
+            return replace(statistics, x=moments_x, y=moments_y)
+        return statistics
 
     @property
     def spread(self) -> float:
