@@ -116,9 +116,9 @@ def test_factors_on_the_points_keep_what_the_covariance_hides():
 
 def test_cross_covariance_and_variance_on_the_points():
     rows, locations, features = problem()
-    found = prior.cross_covariance("points", features, rows, 0.7)
+    found = prior.at_locations("points", features, rows, 0.7)[0]
     np.testing.assert_allclose(found, of_signed_measures(locations, features.points, features.points, 0.7), atol=1e-15)
-    variance = prior.variance("points", features, rows, 0.7)
+    variance = prior.at_locations("points", features, rows, 0.7)[1]
     expected = np.diag(of_signed_measures(locations, locations, features.points, 0.7))
     np.testing.assert_allclose(variance, expected, atol=1e-15)
 
@@ -126,8 +126,8 @@ def test_cross_covariance_and_variance_on_the_points():
 def test_cross_covariance_and_variance_of_lebesgue():
     rows, locations, features = problem()
     expected = gaussian(locations, features.points, np.sqrt(2) * 0.7)
-    np.testing.assert_allclose(prior.cross_covariance("lebesgue", features, rows, 0.7), expected, rtol=1e-13)
-    assert prior.variance("lebesgue", features, rows, 0.7).tolist() == [1.0] * 5
+    np.testing.assert_allclose(prior.at_locations("lebesgue", features, rows, 0.7)[0], expected, rtol=1e-13)
+    assert prior.at_locations("lebesgue", features, rows, 0.7)[1].tolist() == [1.0] * 5
 
 
 @pytest.mark.parametrize("measure", ["points", "lebesgue"])
@@ -136,5 +136,5 @@ def test_at_the_points_themselves_both_agree_with_the_covariance(measure):
     model = replace(ADAPTIVE, measure=measure)
     rows = features.view.undo(features.points)
     [R] = prior.covariances(model, features, np.array([0.7]))
-    np.testing.assert_allclose(prior.cross_covariance(measure, features, rows, 0.7), R, atol=1e-13)
-    np.testing.assert_allclose(prior.variance(measure, features, rows, 0.7), np.diag(R), atol=1e-13)
+    np.testing.assert_allclose(prior.at_locations(measure, features, rows, 0.7)[0], R, atol=1e-13)
+    np.testing.assert_allclose(prior.at_locations(measure, features, rows, 0.7)[1], np.diag(R), atol=1e-13)

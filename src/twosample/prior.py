@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from twosample.models import Measure, Model
 
 
-__all__ = ["covariances", "cross_covariance", "factors", "variance", "zero_sum"]
+__all__ = ["at_locations", "covariances", "factors", "zero_sum"]
 
 
 def zero_sum(values: Any) -> Any:
@@ -48,16 +48,10 @@ def factors(model: Model, features: FeatureMap, lengthscales: Array) -> Array:
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
 
 
-def cross_covariance(measure: Measure, features: FeatureMap, rows: Array, lengthscale: float) -> Array:
-    """R between locations, in the units of the data, and the points, (w, s)."""
-    at = np.array([lengthscale])
+def at_locations(measure: Measure, features: FeatureMap, rows: Array, lengthscale: float) -> tuple[Array, Array]:
+    """Covariance of locations, in the units of the data, with the points, (w, s), and variance at them, (w,)."""
     if measure == "lebesgue":
-        return features.convolved(rows, lengthscale)
-    return np.asarray(zero_sum(features.at(rows, lengthscale)) @ zero_sum(features.between(at)[0]).T)
-
-
-def variance(measure: Measure, features: FeatureMap, rows: Array, lengthscale: float) -> Array:
-    """r(w, w) at the locations, (w,)."""
-    if measure == "lebesgue":
-        return np.ones(len(rows))
-    return np.asarray(np.square(zero_sum(features.at(rows, lengthscale))).sum(axis=1))
+        return features.convolved(rows, lengthscale), np.ones(len(rows))
+    factor = zero_sum(features.at(rows, lengthscale))
+    between = zero_sum(features.between(np.array([lengthscale]))[0])
+    return np.asarray(factor @ between.T), np.asarray(np.square(factor).sum(axis=1))

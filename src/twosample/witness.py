@@ -136,11 +136,12 @@ class WitnessPosterior:
         features = PointFeatures(self.kernel, View.none(self.points.shape[1]), self.points, typical=1.0)
         means, variances = np.empty((2, len(self.lengthscales), len(locations)))
         for j, lengthscale in enumerate(self.lengthscales.tolist()):
-            projected = prior.cross_covariance(self.measure, features, locations, lengthscale) @ self.basis[j]
+            cross, prior_variance = prior.at_locations(self.measure, features, locations, lengthscale)
+            projected = cross @ self.basis[j]
             variance = np.exp(self.log_variances[j])[:, None]
             gain = variance / (1.0 + variance * self.eigenvalues[j])
             of_amplitudes = projected @ (gain * self.scores[j]).T
-            left = np.outer(prior.variance(self.measure, features, locations, lengthscale), variance)
+            left = np.outer(prior_variance, variance)
             left -= projected**2 @ (variance * gain).T
             means[j] = of_amplitudes @ self.amplitude_weights[j]
             deviations = of_amplitudes - means[j][:, None]
