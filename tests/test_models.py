@@ -115,12 +115,20 @@ def test_small_amplitudes_keep_their_mass():
 
 
 def test_noise_floor():
-    assert NoiseFloor(50.0, power=3).at(100.0) == pytest.approx(5e-5)
-    assert NoiseFloor(0.1, power=1).at(30.0) == pytest.approx(0.1 / 30)
-    assert NoiseFloor(1e-8, power=0).at(10**6) == pytest.approx(1e-8)
+    assert NoiseFloor(50.0, power=3).at(100.0, 0.1) == pytest.approx(5e-5)
+    assert NoiseFloor(0.1, power=1).at(30.0, 0.1) == pytest.approx(0.1 / 30)
+    assert NoiseFloor(1e-8, power=0).at(10**6, 0.1) == pytest.approx(1e-8)
     # What rounding can hide of numbers near 1 is never less than 1e-16, and squares need some digits of it.
-    assert NoiseFloor(50.0, power=3).at(1e9) == 1e-12
-    assert NoiseFloor(0.0, power=1).at(10.0) == 1e-12
+    assert NoiseFloor(50.0, power=3).at(1e9, 0.1) == 1e-12
+    assert NoiseFloor(0.0, power=1).at(10.0, 0.1) == 1e-12
+
+
+def test_relative_noise_floor():
+    floor = NoiseFloor(1500.0, power=3, relative=True)
+    np.testing.assert_allclose(floor.at(100.0, np.array([0.1, 1e-6])), [1.5e-4, 1.5e-9])
+    # It never vanishes beside the noise, which is of the size of variance / n, nor where nothing varies.
+    assert floor.at(1e9, 0.1) / (0.1 / 1e9) == pytest.approx(1e-9)
+    assert floor.at(100.0, 0.0) > 0
 
 
 # ---- models

@@ -31,16 +31,19 @@ __all__ = [
     "log_determinant",
     "log_likelihoods",
     "log_pseudo_likelihood",
+    "needs_exact_spectra",
     "probability",
     "published_log_pseudo_likelihoods",
     "signal_shares",
     "spectral_log_bayes_factor",
     "spectrum",
+    "with_floor",
 ]
 
 
-# Where the noise floor is smaller, small singular values must keep their digits.
+# Where the noise floor is smaller, at a typical variance of features, small singular values must keep their digits.
 _SAFE_FLOOR = 1e-9
+_TYPICAL_VARIANCE = 1 / 30
 # Rounding in a²R beyond this share of the noise floor could make a²R + V indefinite.
 _SAFE_ROUNDING = 1e-3
 # Lengthscales that are evaluated at the same time.
@@ -63,33 +66,42 @@ class Difference(NamedTuple):
     freedom
         Half the degrees of freedom of the covariance, as kernel features are not Gaussian: n - 1 for two samples of
         size n, (n - 1)/2 for n pairs.
+    variance
+        Mean variance of the features, whichever sample they are of, (...): relabelling rows does not change it.
     """
 
     delta: Any
     noise: Any
     size: float
     freedom: float
+    variance: Any
 
     @classmethod
-    def of_samples(cls, x: Moments, y: Moments, shrinkage: float = 0.0) -> Difference:
+    def of_samples(cls, x: Moments, y: Moments, shrinkage: float | None = 0.0) -> Difference:
         """Of independent samples, the paper's Method 1.
 
         Each sample's covariance is shrunk towards the pooled within-sample one, as if `shrinkage` more observations
-        had it. With equal sample sizes that changes nothing.
+        had it, or is that one (None). With equal sample sizes that changes nothing.
         """
         size = 2.0 / (1.0 / x.count + 1.0 / y.count)
         if shrinkage == 0.0 or x.count == y.count:
             noise = x.covariance / x.count + y.covariance / y.count
+        elif shrinkage is None:
+            noise = (x.scatter + y.scatter) * (2.0 / (size * (x.count + y.count)))
         else:
             within = (x.scatter + y.scatter) * (shrinkage / (x.count + y.count))
             noise = sum((one.scatter + within) / ((one.count + shrinkage) * one.count) for one in (x, y))
-        return cls(x.mean - y.mean, noise, size, size - 1.0)
+        delta = x.mean - y.mean
+        # The scatter of all rows: within the samples, and (n/2) ΔΔᵀ between them.
+        total = _mean_diagonal(x.scatter) + _mean_diagonal(y.scatter) + 0.5 * size * _mean_square(delta)
+        return cls(delta, noise, size, size - 1.0, total / (x.count + y.count))
 
     @classmethod
     def of_pairs(cls, differences: Moments) -> Difference:
         """Of pairs, the paper's Method 2."""
         n = differences.count
-        return cls(differences.mean, differences.covariance / n, float(n), 0.5 * (n - 1.0))
+        variance = 0.5 * (_mean_diagonal(differences.covariance) + _mean_square(differences.mean))
+        return cls(differences.mean, differences.covariance / n, float(n), 0.5 * (n - 1.0), variance)
 
     @classmethod
     def of(cls, statistics: FeatureStatistics, model: Model) -> Difference:
@@ -98,6 +110,21 @@ class Difference(NamedTuple):
             return cls.of_samples(statistics.x, statistics.y, model.shrinkage)
         assert statistics.differences is not None
         return cls.of_pairs(statistics.differences)
+
+
+def _mean_diagonal(matrices: Any) -> Any:
+    xp = namespace(matrices)
+    return xp.mean(xp.linalg.diagonal(matrices), axis=-1)
+
+
+def _mean_square(vectors: Any) -> Any:
+    return namespace(vectors).mean(vectors**2, axis=-1)
+
+
+def with_floor(noise: Any, floor: Any) -> Any:
+    """V: the noise with a floor (...) on its diagonal."""
+    xp = namespace(noise)
+    return noise + floor[..., None, None] * xp.eye(noise.shape[-1], dtype=noise.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,15 +152,16 @@ class Spectrum:
         return Spectrum(self.eigenvalues[indices], self.scores[indices], self.basis[indices])
 
 
-def spectrum(delta: Array, V: Array, factor: Array, floor: float = 0.0) -> Spectrum:
+def spectrum(delta: Array, V: Array, factor: Array, *, exact: bool = True) -> Spectrum:
     """Diagonalise R = FFᵀ, F (..., s, s), in the metric of V; leading dimensions are independent problems.
 
     V must be positive definite (its noise floor sees to that). λ are the squared singular values of L⁻¹F. To form
     L⁻¹RL⁻ᵀ would lose digits to rounding in R as soon as the floor is small: a floor of 1e-12 turns rounding of 1e-16
-    into λ of 1e-4, and large samples that differ have amplitudes that make it 1e3.
+    into λ of 1e-4, and large samples that differ have amplitudes that make it 1e3. Where the floor is large, `exact` can
+    be spared.
     """
     inverse = np.linalg.inv(np.linalg.cholesky(V))
-    eigenvalues, vectors = _squared_singular_values(inverse @ factor, exact=floor < _SAFE_FLOOR)
+    eigenvalues, vectors = _squared_singular_values(inverse @ factor, exact)
     basis = np.swapaxes(inverse, -1, -2) @ vectors
     scores = (np.swapaxes(basis, -1, -2) @ delta[..., None])[..., 0]
     return Spectrum(eigenvalues, scores, basis)
@@ -206,16 +234,20 @@ def compare(explained: Any, log_determinant: Any, whole: Any, freedom: float, di
 
 
 def spectral_log_bayes_factor(
-    spectra: Spectrum, log_variance: Array, freedom: float = math.inf, floor: float = 0.0
+    spectra: Spectrum, log_variance: Array, freedom: float = math.inf, floor: Array | float = 0.0
 ) -> Array:
-    """Log BF10 for A prior variances each, given by their logarithms (m, A), as (m, A).
+    """Log BF10 for A prior variances each, given by their logarithms (m, A), as (m, A); floors are (m,).
 
     For known V it is ½ Σ [u² a²λ/(1+a²λ) - log(1+a²λ)], the ratio of two Gaussian densities of Δ.
     """
     if len(log_variance) > _PART:  # a part stays in the cache
         parts = (slice(first, first + _PART) for first in range(0, len(log_variance), _PART))
+        floors = np.broadcast_to(floor, len(log_variance))
         return np.concatenate(
-            [spectral_log_bayes_factor(spectra.select(part), log_variance[part], freedom, floor) for part in parts]
+            [
+                spectral_log_bayes_factor(spectra.select(part), log_variance[part], freedom, floors[part])
+                for part in parts
+            ]
         )
     shares, log_determinants = signal_shares(spectra.eigenvalues, log_variance)
     squares = np.square(spectra.scores)
@@ -225,9 +257,7 @@ def spectral_log_bayes_factor(
     return np.asarray(compare(explained, log_determinants, whole[..., None], freedom, dimensions[..., None]))
 
 
-def log_bayes_factor(
-    delta: Any, V: Any, R: Any, log_variance: Any, freedom: float = math.inf, floor: float = 0.0
-) -> Any:
+def log_bayes_factor(delta: Any, V: Any, R: Any, log_variance: Any, freedom: float = math.inf, floor: Any = 0.0) -> Any:
     """Log BF10 at one prior variance a² each, without a spectrum: by Cholesky factors, which also have gradients.
 
     With S = a²L⁻¹RL⁻ᵀ and w = L⁻¹Δ what H1 explains is wᵀ(I + S)⁻¹Sw, at the cost of log |I + S|.
@@ -354,23 +384,29 @@ def amplitudes(model: Model) -> tuple[Array, Array]:
     return model.amplitude.nodes()
 
 
+def needs_exact_spectra(model: Model, size: float) -> bool:
+    """Whether small singular values must keep their digits for samples of this size."""
+    return bool(model.floor.at(size, _TYPICAL_VARIANCE) < _SAFE_FLOOR)
+
+
 def evaluate(statistics: FeatureStatistics, features: FeatureMap, model: Model) -> Evidence:
     """The evidence at every lengthscale of the statistics."""
     lengthscales = statistics.lengthscales
     difference = Difference.of(statistics, model)
-    floor = model.floor.at(difference.size)
+    floor = model.floor.at(difference.size, difference.variance)
     freedom = difference.freedom if model.student else math.inf
-    V = difference.noise + floor * np.eye(features.count)
+    V = with_floor(difference.noise, floor)
     log_amplitude, log_weight = amplitudes(model)
     log_variance = 2.0 * log_amplitude + model.log_prior_variance(features, lengthscales)[:, None]
-    largest = math.log(_SAFE_ROUNDING * floor / (features.count * np.finfo(np.float64).eps))
+    largest = math.log(_SAFE_ROUNDING * floor.min() / (features.count * np.finfo(np.float64).eps))
     direct = model.amplitude is None and log_variance.max() < largest
     R = prior.covariances(model, features, lengthscales) if direct or not model.coherent else None
     spectra = None
     if direct:
         given_amplitude = log_bayes_factor(difference.delta, V, R, log_variance[:, 0], freedom, floor)[:, None]
     else:
-        spectra = spectrum(difference.delta, V, prior.factors(model, features, lengthscales), floor)
+        factors = prior.factors(model, features, lengthscales)
+        spectra = spectrum(difference.delta, V, factors, exact=needs_exact_spectra(model, difference.size))
         given_amplitude = spectral_log_bayes_factor(spectra, log_variance, freedom, floor)
     log_mixture = given_amplitude + log_weight
     log_bf10 = np.logaddexp.reduce(log_mixture, axis=1)

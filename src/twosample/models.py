@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -18,7 +18,9 @@ __all__ = ["PRESETS", "Gamma", "HalfCauchy", "LogUniform", "Measure", "Model", "
 
 Measure = Literal["lebesgue", "points"]
 
+# What rounding in R and V can hide: of an absolute floor, and of a relative one beside the noise.
 _SMALLEST_FLOOR = 1e-12
+_SMALLEST_SHARE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -80,14 +82,30 @@ class HalfCauchy:
 
 @dataclass(frozen=True)
 class NoiseFloor:
-    """What is added to the diagonal of V: factor / n**power, n the harmonic mean of the sample sizes."""
+    """What is added to the diagonal of V: factor / n**power, n the harmonic mean of the sample sizes.
+
+    A relative floor is that times the mean variance of the features at each lengthscale, whichever sample they are of.
+    Kernel features vary less in many columns and at large lengthscales, and an absolute floor would drown them there.
+    """
 
     factor: float
     power: int
+    relative: bool = False
 
-    def at(self, n: float) -> float:
-        """The floor for samples of size n, but at least what rounding in R and V can hide."""
-        return max(self.factor / n**self.power, _SMALLEST_FLOOR)
+    def at(self, n: float, variance: Any) -> Any:
+        """The floor for samples of size n, but at least what rounding in R and V can hide.
+
+        Parameters
+        ----------
+        n
+            Harmonic mean of the sample sizes.
+        variance
+            Mean variance of the features at each lengthscale, (...).
+        """
+        floor = self.factor / n**self.power
+        if self.relative:
+            return max(floor, _SMALLEST_SHARE / n) * variance + np.finfo(np.float64).tiny
+        return max(floor, _SMALLEST_FLOOR) + 0.0 * variance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +135,8 @@ class Model:
     student
         Whether V counts as estimated, so that Student's t takes the place of the Gaussian, or as known.
     shrinkage
-        Weight, in observations, of the pooled covariance in each sample's covariance.
+        Weight, in observations, of the pooled covariance in each sample's covariance; None is all of it, as where the
+        samples are from one distribution.
     scale
         Columns are divided by a "robust" spread or left "raw".
     """
@@ -131,7 +150,7 @@ class Model:
     prior_nugget: float = 0.0
     floor: NoiseFloor
     student: bool = False
-    shrinkage: float = 0.0
+    shrinkage: float | None = 0.0
     scale: Literal["robust", "raw"]
 
     def log_prior_variance(self, features: FeatureMap, lengthscales: Array) -> Array:

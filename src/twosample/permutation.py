@@ -18,7 +18,7 @@ from twosample import evidence, prior
 from twosample.arrays import Array, Flags
 from twosample.data import Samples
 from twosample.engines import local
-from twosample.evidence import Spectrum
+from twosample.evidence import Difference, Spectrum
 from twosample.features import FeatureMap
 from twosample.models import Model
 from twosample.plan import Plan
@@ -206,9 +206,17 @@ class Splits:
         [pooled] = local.sample_moments(features, (rows,), lengthscales)
         counts = n_first, len(rows) - n_first
         rank_one = None
-        if counts[0] == counts[1]:
-            # S_x + S_y is the pooled scatter less (n/2) ΔΔᵀ.
-            rank_one = _RankOne.of(pooled.scatter, n_first, 0.5 / n_first, n_first - 1.0, features, lengthscales, model)
+        if counts[0] == counts[1] or model.shrinkage is None:
+            # S_x + S_y is the pooled scatter less (n/2) ΔΔᵀ, n the harmonic mean of the sizes.
+            size = 2.0 / (1.0 / counts[0] + 1.0 / counts[1])
+            difference = Difference(
+                delta=np.zeros_like(pooled.mean),
+                noise=pooled.scatter * (2.0 / (size * len(rows))),
+                size=size,
+                freedom=size - 1.0,
+                variance=np.einsum("...ii->...", pooled.covariance) / features.count,
+            )
+            rank_one = _RankOne.of(difference, 1.0 / len(rows), features, lengthscales, model)
         return cls(rows, counts, features, lengthscales, model, pooled, rank_one)
 
     @property
@@ -297,7 +305,8 @@ class Swaps:
         moments = local.pair_moments(features, x, y, lengthscales, halves=False).differences
         n = moments.count
         # The signs cancel in the sum of squares.
-        rank_one = _RankOne.of(moments.second_moment, n, 1.0 / n, 0.5 * (n - 1.0), features, lengthscales, model)
+        squares = Moments(n, np.zeros_like(moments.mean), moments.second_moment)
+        rank_one = _RankOne.of(Difference.of_pairs(squares), 1.0 / n, features, lengthscales, model)
         return cls(x, y, features, lengthscales, rank_one)
 
     @property
@@ -338,33 +347,26 @@ class _RankOne:
     log_variance: Array  # (m, A)
     log_weight: Array  # (A,)
     c: float
-    floor: float
+    floor: Array  # (m,)
     freedom: float
 
     @classmethod
-    def of(
-        cls,
-        squares: Array,
-        n: int,
-        c: float,
-        freedom: float,
-        features: FeatureMap,
-        lengthscales: Array,
-        model: Model,
-    ) -> _RankOne:
-        """With V₀ = squares/n² + floor, as the evidence has it for n pairs."""
-        floor = model.floor.at(n)
-        V = squares / n / n + floor * np.eye(features.count)
+    def of(cls, difference: Difference, c: float, features: FeatureMap, lengthscales: Array, model: Model) -> _RankOne:
+        """With V₀ the noise of that difference, which is zero, and its floor."""
+        floor = model.floor.at(difference.size, difference.variance)
+        V = evidence.with_floor(difference.noise, floor)
         log_amplitude, log_weight = evidence.amplitudes(model)
         log_scale = model.log_prior_variance(features, lengthscales)
         factors = prior.factors(model, features, lengthscales)
         return cls(
-            spectra=evidence.spectrum(np.zeros(V.shape[:2]), V, factors, floor),
+            spectra=evidence.spectrum(
+                difference.delta, V, factors, exact=evidence.needs_exact_spectra(model, difference.size)
+            ),
             log_variance=2.0 * log_amplitude + log_scale[:, np.newaxis],
             log_weight=log_weight,
             c=c,
             floor=floor,
-            freedom=freedom if model.student else np.inf,
+            freedom=difference.freedom if model.student else np.inf,
         )
 
     def log_bf10(self, deltas: Array) -> Array:
@@ -382,7 +384,7 @@ class _RankOne:
         growth = self.c * difference / left
         explained = difference / (left * left * (1.0 + growth))
         inverse_trace = np.square(basis).sum() + self.c * np.square(scores @ basis.T).sum(axis=1) / left[:, 0]
-        dimensions = (basis.shape[0] - self.floor * inverse_trace)[:, np.newaxis]
+        dimensions = (basis.shape[0] - self.floor[index] * inverse_trace)[:, np.newaxis]
         given_amplitude = evidence.compare(
             explained, log_determinants + np.log1p(growth), whole / left, self.freedom, dimensions
         )

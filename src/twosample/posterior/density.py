@@ -161,8 +161,8 @@ class Target:
             difference = Difference.of_pairs(Moments.of(feature_x - feature_y))
         else:
             difference = Difference.of_samples(Moments.of(feature_x), Moments.of(feature_y), model.shrinkage)
-        floor = model.floor.at(difference.size)
-        V = difference.noise + floor * jnp.eye(len(points))
+        floor = model.floor.at(difference.size, difference.variance)
+        V = evidence.with_floor(difference.noise, floor)
         R = self._prior_covariance(points)
         if not model.unit_variance:
             log_variance += kernel.log_self_convolution(jnp.exp(jnp.log(scale).mean()), len(scale))
