@@ -157,8 +157,8 @@ def spectrum(delta: Array, V: Array, factor: Array, *, exact: bool = True) -> Sp
 
     V must be positive definite (its noise floor sees to that). λ are the squared singular values of L⁻¹F. To form
     L⁻¹RL⁻ᵀ would lose digits to rounding in R as soon as the floor is small: a floor of 1e-12 turns rounding of 1e-16
-    into λ of 1e-4, and large samples that differ have amplitudes that make it 1e3. Where the floor is large, `exact` can
-    be spared.
+    into λ of 1e-4, and large samples that differ have amplitudes that make it 1e3. Where the floor is large, `exact`
+    can be spared.
     """
     inverse = np.linalg.inv(np.linalg.cholesky(V))
     eigenvalues, vectors = _squared_singular_values(inverse @ factor, exact)
