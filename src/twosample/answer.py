@@ -8,7 +8,8 @@ import numpy as np
 
 from twosample.errors import AccuracyWarning
 from twosample.evidence import Evidence, amplitudes
-from twosample.posterior.lengthscale import H0, H1, LengthscalePosterior
+from twosample.mixture import Mixture
+from twosample.posterior.lengthscale import H0, H1, LengthscalePosterior, wanted_error
 from twosample.result import Amplitude, Diagnostics, Lengthscale, TwoSampleResult
 from twosample.witness import WitnessPosterior
 
@@ -24,6 +25,7 @@ def result(
     evidence: Evidence,
     posterior: LengthscalePosterior,
     *,
+    mixture: Mixture | None = None,
     prior_odds: float,
     sizes: tuple[int, int],
     sketches: tuple[Sketch, Sketch],
@@ -40,6 +42,8 @@ def result(
         At the lengthscales that were looked at, increasing.
     posterior
         Of the lengthscale.
+    mixture
+        What the other tests of the plan say, where there are any.
     prior_odds
         Of "different" against "the same".
     sizes
@@ -54,8 +58,12 @@ def result(
     rule, unit = posterior.rule, plan.view.unit
     given_lengthscale = np.exp(evidence.log_mixture - evidence.log_bf10[:, None])
     log_amplitudes, _ = amplitudes(plan.model)
+    log_bf10, error, converged = posterior.log_bf10, rule.error, rule.converged
+    if mixture is not None:
+        log_bf10, error = mixture.log_bf10, mixture.share_of_main * rule.error
+        converged = rule.converged or error <= wanted_error(log_bf10, plan.tolerance)
     return TwoSampleResult(
-        log_bf10=posterior.log_bf10,
+        log_bf10=log_bf10,
         prior_odds=prior_odds,
         lengthscale=Lengthscale(
             grid=np.exp(rule.grid) * unit,
@@ -83,8 +91,8 @@ def result(
         model=plan.model,
         diagnostics=Diagnostics(
             evaluations=rule.evaluations,
-            quadrature_error=rule.error,
-            converged=rule.converged,
+            quadrature_error=error,
+            converged=converged,
             pairs=pairs,
             permutations=0,
             notes=(*plan.notes, *notes),
@@ -93,6 +101,7 @@ def result(
         shown_y=sketches[1].rows,
         witness_posterior=WitnessPosterior.of(evidence, posterior, plan.features, plan.model),
         pvalue=None,
+        by_subset=None if mixture is None else by_subset(mixture),
     )
 
 

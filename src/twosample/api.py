@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -16,6 +18,7 @@ from twosample.data import Samples
 from twosample.errors import DroppedDataWarning, InputError, Setting, warn
 from twosample.gibbs_result import GibbsResult
 from twosample.kernels import Kernel
+from twosample.mixture import evaluate_parts
 from twosample.models import Model
 from twosample.pairs import Pairs
 from twosample.plan import Plan, make_plan
@@ -43,6 +46,7 @@ def test(
     kernel: str | Kernel = "rbf",
     lengthscale: float | Literal["median"] | None = None,
     points: int | ArrayLike = 40,
+    subsets: str | Iterable[Iterable[str | int]] | None = "auto",
     prior_odds: float = 1.0,
     scale: ArrayLike = "auto",
     nan_policy: Literal["raise", "omit"] = "raise",
@@ -68,6 +72,11 @@ def test(
         data where there is one column or the columns are not scaled, else relative to the scale of the columns.
     points
         Number of evaluation points, or the points themselves (s, D) in the units of the data.
+    subsets
+        Which columns may differ, for models that mix over that: "auto" is all columns together, each alone and, up to
+        12 columns, each pair; "all" is every subset of up to 10 columns; a list of tuples of columns is those. Sizes of
+        subsets have equal prior weight. None tests all columns together as scaled, and nothing else, as does a given
+        `lengthscale`.
     prior_odds
         Prior odds of "different" against "the same".
     scale
@@ -107,7 +116,7 @@ def test(
     """
     chosen = models.resolve(model)
     samples = _samples(x, y, chosen, paired, scale, nan_policy)
-    the_plan = _plan(samples, chosen, kernel, points, lengthscale, nan_policy, tolerance)
+    the_plan = _plan(samples, chosen, kernel, points, lengthscale, nan_policy, tolerance, subsets)
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
     permutations = count_of(permutations, "permutations", 0)
     if permutations and chosen.needs_pairs:
@@ -145,6 +154,7 @@ def plan(
     kernel: str | Kernel = "rbf",
     lengthscale: float | Literal["median"] | None = None,
     points: int | ArrayLike = 40,
+    subsets: str | Iterable[Iterable[str | int]] | None = "auto",
     scale: ArrayLike = "auto",
     nan_policy: Literal["raise", "omit"] = "raise",
     tolerance: float = 1e-3,
@@ -155,7 +165,7 @@ def plan(
     ----------
     x, y
         The samples, or a pilot of each, as in `test`; or one pilot of rows of both, and no `y`.
-    model, paired, kernel, lengthscale, points, scale, nan_policy, tolerance
+    model, paired, kernel, lengthscale, points, subsets, scale, nan_policy, tolerance
         As in `test`.
 
     Returns
@@ -177,7 +187,7 @@ def plan(
         samples = Samples.from_pilot(x, paired=paired, scale=_scale(scale, chosen), nan_policy=nan_policy)
     else:
         samples = _samples(x, y, chosen, paired, scale, nan_policy)
-    return _plan(samples, chosen, kernel, points, lengthscale, nan_policy, tolerance)
+    return _plan(samples, chosen, kernel, points, lengthscale, nan_policy, tolerance, subsets)
 
 
 def log_bf10(
@@ -341,7 +351,15 @@ def _plan(
     lengthscale: float | str | None,
     nan_policy: Literal["raise", "omit"],
     tolerance: float = 1e-3,
+    subsets: object = None,
 ) -> Plan:
+    if not model.ranks or lengthscale is not None:
+        if subsets not in ("auto", None):
+            why = f"model {model.name!r} tests all columns together"
+            if model.ranks:
+                why = "at a given lengthscale all columns are tested together"
+            raise InputError(f"subsets: {why}", argument="subsets", remedy=("use ", Setting("subsets", "auto")))
+        subsets = None
     return make_plan(
         samples,
         model,
@@ -350,6 +368,7 @@ def _plan(
         lengthscale,
         nan_policy=nan_policy,
         tolerance=positive(tolerance, "tolerance"),
+        subsets=subsets,
     )
 
 
@@ -364,12 +383,14 @@ def _pairs(samples: Samples, the_plan: Plan, generator: np.random.Generator) -> 
 def _in_one_pass(the_plan: Plan, samples: Samples, prior_odds: float, counter: WorkCounter) -> TwoSampleResult:
     """The answer from one pass over the rows, and from another one where that was not accurate enough."""
     statistics: FeatureStatistics | None = None
+    statistics_of = partial(the_plan.statistics_of, samples)
+    parts = evaluate_parts(the_plan, statistics_of)
     while True:
         assert the_plan.lengthscales is not None
         done = 0 if statistics is None else len(statistics.lengthscales)
         counter.expect((samples.n_x + samples.n_y) * (len(the_plan.lengthscales) - done))
-        statistics = the_plan.collect(samples, counter, known=statistics)
-        result = the_plan.answer(statistics, prior_odds)
+        statistics = the_plan.collect(samples, counter, known=statistics, parts=False)
+        result = the_plan.answer(statistics, parts, statistics_of, prior_odds=prior_odds)
         if result.diagnostics.converged or the_plan.level >= grid.LAST_LEVEL:
             return result
         the_plan = the_plan.refined()

@@ -16,7 +16,7 @@ from twosample import prior
 from twosample.arrays import Array, namespace, solve_lower
 
 if TYPE_CHECKING:
-    from twosample.features import FeatureMap
+    from twosample.features import PointKernel
     from twosample.models import Model
     from twosample.statistics import FeatureStatistics, Moments
 
@@ -389,7 +389,7 @@ def needs_exact_spectra(model: Model, size: float) -> bool:
     return bool(model.floor.at(size, _TYPICAL_VARIANCE) < _SAFE_FLOOR)
 
 
-def evaluate(statistics: FeatureStatistics, features: FeatureMap, model: Model) -> Evidence:
+def evaluate(statistics: FeatureStatistics, features: PointKernel, model: Model) -> Evidence:
     """The evidence at every lengthscale of the statistics."""
     lengthscales = statistics.lengthscales
     difference = Difference.of(statistics, model)

@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
-from twosample.arrays import Array
-from twosample.data import View
+from twosample.arrays import Array, Indices
+from twosample.data import Ranks, View
 from twosample.jacobian import Jacobians
 from twosample.kernels import Kernel
 
-__all__ = ["FeatureMap", "PointFeatures"]
+__all__ = ["FeatureMap", "PointFeatures", "PointKernel", "StackFeatures"]
 
 
 # Squaring doubles the relative error: 2**8 roundings stay below 1e-13.
 _MOST_SQUARINGS = 8
 
 
-class FeatureMap(Protocol):
-    """What the test needs to know of a domain. Rows are in the units of the data, lengthscales are not.
-
-    The first four are enough for models that weigh lengthscales by their evidence, such as `adaptive`.
-    """
+class PointKernel(Protocol):
+    """What the prior of the witness needs to know of the points."""
 
     @property
     def count(self) -> int:
         """Number of features, s."""
+
+    def between(self, lengthscales: Array) -> Array:
+        """The kernel between the points, K(Z, Z), for every lengthscale, (m, s, s)."""
+
+    def convolved_between(self, lengthscales: Array) -> Array:
+        """The self-convolution of the kernel between the points, over its value at zero, (m, s, s)."""
+
+    def log_self_convolution(self, lengthscales: Array) -> Array:
+        """The logarithm of its value at zero, (m,)."""
+
+
+class FeatureMap(PointKernel, Protocol):
+    """What the test needs to know of a domain. Rows are in the units of the data, lengthscales are not.
+
+    `count`, `between` and the first two of these are enough for models that weigh lengthscales by their evidence, such as
+    `adaptive`.
+    """
 
     @property
     def typical(self) -> float:
@@ -37,20 +51,11 @@ class FeatureMap(Protocol):
     def values(self, rows: Array, lengthscales: Array) -> Iterator[tuple[int, Array]]:
         """Features (n, s) of the rows for every lengthscale, with its index, in any order; the next overwrites it."""
 
-    def between(self, lengthscales: Array) -> Array:
-        """The kernel between the points, K(Z, Z), for every lengthscale, (m, s, s)."""
-
     def at(self, rows: Array, lengthscale: float) -> Array:
         """Features (n, s) at one lengthscale."""
 
     def convolved(self, rows: Array, lengthscale: float) -> Array:
         """The self-convolution of the kernel between rows and points, over its value at zero, (n, s)."""
-
-    def convolved_between(self, lengthscales: Array) -> Array:
-        """The same between the points, (m, s, s)."""
-
-    def log_self_convolution(self, lengthscales: Array) -> Array:
-        """The logarithm of its value at zero, (m,)."""
 
     def jacobians(self, x: Array, y: Array) -> Jacobians:
         """The Jacobians of φ(x) - φ(y) at pairs of rows."""
@@ -81,7 +86,7 @@ class PointFeatures:
     """
 
     kernel: Kernel
-    view: View
+    view: View | Ranks
     points: Array
     typical: float
 
@@ -99,16 +104,7 @@ class PointFeatures:
 
         On a geometric grid whose ratio is a root of 2 most of them are squares of others.
         """
-        distances = self._distances(rows)
-        values = np.empty_like(distances)
-        for chain in _chains(lengthscales) if self.kernel.squares else [[i] for i in range(len(lengthscales))]:
-            for step, index in enumerate(chain):
-                if step:
-                    np.multiply(values, values, out=values)
-                else:
-                    with np.errstate(over="ignore"):
-                        values = self.kernel.value(distances, float(lengthscales[index]), out=values)
-                yield index, values
+        yield from _values(self.kernel, self._distances(rows), lengthscales)
 
     def at(self, rows: Array, lengthscale: float) -> Array:
         """Kernel values (n, s) at one lengthscale."""
@@ -139,6 +135,97 @@ class PointFeatures:
     def jacobians(self, x: Array, y: Array) -> Jacobians:
         """The Jacobians at pairs of rows."""
         return Jacobians(self.view.apply(x), self.view.apply(y), self.points, self.kernel)
+
+
+@dataclass(frozen=True, eq=False)
+class StackFeatures:
+    """Kernel values for a stack of P tests at once, each of k columns at s points.
+
+    Where a function takes lengthscales, they are those of all tests, one test after the other, (P·m,).
+
+    Attributes
+    ----------
+    kernel
+        The kernel.
+    view
+        What is done to the columns before anything else.
+    columns
+        Which columns each test is of, (P, k).
+    points
+        Its evaluation points, (P, s, k), as a view shows them.
+    typical
+        Its median heuristic, (P,).
+    multiples
+        Multiples of that which are its lengthscales, increasing, (m,).
+    """
+
+    kernel: Kernel
+    view: View | Ranks
+    columns: Indices
+    points: Array
+    typical: Array
+    multiples: Array
+
+    @property
+    def count(self) -> int:
+        """Number of points, s."""
+        return int(self.points.shape[1])
+
+    @property
+    def lengthscales(self) -> Array:
+        """Of all tests, (P·m,)."""
+        return np.outer(self.typical, self.multiples).ravel()
+
+    def select(self, tests: slice) -> tuple[StackFeatures, Indices]:
+        """Some of the tests, of only those columns that they need, and which these are."""
+        used, places = np.unique(self.columns[tests], return_inverse=True)
+        return replace(
+            self,
+            view=self.view.select(used),
+            columns=places.reshape(-1, self.columns.shape[1]),
+            points=self.points[tests],
+            typical=self.typical[tests],
+        ), used
+
+    def values(self, rows: Array) -> Iterator[tuple[int, Array]]:
+        """Kernel values (P, n, s) of rows (n, D) for every multiple with its index; the next overwrites them."""
+        seen = self.view.apply(rows).T[self.columns].swapaxes(1, 2)
+        with np.errstate(over="ignore"):
+            distances = np.asarray(self.kernel.distances(np.ascontiguousarray(seen), self.points))
+        return _values(self.kernel, distances, self.multiples, self.typical[:, np.newaxis, np.newaxis])
+
+    def between(self, lengthscales: Array) -> Array:
+        """K(Z, Z) of each test at each of its lengthscales, (P·m, s, s)."""
+        return self._between(self.kernel.value, lengthscales)
+
+    def convolved_between(self, lengthscales: Array) -> Array:
+        """The self-convolution between the points, (P·m, s, s)."""
+        return self._between(self.kernel.self_convolution, lengthscales)
+
+    def _between(self, value: Callable[[Array, Array], Array], lengthscales: Array) -> Array:
+        with np.errstate(over="ignore"):
+            distances = self.kernel.distances(self.points, self.points)
+            repeated = np.repeat(distances, len(lengthscales) // len(distances), axis=0)
+            return np.asarray(value(repeated, lengthscales[:, None, None]))
+
+    def log_self_convolution(self, lengthscales: Array) -> Array:
+        """Log of the self-convolution at zero, (P·m,)."""
+        return np.asarray(self.kernel.log_self_convolution(lengthscales, self.points.shape[2]))
+
+
+def _values(
+    kernel: Kernel, distances: Array, lengthscales: Array, unit: Array | float = 1.0
+) -> Iterator[tuple[int, Array]]:
+    """The kernel at these distances for every lengthscale, in units, one after the other in the same memory."""
+    values = np.empty_like(distances)
+    for chain in _chains(lengthscales) if kernel.squares else [[i] for i in range(len(lengthscales))]:
+        for step, index in enumerate(chain):
+            if step:
+                np.multiply(values, values, out=values)
+            else:
+                with np.errstate(over="ignore"):
+                    values = kernel.value(distances, float(lengthscales[index]) * unit, out=values)
+            yield index, values
 
 
 def _chains(lengthscales: Array) -> list[list[int]]:

@@ -15,7 +15,7 @@ __all__ = ["RBF", "Kernel", "resolve", "squared_distances"]
 
 
 def squared_distances(a: Any, b: Any) -> Any:
-    """Squared Euclidean distances between the rows of `a` (n, D) and of `b` (s, D), as (n, s).
+    """Squared Euclidean distances between the rows of `a` (..., n, D) and of `b` (..., s, D), as (..., n, s).
 
     Differences are squared directly: the shortcut |a|² + |b|² - 2ab loses the digits that small lengthscales need.
 
@@ -25,11 +25,11 @@ def squared_distances(a: Any, b: Any) -> Any:
     array([[1.],
            [4.]])
     """
-    total = a[:, None, 0] - b[None, :, 0]
+    total = a[..., :, None, 0] - b[..., None, :, 0]
     with np.errstate(over="ignore"):  # an infinite distance is far enough
         total *= total
-        for column in range(1, a.shape[1]):
-            difference = a[:, None, column] - b[None, :, column]
+        for column in range(1, a.shape[-1]):
+            difference = a[..., :, None, column] - b[..., None, :, column]
             difference *= difference
             total += difference
     return total
@@ -48,7 +48,7 @@ class Kernel:
     squares: ClassVar[bool] = False
 
     def distances(self, rows: Any, points: Any) -> Any:
-        """What the kernel is a function of, for rows (n, D) and points (s, D): here squared Euclidean distances."""
+        """What the kernel is a function of, for rows (..., n, D) and points (..., s, D): squared Euclidean distances."""
         return squared_distances(rows, points)
 
     def value(self, distances: Any, lengthscale: Any, out: Any = None) -> Any:

@@ -12,7 +12,7 @@ from twosample.arrays import Array
 from twosample.errors import InputError, InputTypeError
 
 if TYPE_CHECKING:
-    from twosample.features import FeatureMap
+    from twosample.features import PointKernel
 
 __all__ = ["PRESETS", "Gamma", "HalfCauchy", "LogUniform", "Measure", "Model", "NoiseFloor", "resolve"]
 
@@ -37,6 +37,18 @@ class LogUniform:
     def log_density(self, log_lengthscale: Array) -> Array:
         """Log density of log ℓ."""
         return np.full_like(log_lengthscale, -np.log(np.log(self.high / self.low)))
+
+    @property
+    def multiples(self) -> Array:
+        """Multiples of the median heuristic that stand for the prior where few are enough: two in a factor of 2.
+
+        Examples
+        --------
+        >>> LogUniform(0.5, 2.0).multiples.round(3)
+        array([0.5  , 0.707, 1.   , 1.414, 2.   ])
+        """
+        count = max(1, round(2.0 * math.log2(self.high / self.low)))
+        return np.asarray(self.low * np.exp2(np.arange(count + 1) / 2.0))
 
 
 @dataclass(frozen=True)
@@ -73,8 +85,8 @@ class HalfCauchy:
         scale (4e-6) is left out, as Bayes factors vanish there; mass below e⁻¹² times it is at the lowest node, as they
         are 1 there.
         """
-        step = 0.25
-        offset = np.arange(-48, 49) * step
+        step = 0.5
+        offset = np.arange(-24, 25) * step
         weight = 2.0 * step / (np.pi * (np.exp(offset) + np.exp(-offset)))
         weight[0] += 2.0 / np.pi * np.arctan(np.exp(offset[0] - 0.5 * step))
         return np.log(self.scale) + offset, np.log(weight)
@@ -139,6 +151,9 @@ class Model:
         samples are from one distribution.
     scale
         Columns are divided by a "robust" spread or left "raw".
+    ranks
+        Where this is not zero, the test is a mixture: of all columns as scaled and of their pooled normal scores, which
+        have this share of the prior weight, and of the normal scores of subsets of columns.
     """
 
     name: str
@@ -152,8 +167,9 @@ class Model:
     student: bool = False
     shrinkage: float | None = 0.0
     scale: Literal["robust", "raw"]
+    ranks: float = 0.0
 
-    def log_prior_variance(self, features: FeatureMap, lengthscales: Array) -> Array:
+    def log_prior_variance(self, features: PointKernel, lengthscales: Array) -> Array:
         """Log r(z, z) at amplitude 1, (m,): zero, or the log of the paper's factor π^{D/2} ℓ^D."""
         return np.zeros_like(lengthscales) if self.unit_variance else features.log_self_convolution(lengthscales)
 
@@ -179,10 +195,11 @@ PRESETS = {
         lengthscale=LogUniform(1 / 16, 8.0),
         amplitude=HalfCauchy(0.3),
         measure="points",
-        floor=NoiseFloor(50.0, power=3),
+        floor=NoiseFloor(1500.0, power=3, relative=True),
         student=True,
-        shrinkage=100.0,
+        shrinkage=None,
         scale="robust",
+        ranks=0.5,
     ),
     "paper": Model(
         name="paper",

@@ -14,12 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from twosample import answer, evidence
 from twosample.arguments import lengthscales_of, positive
 from twosample.arrays import Array
-from twosample.data import Samples, View
+from twosample.data import Ranks, Samples, View
 from twosample.engines import local
 from twosample.errors import InputError, InputTypeError, warn
 from twosample.evidence import Evidence
-from twosample.features import PointFeatures
+from twosample.features import PointFeatures, StackFeatures
 from twosample.kernels import Kernel
+from twosample.mixture import Mixture, StatisticsOf, evaluate_parts
 from twosample.models import LogUniform, Model
 from twosample.points import evaluation_points, thin, typical_lengthscale
 from twosample.posterior import grid
@@ -29,6 +30,7 @@ from twosample.records import Record, to_json
 from twosample.result import TwoSampleResult
 from twosample.sketch import Sketch
 from twosample.statistics import FeatureStatistics
+from twosample.subsets import Part, chosen_subsets, make_parts
 from twosample.threads import one_thread
 from twosample.words import columns_in_words
 
@@ -73,6 +75,13 @@ class Plan(Record):
         Wanted error of log BF10.
     notes
         One sentence for every column that was left out.
+    prior
+        Prior probability of the test of all columns as scaled, among those of the mixture, given that the samples
+        differ.
+    ranks
+        The map of the columns to normal scores, or None where there is no mixture.
+    parts
+        The other tests of the mixture.
 
     Examples
     --------
@@ -101,6 +110,9 @@ class Plan(Record):
     nan_policy: Literal["raise", "omit"]
     tolerance: float
     notes: tuple[str, ...]
+    prior: float = 1.0
+    ranks: Ranks | None = None
+    parts: tuple[Part, ...] = ()
 
     @property
     def view(self) -> View:
@@ -164,9 +176,17 @@ class Plan(Record):
             return self.collect(samples)
 
     def collect(
-        self, samples: Samples, counter: WorkCounter | None = None, known: FeatureStatistics | None = None
+        self,
+        samples: Samples,
+        counter: WorkCounter | None = None,
+        known: FeatureStatistics | None = None,
+        *,
+        parts: bool = True,
     ) -> FeatureStatistics:
-        """Statistics of checked samples; of those that are known at some lengthscales, the rest is added."""
+        """Statistics of checked samples; of those that are known at some lengthscales, the rest is added.
+
+        Those of the other tests of the mixture can be left out and computed where they are needed (`statistics_of`).
+        """
         if self.lengthscales is None:
             raise InputError(
                 f"model: {self.model.name!r} finds its lengthscales in several passes over the data",
@@ -185,8 +205,29 @@ class Plan(Record):
             new = FeatureStatistics(lengthscales, x, y, plan=self.key)
         if known is not None:
             return replace(known.with_lengthscales(new), plan=self.key)
+        if self.ranks is not None:
+            columns = [local.column_moments(self.ranks, rows) for rows in (samples.x, samples.y)]
+            new = replace(new, columns_x=columns[0], columns_y=columns[1])
+        if parts:
+            collected = tuple(self.statistics_of(samples, part) for part in range(len(self.parts)))
+            new = replace(new, parts=collected)
         sketches = Sketch.of(samples.x), Sketch.of(samples.y)
         return replace(new, sketch_x=sketches[0], sketch_y=sketches[1], notes=samples.notes)
+
+    def features_of(self, part: int) -> StackFeatures:
+        """From rows to features, for a stack of tests."""
+        assert self.ranks is not None and isinstance(self.model.lengthscale, LogUniform)
+        stack = self.parts[part]
+        return StackFeatures(
+            self.kernel, self.ranks, stack.columns, stack.points, stack.typical, self.model.lengthscale.multiples
+        )
+
+    def statistics_of(self, samples: Samples, part: int, tests: slice = slice(None)) -> FeatureStatistics:
+        """Statistics of checked samples for some tests of a stack."""
+        features, columns = self.features_of(part).select(tests)
+        rows = (samples.x, samples.y) if len(columns) == len(self.columns) else (samples.x[:, columns], samples.y[:, columns])
+        paired = self.model.takes_differences_alone(self.paired)
+        return FeatureStatistics(features.lengthscales, *local.stack_moments(features, *rows, paired=paired), plan=self.key)
 
     def test(self, statistics: FeatureStatistics, *, prior_odds: float = 1.0) -> TwoSampleResult:
         """The answer from the statistics of all rows.
@@ -210,13 +251,24 @@ class Plan(Record):
             )
         prior_odds = positive(prior_odds, "prior_odds")
         with one_thread():
-            result = self.answer(statistics, prior_odds)
+            result = self.answer(statistics, prior_odds=prior_odds)
         if not result.diagnostics.converged:
             warn(answer.inaccurate(result, "collect statistics with plan.refined() for a smaller one"))
         return result
 
-    def answer(self, statistics: FeatureStatistics, prior_odds: float = 1.0) -> TwoSampleResult:
-        """The same, without a check of the arguments and without a warning."""
+    def answer(
+        self,
+        statistics: FeatureStatistics,
+        parts: tuple[Array, ...] | None = None,
+        statistics_of: StatisticsOf | None = None,
+        *,
+        prior_odds: float = 1.0,
+    ) -> TwoSampleResult:
+        """The same, without a check of the arguments and without a warning.
+
+        Where the statistics lack those of the other tests of the mixture, `parts` says their log BF10, and
+        `statistics_of` has the statistics of some of these tests.
+        """
         if statistics.plan != self.key:
             raise InputError(
                 "statistics: they belong to another plan", argument="statistics", remedy="collect them with this one"
@@ -233,15 +285,31 @@ class Plan(Record):
             posterior = LengthscalePosterior.given(by_lengthscale, curves)
         else:
             posterior = self._integrate(by_lengthscale, curves)
+        mixture = None
+        if self.parts:
+            if statistics_of is None:
+                statistics_of = self._collected(statistics)
+            if parts is None:
+                parts = evaluate_parts(self, statistics_of)
+            mixture = Mixture(self, posterior.log_bf10, parts, statistics, statistics_of)
         return answer.result(
             self,
             by_lengthscale,
             posterior,
+            mixture=mixture,
             prior_odds=prior_odds,
             sizes=(statistics.n_x, statistics.n_y),
             sketches=(statistics.sketch_x, statistics.sketch_y),
             notes=statistics.notes,
         )
+
+    def _collected(self, statistics: FeatureStatistics) -> StatisticsOf:
+        """Where the statistics of the other tests of the mixture are: in those of the plan."""
+        if len(statistics.parts) != len(self.parts):
+            raise InputError(
+                "statistics: they lack those of some columns", argument="statistics", remedy="collect them with this plan"
+            )
+        return lambda part, tests: statistics.parts[part].select(tests, len(self.parts[part].points))
 
     def _integrate(self, by_lengthscale: Evidence, curves: Curves) -> LengthscalePosterior:
         """The posterior of the lengthscale from the evidence on the grid."""
@@ -277,9 +345,11 @@ def make_plan(
     *,
     nan_policy: Literal["raise", "omit"] = "raise",
     tolerance: float = 1e-3,
+    subsets: object = None,
 ) -> Plan:
     """The plan for checked samples; it depends on their rows as one set."""
-    rows = samples.view.apply(thin(samples.x, samples.y))
+    pooled = thin(samples.x, samples.y)
+    rows = samples.view.apply(pooled)
     plan = Plan(
         columns=samples.columns,
         kept=samples.kept,
@@ -305,5 +375,19 @@ def make_plan(
             )
         return replace(plan, lengthscales=given)
     if isinstance(model.lengthscale, LogUniform) and not model.needs_pairs:
-        return replace(plan, lengthscales=grid.lengthscale_grid(*plan.bounds, plan.level))
+        plan = replace(plan, lengthscales=grid.lengthscale_grid(*plan.bounds, plan.level))
+        return plan if subsets is None else _with_parts(plan, samples, pooled, subsets)
     return plan
+
+
+def _with_parts(plan: Plan, samples: Samples, pooled: Array, subsets: object) -> Plan:
+    """The plan with the other tests of the mixture."""
+    groups = chosen_subsets(subsets, plan.columns)
+    ranks = Ranks.of(samples.x, samples.y)
+    whole = sum(group.weight for group in groups if group.columns.shape[1] == len(plan.columns))
+    return replace(
+        plan,
+        prior=whole * (1.0 - plan.model.ranks),
+        ranks=ranks,
+        parts=make_parts(groups, ranks, pooled, plan.model, len(plan.points)),
+    )

@@ -14,7 +14,7 @@ import numpy as np
 from twosample.arrays import Array, namespace
 
 if TYPE_CHECKING:
-    from twosample.features import FeatureMap
+    from twosample.features import FeatureMap, PointKernel
     from twosample.models import Measure, Model
 
 
@@ -27,7 +27,7 @@ def zero_sum(values: Any) -> Any:
     return (values - xp.mean(values, axis=-1, keepdims=True)) / values.shape[-1] ** 0.5
 
 
-def covariances(model: Model, features: FeatureMap, lengthscales: Array) -> Array:
+def covariances(model: Model, features: PointKernel, lengthscales: Array) -> Array:
     """R at unit amplitude for every lengthscale, (m, s, s), with the nugget of the model."""
     if model.measure == "points":
         factor = zero_sum(features.between(lengthscales))
@@ -37,7 +37,7 @@ def covariances(model: Model, features: FeatureMap, lengthscales: Array) -> Arra
     return np.asarray(R + model.prior_nugget * np.eye(R.shape[-1]))
 
 
-def factors(model: Model, features: FeatureMap, lengthscales: Array) -> Array:
+def factors(model: Model, features: PointKernel, lengthscales: Array) -> Array:
     """F with R = FFᵀ for every lengthscale, (m, s, s), to full relative accuracy where ν is on the points.
 
     A product of two rounded matrices hides what is small beside its largest entries. F keeps it.

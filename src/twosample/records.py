@@ -70,6 +70,10 @@ def freeze(record: Any) -> None:
             value.setflags(write=False)
         elif is_dataclass(value):
             freeze(value)
+        elif isinstance(value, tuple):
+            for item in value:
+                if is_dataclass(item):
+                    freeze(item)
 
 
 def to_plain(value: Any) -> Any:
@@ -202,4 +206,7 @@ def _restore(hint: Any, value: Any) -> Any:
     for choice in choices:
         if get_origin(choice) is np.ndarray:
             return np.asarray(value, dtype=get_args(get_args(choice)[1])[0])
-    return tuple(value) if isinstance(value, list) else value
+    if isinstance(value, list):
+        inner = next((get_args(choice)[0] for choice in choices if get_origin(choice) is tuple), None)
+        return tuple(value if inner is None else (_restore(inner, item) for item in value))
+    return value

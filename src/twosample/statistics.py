@@ -97,6 +97,10 @@ class FeatureStatistics:
         A few rows of each sample, for plots.
     notes
         One sentence for everything that was left out.
+    columns_x, columns_y
+        Moments of the normal scores and of the levels of each column, (2, D, 1); None where the plan has no ranks.
+    parts
+        The same for the other tests of the mixture, one stack of tests each.
 
     Examples
     --------
@@ -117,6 +121,9 @@ class FeatureStatistics:
     sketch_x: Sketch = field(default_factory=Sketch.empty)
     sketch_y: Sketch = field(default_factory=Sketch.empty)
     notes: tuple[str, ...] = ()
+    columns_x: Moments | None = None
+    columns_y: Moments | None = None
+    parts: tuple[FeatureStatistics, ...] = ()
 
     def __repr__(self) -> str:
         """Return how much was collected, in one line."""
@@ -170,6 +177,19 @@ class FeatureStatistics:
             else np.concatenate([self.log_volume, other.log_volume])[order],
         )
 
+    def select(self, tests: slice, count: int) -> FeatureStatistics:
+        """Those of some of the `count` tests of a stack."""
+        each = len(self.lengthscales) // count
+        first, last, _ = tests.indices(count)
+        here = slice(first * each, last * each)
+
+        def of(moments: Moments | None) -> Moments | None:
+            return None if moments is None else Moments(moments.count, moments.mean[here], moments.scatter[here])
+
+        return FeatureStatistics(
+            self.lengthscales[here], of(self.x), of(self.y), of(self.differences), plan=self.plan
+        )
+
     def save(self, path: str | Path) -> None:
         """Write the statistics to a file (npz, without pickle), whole or not at all.
 
@@ -183,11 +203,13 @@ class FeatureStatistics:
         ...     FeatureStatistics.load(path).n_x
         3
         """
-        arrays: dict[str, Any] = {"lengthscales": self.lengthscales}
-        for name in ("x", "y", "differences"):
-            moments = getattr(self, name)
-            if moments is not None:
-                arrays |= {f"{name}.{part.name}": getattr(moments, part.name) for part in fields(moments)}
+        arrays: dict[str, Any] = {}
+        for prefix, statistics in [("", self), *((f"parts.{i}.", part) for i, part in enumerate(self.parts))]:
+            arrays[f"{prefix}lengthscales"] = statistics.lengthscales
+            for name in _MOMENTS:
+                moments = getattr(statistics, name)
+                if moments is not None:
+                    arrays |= {f"{prefix}{name}.{part.name}": getattr(moments, part.name) for part in fields(moments)}
         if self.log_volume is not None:
             arrays["log_volume"] = self.log_volume
         for name in ("sketch_x", "sketch_y"):
@@ -207,30 +229,25 @@ class FeatureStatistics:
             words = json.loads(str(arrays["words"]))
             if words["schema"] > _SCHEMA:
                 raise ValueError("a newer version of twosample wrote it; update twosample")
-            moments = {
-                name: Moments(
-                    int(arrays[f"{name}.count"]),
-                    *(arrays[f"{name}.{part}"].astype(float) for part in ("mean", "scatter")),
-                )
-                if f"{name}.count" in arrays
-                else None
-                for name in ("x", "y", "differences")
-            }
+            parts: list[FeatureStatistics] = []
+            while f"parts.{len(parts)}.lengthscales" in arrays:
+                prefix = f"parts.{len(parts)}."
+                parts.append(cls(arrays[f"{prefix}lengthscales"], **_moments_in(arrays, prefix)))
             sketch_x, sketch_y = (
                 Sketch(*(arrays[f"{name}.{part.name}"] for part in fields(Sketch))) for name in ("sketch_x", "sketch_y")
             )
             statistics = cls(
                 lengthscales=arrays["lengthscales"],
-                x=moments["x"],
-                y=moments["y"],
-                differences=moments["differences"],
+                **_moments_in(arrays),
+                parts=tuple(parts),
                 log_volume=arrays.get("log_volume"),
                 plan=words["plan"],
                 sketch_x=sketch_x,
                 sketch_y=sketch_y,
                 notes=tuple(words["notes"]),
             )
-            statistics._check_shapes()
+            for part in (statistics, *statistics.parts):
+                part._check_shapes()
             return statistics
         except FileNotFoundError:
             raise
@@ -253,23 +270,40 @@ class FeatureStatistics:
             raise ValueError("its arrays do not belong together")
 
 
+# The fields that hold moments.
+_MOMENTS = ("x", "y", "differences", "columns_x", "columns_y")
+
+
+def _moments_in(arrays: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The moments of one test, or stack of tests, in a file."""
+    return {
+        name: Moments(
+            int(arrays[f"{prefix}{name}.count"]),
+            *(arrays[f"{prefix}{name}.{part}"].astype(float) for part in ("mean", "scatter")),
+        )
+        if f"{prefix}{name}.count" in arrays
+        else None
+        for name in _MOMENTS
+    }
+
+
 def _merge(first: FeatureStatistics, second: FeatureStatistics) -> FeatureStatistics:
     if not isinstance(second, FeatureStatistics):
         raise InputTypeError(f"merge: expected FeatureStatistics, got {type(second).__name__}")
     if first.plan != second.plan or not np.array_equal(first.lengthscales, second.lengthscales):
         raise InputError("merge: the statistics belong to different plans", remedy="collect all of them with one plan")
-    for name in ("x", "y", "differences", "log_volume"):
+    for name in (*_MOMENTS, "log_volume"):
         if (getattr(first, name) is None) != (getattr(second, name) is None):
             raise InputError(f"merge: one of the statistics has {name} and the other has not")
 
     def both(one: Moments | None, other: Moments | None) -> Moments | None:
         return None if one is None or other is None else one.merge(other)
 
+    moments: dict[str, Any] = {name: both(getattr(first, name), getattr(second, name)) for name in _MOMENTS}
     return replace(
         first,
-        x=both(first.x, second.x),
-        y=both(first.y, second.y),
-        differences=both(first.differences, second.differences),
+        **moments,
+        parts=tuple(_merge(one, other) for one, other in zip(first.parts, second.parts, strict=True)),
         log_volume=(
             None if first.log_volume is None or second.log_volume is None else first.log_volume + second.log_volume
         ),

@@ -3,6 +3,6 @@
 from twosample.data.copies import row_hashes
 from twosample.data.reading import as_rows, check_finite
 from twosample.data.samples import Samples
-from twosample.data.views import View
+from twosample.data.views import Ranks, View
 
-__all__ = ["Samples", "View", "as_rows", "check_finite", "row_hashes"]
+__all__ = ["Ranks", "Samples", "View", "as_rows", "check_finite", "row_hashes"]

@@ -1,7 +1,9 @@
-"""The pooled center and scale of two samples, and rows seen through them."""
+"""Ways to see the columns that do not know the labels: their pooled center and scale, or their ranks."""
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from twosample.data.reading import from_numpy
 from twosample.errors import InputError
 
-__all__ = ["Limits", "View", "given_scale"]
+__all__ = ["Limits", "Ranks", "View", "given_scale"]
 
 # Differences of values below this cannot overflow.
 _LARGEST = 2.0**1022
@@ -22,6 +24,8 @@ _QUARTER_OF_NORMAL = 0.4506
 # A spike of nearly equal values must not set the scale: it is at least this share of what the quartiles say.
 _SHARE_OF_IQR = 0.2
 _PAIRED_VALUES = 128
+# Values of a column that fix its map to normal scores.
+_MOST_KNOTS = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +83,10 @@ class View:
             scale[column] = max(width, farthest * _SMALLEST_SHARE, np.finfo(np.float64).tiny)
         return cls(center, scale)
 
+    def select(self, columns: NDArray[np.int64]) -> "View":
+        """Those of some of the columns."""
+        return View(self.center[columns], self.scale[columns])
+
     @property
     def unit(self) -> float:
         """What a standardised lengthscale is multiplied by when it is shown."""
@@ -100,6 +108,83 @@ class View:
                [5.]])
         """
         return rows * self.scale + self.center
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """Pooled normal scores: a monotone map of each column after which it is standard normal, whatever it was.
+
+    The map is fixed by knots and linear between them. Up to 1,024 pooled rows all values are knots, and a strictly
+    monotone change of a column leaves its scores as they are.
+
+    Attributes
+    ----------
+    knots
+        Values of each column, increasing, (K, D).
+    levels
+        Their mid-ranks among the pooled rows, as shares, (K, D): (rank - ½)/N, where equal values share their ranks.
+
+    Examples
+    --------
+    >>> ranks = Ranks.of(np.array([[1.0], [8.0]]), np.array([[3.0], [3.0], [90.0]]))
+    >>> ranks.levels.ravel()
+    array([0.1, 0.4, 0.4, 0.7, 0.9])
+    >>> ranks.apply(np.array([[1.0], [3.0], [5.5]])).ravel().round(3)
+    array([-1.282, -0.253,  0.136])
+    """
+
+    knots: NDArray[np.float64]
+    levels: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, x: NDArray[np.float64], y: NDArray[np.float64]) -> "Ranks":
+        """Those of the pooled rows."""
+        pooled = np.concatenate([x, y])
+        pooled.sort(axis=0)
+        return cls.of_sorted(pooled)
+
+    @classmethod
+    def of_sorted(cls, pooled: NDArray[np.float64]) -> "Ranks":
+        """Those of columns (N, D) that are sorted each."""
+        n = len(pooled)
+        places = np.arange(n)[:, np.newaxis]
+        new = np.ones(pooled.shape, dtype=bool)
+        np.not_equal(pooled[1:], pooled[:-1], out=new[1:])
+        first = np.maximum.accumulate(np.where(new, places, 0), axis=0)
+        ends = np.vstack([new[1:], np.ones((1, pooled.shape[1]), dtype=bool)])
+        last = np.minimum.accumulate(np.where(ends, places, n)[::-1], axis=0)[::-1]
+        levels = (0.5 * (first + last) + 0.5) / n
+        if n > _MOST_KNOTS:
+            kept = np.round(np.linspace(0, n - 1, _MOST_KNOTS)).astype(np.intp)
+            pooled, levels = pooled[kept], levels[kept]
+        return cls(pooled, levels)
+
+    @cached_property
+    def scores(self) -> NDArray[np.float64]:
+        """Normal quantiles of the levels, (K, D)."""
+        levels, places = np.unique(self.levels, return_inverse=True)
+        quantiles = np.array([NormalDist().inv_cdf(level) for level in levels.tolist()])
+        return np.asarray(quantiles[places].reshape(self.levels.shape))
+
+    def select(self, columns: NDArray[np.int64]) -> "Ranks":
+        """Those of some of the columns."""
+        chosen = Ranks(self.knots[:, columns], self.levels[:, columns])
+        chosen.__dict__["scores"] = self.scores[:, columns]
+        return chosen
+
+    def apply(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Normal scores of rows (m, D) in the units of the data; beyond the knots those of the last one."""
+        return self._interpolate(rows, self.scores)
+
+    def shares(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The levels instead of their normal quantiles: the share of pooled rows that are smaller."""
+        return self._interpolate(rows, self.levels)
+
+    def _interpolate(self, rows: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+        found = np.empty_like(rows)
+        for column in range(rows.shape[1]):
+            found[:, column] = np.interp(rows[:, column], self.knots[:, column], values[:, column])
+        return found
 
 
 class Limits(NamedTuple):

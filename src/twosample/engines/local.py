@@ -11,16 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.arrays import Array
-from twosample.features import FeatureMap
+from twosample.data import Ranks
+from twosample.features import FeatureMap, StackFeatures
 from twosample.statistics import Moments
 from twosample.threads import in_order
 
-__all__ = ["PairMoments", "Volumes", "pair_moments", "sample_moments"]
+__all__ = ["PairMoments", "Volumes", "column_moments", "pair_moments", "sample_moments", "stack_moments"]
 
 Tick = Callable[[int], object]
 
 # Rows in a block: its features stay in the cache (2,048 rows × 40 points are 640 kB).
 BLOCK_ROWS = 2048
+# Values of features that a stack of tests has at the same time.
+_STACK_VALUES = 1 << 17
 # Large samples are worked on in this many parts, in threads.
 _PARTS = 16
 
@@ -82,6 +85,67 @@ def sample_moments(
         if tick is not None:
             tick(last - first)
     return [reduce(Moments.merge, moments) for moments in parts]
+
+
+def stack_moments(
+    features: StackFeatures, x: Array, y: Array, *, paired: bool = False
+) -> tuple[Moments | None, Moments | None, Moments | None]:
+    """Moments for a stack of tests: of x and of y, or of pairs those of the differences, (P·m, s) and (P·m, s, s).
+
+    Rows are (n, D) in the units of the data. The tests are worked on a few at a time, so that their features stay in
+    the cache, in threads where there are many.
+    """
+    rows = min(BLOCK_ROWS, max(len(x), len(y), 1))
+    size = max(1, _STACK_VALUES // (rows * features.count))
+    tasks = [slice(first, first + size) for first in range(0, len(features.points), size)]
+
+    def of_tests(tests: slice) -> list[Moments]:
+        chosen, columns = features.select(tests)
+        if paired:
+            return [_stacked(chosen, [(x[part][:, columns], y[part][:, columns]) for part in _blocks(len(x))])]
+        return [_stacked(chosen, [(sample[part][:, columns],) for part in _blocks(len(sample))]) for sample in (x, y)]
+
+    found = [_joined(moments) for moments in zip(*in_order(of_tests, tasks), strict=True)]
+    return (None, None, found[0]) if paired else (found[0], found[1], None)
+
+
+def column_moments(ranks: Ranks, rows: Array) -> Moments:
+    """Moments of the normal scores and of the levels of every column, (2, D, 1)."""
+    total = Moments(0, np.zeros((2, rows.shape[1], 1)), np.zeros((2, rows.shape[1], 1, 1)))
+    for part in _blocks(len(rows)):
+        values = np.stack([ranks.apply(rows[part]), ranks.shares(rows[part])])
+        mean = values.mean(axis=1)
+        scatter = np.square(values - mean[:, np.newaxis]).sum(axis=1)
+        total = total.merge(Moments(values.shape[1], mean[..., np.newaxis], scatter[..., np.newaxis, np.newaxis]))
+    return total
+
+
+def _stacked(features: StackFeatures, blocks: list[tuple[Array, ...]]) -> Moments:
+    """Moments of blocks of rows, or of pairs of rows."""
+    tests, count, m = len(features.points), features.count, len(features.multiples)
+    total = Moments(0, np.zeros((tests * m, count)), np.zeros((tests * m, count, count)))
+    for block in blocks:
+        mean, scatter = np.empty((tests, m, count)), np.empty((tests, m, count, count))
+        for (index, values), *others in zip(*map(features.values, block), strict=True):
+            of_block = values - others[0][1] if others else values
+            mean[:, index] = center = of_block.mean(axis=1)
+            centered = of_block - center[:, np.newaxis]
+            np.matmul(centered.swapaxes(1, 2), centered, out=scatter[:, index])
+        flat = Moments(len(block[0]), mean.reshape(-1, count), scatter.reshape(-1, count, count))
+        total = total.merge(flat)
+    return total
+
+
+def _joined(parts: tuple[Moments, ...]) -> Moments:
+    """Moments of the same rows for all tests together."""
+    if len(parts) == 1:
+        return parts[0]
+    mean, scatter = (np.concatenate([getattr(part, name) for part in parts]) for name in ("mean", "scatter"))
+    return Moments(parts[0].count, mean, scatter)
+
+
+def _blocks(n: int) -> list[slice]:
+    return [slice(start, min(start + BLOCK_ROWS, n)) for start in range(0, n, BLOCK_ROWS)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,219 @@
+"""Which columns may differ: subsets of them with prior weights, and the points at which each is tested."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+
+import numpy as np
+
+from twosample.arrays import Array, Indices
+from twosample.data import Ranks
+from twosample.errors import InputError, InputTypeError, Setting
+from twosample.kernels import squared_distances
+from twosample.models import Model
+from twosample.points import choose
+
+__all__ = ["Part", "Subsets", "chosen_subsets", "make_parts", "typical_of_points"]
+
+# Pairs of columns are tested up to this many columns; all subsets of columns up to that many.
+_MOST_COLUMNS_IN_PAIRS = 12
+_MOST_COLUMNS_IN_ALL = 10
+# Points for one column, and for two: so many intervals of the first, and in each as many of the second.
+POINTS_OF_ONE = 16
+POINTS_OF_TWO = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A stack of tests of the normal scores of as many columns each, at as many points.
+
+    Attributes
+    ----------
+    columns
+        Which columns each test is of, (P, k).
+    points
+        Its evaluation points, (P, s, k): normal scores.
+    typical
+        Its median heuristic, (P,).
+    prior
+        Its prior probability given that the samples differ, (P,).
+    """
+
+    columns: Indices
+    points: Array
+    typical: Array
+    prior: Array
+
+
+@dataclass(frozen=True)
+class Subsets:
+    """Subsets of columns of one size.
+
+    Attributes
+    ----------
+    columns
+        Their columns, (P, k).
+    weight
+        Prior probability of all of them together.
+    """
+
+    columns: Indices
+    weight: float
+
+
+def chosen_subsets(subsets: object, columns: tuple[str, ...]) -> list[Subsets]:
+    """The subsets that the argument names, by size; each size has the same prior weight, uniform within a size.
+
+    Single columns are always among them, if need be with no weight, as they say which columns differ.
+
+    Examples
+    --------
+    >>> [(len(group.columns), round(group.weight, 3)) for group in chosen_subsets("auto", ("a", "b", "c"))]
+    [(3, 0.333), (3, 0.333), (1, 0.333)]
+    >>> chosen_subsets([("b", "a")], ("a", "b"))[-1].columns
+    array([[0, 1]])
+    """
+    count = len(columns)
+    if isinstance(subsets, str):
+        if subsets not in ("auto", "all"):
+            raise _unknown(subsets)
+        if subsets == "all" and count > _MOST_COLUMNS_IN_ALL:
+            raise InputError(
+                f"subsets: 'all' is for up to {_MOST_COLUMNS_IN_ALL} columns, and here are {count}",
+                argument="subsets",
+                remedy=("use ", Setting("subsets", "auto"), " or name the subsets"),
+            )
+        sizes = {1, count}
+        if subsets == "all":
+            sizes = set(range(1, count + 1))
+        elif count <= _MOST_COLUMNS_IN_PAIRS:
+            sizes |= {min(2, count)}
+        found = {size: list(combinations(range(count), size)) for size in sizes}
+    else:
+        found = {}
+        for subset in _given(subsets, columns):
+            found.setdefault(len(subset), []).append(subset)
+    weight = 1.0 / len(found)
+    groups = {size: Subsets(np.array(found[size], dtype=np.int64), weight) for size in found}
+    groups.setdefault(1, Subsets(np.arange(count)[:, np.newaxis], 0.0))
+    return [groups[size] for size in sorted(groups)]
+
+
+def _unknown(subsets: object) -> InputError:
+    return InputError(
+        f"subsets: {subsets!r} is unknown",
+        argument="subsets",
+        remedy="use 'auto', 'all', or a list of tuples of columns",
+    )
+
+
+def _given(subsets: object, columns: tuple[str, ...]) -> list[tuple[int, ...]]:
+    """The subsets of a list, as sorted places of columns, each once."""
+    if not isinstance(subsets, Iterable):
+        raise _unknown(subsets)
+    found = []
+    for subset in subsets:
+        if isinstance(subset, (str, int)) or not isinstance(subset, Iterable):
+            raise InputTypeError(
+                f"subsets: {subset!r} is not a tuple of columns",
+                argument="subsets",
+                remedy="use tuples, as in [('a',), ('a', 'b')]",
+            )
+        places = set()
+        for name in subset:
+            if name not in columns and not (isinstance(name, int) and 0 <= name < len(columns)):
+                raise InputError(
+                    f"subsets: there is no column {name!r}",
+                    argument="subsets",
+                    remedy=f"the columns are {', '.join(map(repr, columns[:8]))}{', ...' * (len(columns) > 8)}",
+                )
+            places.add(columns.index(name) if name in columns else int(name))
+        if not places:
+            raise InputError("subsets: a subset is empty", argument="subsets", remedy="name its columns")
+        found.append(tuple(sorted(places)))
+    if not found:
+        raise InputError("subsets: none is given", argument="subsets", remedy="use 'auto'")
+    return list(dict.fromkeys(found))
+
+
+def make_parts(groups: list[Subsets], ranks: Ranks, rows: Array, model: Model, count: int) -> tuple[Part, ...]:
+    """The stacks of tests beside the main one, which is of all columns as scaled.
+
+    Parameters
+    ----------
+    groups
+        Subsets by size.
+    ranks
+        The map to normal scores.
+    rows
+        Some pooled rows (N, D), in the units of the data.
+    model
+        Says how much weight ranks have where all columns are tested.
+    count
+        Number of points for three or more columns, and the most for fewer.
+    """
+    seen = ranks.apply(rows)
+    parts = []
+    for group in groups:
+        points = _points(seen, group.columns, count)
+        share = model.ranks if group.columns.shape[1] == rows.shape[1] else 1.0
+        prior = np.full(len(points), group.weight * share / len(points))
+        parts.append(Part(group.columns, points, typical_of_points(points), prior))
+    return tuple(parts)
+
+
+def _points(seen: Array, columns: Indices, count: int) -> Array:
+    """Points of subsets of one size, (P, s, k)."""
+    size = columns.shape[1]
+    if size == 1:
+        return _points_of_one(seen[:, columns[:, 0]], min(count, POINTS_OF_ONE))
+    if size == 2 and seen.shape[1] > 2:
+        return _points_of_two(seen, columns, min(math.isqrt(count), POINTS_OF_TWO))
+    return np.stack([np.resize(choose(seen[:, subset], count), (count, size)) for subset in columns])
+
+
+def _points_of_one(seen: Array, count: int) -> Array:
+    """Means of so many intervals of each column (N, C) that hold as many rows, (C, count, 1)."""
+    ordered = np.sort(seen, axis=0)
+    means = np.stack([ordered[first:last].mean(axis=0) for first, last in _cells(len(seen), count)], axis=1)
+    return means[:, :, np.newaxis]
+
+
+def _points_of_two(seen: Array, columns: Indices, count: int) -> Array:
+    """Means of cells: intervals of the first column, and in each intervals of the second, (P, count², 2)."""
+    order = np.argsort(seen, axis=0, kind="stable").T[columns[:, 0]]  # (P, N)
+    points = []
+    for first, last in _cells(len(seen), count):
+        slab = order[:, first:last]
+        within = np.argsort(seen[slab, columns[:, [1]]], axis=1, kind="stable")
+        slab = np.take_along_axis(slab, within, axis=1)
+        rows = np.stack([seen[slab, columns[:, [0]]], seen[slab, columns[:, [1]]]], axis=2)
+        points += [rows[:, below:above].mean(axis=1) for below, above in _cells(slab.shape[1], count)]
+    return np.stack(points, axis=1)
+
+
+def _cells(n: int, count: int) -> list[tuple[int, int]]:
+    """Where `count` cells of n places start and end, each with at least one; they overlap where n is smaller."""
+    edges = [cell * n // count for cell in range(count + 1)]
+    return [(first, max(last, first + 1)) for first, last in pairwise(edges)]
+
+
+def typical_of_points(points: Array) -> Array:
+    """The median of the distances between the points of each test that are not zero, over √2, (P,); 1 where all are.
+
+    Examples
+    --------
+    >>> typical_of_points(np.array([[[0.0], [0.0], [2.0]]])).round(4)
+    array([1.4142])
+    """
+    pairs = np.tri(points.shape[1], k=-1, dtype=bool)
+    distances = np.sqrt(0.5 * squared_distances(points, points)[:, pairs])
+    distances.sort(axis=1)
+    zeros = np.count_nonzero(distances == 0.0, axis=1)
+    left = distances.shape[1] - zeros
+    middle = [np.minimum(zeros + place, distances.shape[1] - 1) for place in ((left - 1) // 2, left // 2)]
+    medians = np.mean([np.take_along_axis(distances, at[:, np.newaxis], axis=1)[:, 0] for at in middle], axis=0)
+    return np.where(left > 0, medians, 1.0)
