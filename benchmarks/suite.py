@@ -5,10 +5,11 @@ The seeds are not those that the default model was chosen with.
 
 from __future__ import annotations
 
+import json
 import statistics
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -21,12 +22,14 @@ Sampler = Callable[[np.random.Generator, int, int], Array]
 Pair = Callable[[np.random.Generator, int], tuple[Array, Array]]
 
 RESULTS = Path(__file__).parent / "results"
+# What the results are made from; not kept in the repository.
+RUNS = Path(__file__).parent / "runs"
 ROOT_SEED = 20_261_115
 
 
-def generator(*key: object) -> np.random.Generator:
+def generator(*key: object, root: int = ROOT_SEED) -> np.random.Generator:
     """A generator of its own for every cell and run."""
-    return np.random.default_rng(np.random.SeedSequence([ROOT_SEED, crc32(repr(key).encode())]))
+    return np.random.default_rng(np.random.SeedSequence([root, crc32(repr(key).encode())]))
 
 
 def gaussian(rng: np.random.Generator, n: int, n_columns: int) -> Array:
@@ -140,6 +143,35 @@ def run_all(work: Callable[[Any], Any], cells: list[Any], jobs: int) -> Iterator
     """Run `work` on every cell in parallel, yielding (cell, what it returned) in order."""
     with ProcessPoolExecutor(jobs) as pool:
         yield from zip(cells, pool.map(work, cells, chunksize=1), strict=True)
+
+
+def run_any(work: Callable[[Any], Any], cells: list[Any], jobs: int) -> Iterator[tuple[Any, Any]]:
+    """As `run_all`, but whichever cell is done comes first, so that nothing done waits to be written down."""
+    if not cells:
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        waiting = {pool.submit(work, cell): cell for cell in cells}
+        for done in as_completed(waiting):
+            yield waiting.pop(done), done.result()
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    """The lines of a file of JSON lines, none if there is no file; a last line that was cut off is left out."""
+    found = []
+    for line in path.read_text().splitlines() if path.exists() else ():
+        try:
+            found.append(json.loads(line))
+        except json.JSONDecodeError:
+            print(f"{path}: left out a line that was cut off")
+    return found
+
+
+def write_lines(path: Path, lines: Iterable[dict[str, Any]]) -> None:
+    """A file of JSON lines, all of it or nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(path.name + ".new")
+    new.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+    new.replace(path)
 
 
 def seconds(work: Callable[[], object], repeats: int = 1) -> float:
