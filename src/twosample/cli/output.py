@@ -68,7 +68,7 @@ def show_each(
         if csv_path == STDOUT:
             # On a terminal, as data are shown there; a file or program gets the names as they are.
             shown = "\n".join(map(printable, table.split("\n"))) if sys.stdout.isatty() else table
-            click.echo(shown, nl=False)
+            click.echo(shown, nl=False, color=True)  # nothing is taken out of names
         else:
             write_whole(csv_path, lambda file: file.write(table.encode()))
 
