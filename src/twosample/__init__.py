@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from twosample import errors, simulate
-from twosample.api import gibbs, log_bf10, plan, test
+from twosample.api import gibbs, log_bf10, plan, test, test_each
+from twosample.each_result import EachResult
 from twosample.gibbs_result import GibbsResult
 from twosample.models import Model
 from twosample.plan import Plan
@@ -23,6 +24,7 @@ if _TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "EachResult",
     "FeatureStatistics",
     "GibbsResult",
     "Model",
@@ -37,6 +39,7 @@ __all__ = [
     "plan",
     "simulate",
     "test",
+    "test_each",
 ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -11,10 +11,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from twosample import answer, kernels, models, permutation, sampling
+from twosample import answer, each, kernels, models, permutation, sampling
 from twosample.arguments import Seed, count_of, generator_of, positive
 from twosample.arrays import Array
 from twosample.data import Samples
+from twosample.each_result import EachResult
 from twosample.errors import DroppedDataWarning, InputError, Setting, warn
 from twosample.gibbs_result import GibbsResult
 from twosample.kernels import Kernel
@@ -30,7 +31,7 @@ from twosample.sketch import Sketch
 from twosample.statistics import FeatureStatistics
 from twosample.threads import one_thread
 
-__all__ = ["gibbs", "log_bf10", "plan", "test"]
+__all__ = ["gibbs", "log_bf10", "plan", "test", "test_each"]
 
 
 # How many lengthscales an integration in several passes usually takes, for progress bars.
@@ -143,6 +144,64 @@ def test(
     if not result.diagnostics.converged:
         warn(answer.inaccurate(result, "the likelihood of the lengthscale is rough"))
     return result
+
+
+def test_each(
+    x: object,
+    y: object,
+    *,
+    fdr: float = 0.05,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    model: str | Model = "adaptive",
+    paired: bool = False,
+    nan_policy: Literal["raise", "omit"] = "raise",
+    progress: Progress = False,
+) -> EachResult:
+    """Test each column by itself, and say which ones differ with few false ones among them.
+
+    Parameters
+    ----------
+    x, y
+        The samples, as in `test`, with any number of columns.
+    fdr
+        The false discovery rate: what share of the columns in `discoveries` may be expected to be the same.
+    groups
+        Names of groups with lists of columns that are also tested together, one more row each.
+    model, paired, progress
+        As in `test`.
+    nan_policy
+        "raise" refuses missing and infinite values; "omit" leaves them out, column by column, or the pair of each.
+
+    Returns
+    -------
+    EachResult
+        A table sorted by evidence: Bayes factor, probability, q-value, P(x > y) and direction of each column; and the
+        share of columns that differ, learnt from all of them, which is the prior probability of each.
+
+    Examples
+    --------
+    >>> import numpy as np, twosample as ts
+    >>> rng = np.random.default_rng(1)
+    >>> x, y = rng.normal(size=(2, 60, 5))
+    >>> y[:, 3] += 1.5
+    >>> result = ts.test_each(x, y, groups={"first two": ["0", "1"]})
+    >>> result.discoveries
+    ('3',)
+    >>> first = next(iter(result))
+    >>> first.direction, first.auc < 0.2
+    ('larger in y', True)
+    """
+    return each.run(
+        x,
+        y,
+        fdr=fdr,
+        groups=groups,
+        model=models.resolve(model),
+        paired=paired,
+        nan_policy=nan_policy,
+        progress=progress,
+        joint=test,
+    )
 
 
 def plan(

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from twosample.arrays import Array
 from twosample.errors import InputError, InputTypeError
 
-__all__ = ["LARGEST_LENGTHSCALE", "Seed", "count_of", "generator_of", "lengthscales_of", "positive"]
+__all__ = ["LARGEST_LENGTHSCALE", "Seed", "count_of", "generator_of", "lengthscales_of", "positive", "share_of"]
 
 Seed = int | np.random.SeedSequence | np.random.Generator | None
 
@@ -60,6 +60,20 @@ def positive(value: float, name: str) -> float:
         number = np.inf
     if not 0.0 < number < np.inf:
         raise InputError(f"{name}: must be a positive, finite number, not {value!r:.40}", argument=name)
+    return number
+
+
+def share_of(value: float, name: str) -> float:
+    """The value as a float, if it is between 0 and 1.
+
+    Examples
+    --------
+    >>> share_of(0.05, "fdr")
+    0.05
+    """
+    number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else np.nan
+    if not 0.0 < number < 1.0:
+        raise InputError(f"{name}: must be a number between 0 and 1, not {value!r:.40}", argument=name)
     return number
 
 

@@ -94,13 +94,14 @@ class InputTypeError(_Explained, TypeError):
 
 
 class MissingExtraError(ImportError):
-    """An optional dependency is needed and not installed."""
+    """An optional dependency is needed and not installed; without an extra, it is installed by its own name."""
 
-    def __init__(self, caller: str, package: str, extra: str) -> None:
-        super().__init__(f"{caller} needs {package}; install it with: pip install 'twosample[{extra}]'", name=package)
+    def __init__(self, caller: str, package: str, extra: str | None) -> None:
+        wanted = package if extra is None else f"'twosample[{extra}]'"
+        super().__init__(f"{caller} needs {package}; install it with: pip install {wanted}", name=package)
         self._arguments = caller, package, extra
 
-    def __reduce__(self) -> tuple[type, tuple[str, str, str]]:
+    def __reduce__(self) -> tuple[type, tuple[str, str, str | None]]:
         """Return what pickle makes the error anew from."""
         return type(self), self._arguments
 

@@ -19,11 +19,22 @@ from twosample.words import data_in_words, log_bf10_text, probability_in_words, 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Amplitude", "BayesFactor", "Diagnostics", "Lengthscale", "TwoSampleResult", "verdict"]
+__all__ = ["Amplitude", "BayesFactor", "Diagnostics", "Lengthscale", "TwoSampleResult", "strength", "verdict"]
 
 
 # Kass and Raftery (1995): 2 log BF of 2, 6 and 10.
 _STRENGTHS = ((1.0, ""), (3.0, "positive"), (5.0, "strong"), (math.inf, "very strong"))
+
+
+def strength(log_bf10: float) -> str:
+    """How strong the evidence is either way, on the scale of Kass and Raftery (1995); empty where it is not clear.
+
+    Examples
+    --------
+    >>> strength(-4.0), strength(0.3)
+    ('strong', '')
+    """
+    return next(words for limit, words in _STRENGTHS if abs(log_bf10) <= limit)
 
 
 def verdict(log_bf10: float) -> str:
@@ -38,11 +49,11 @@ def verdict(log_bf10: float) -> str:
     >>> verdict(0.3)
     'no clear evidence either way'
     """
-    strength = next(words for limit, words in _STRENGTHS if abs(log_bf10) <= limit)
-    if not strength:
+    words = strength(log_bf10)
+    if not words:
         return "no clear evidence either way"
     conclusion = "the samples differ" if log_bf10 > 0 else "the samples come from the same distribution"
-    return f"{strength} evidence that {conclusion}"
+    return f"{words} evidence that {conclusion}"
 
 
 def _quantile(values: Array, mass: Array, level: float) -> float:

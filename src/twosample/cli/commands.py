@@ -17,6 +17,7 @@ from twosample.cli.options import (
     json_option,
     lengthscale_option,
     model_option,
+    nan_policy_option,
     path_option,
     permutations_option,
     points_option,
@@ -26,7 +27,7 @@ from twosample.cli.options import (
     seed_option,
     tolerance_option,
 )
-from twosample.cli.output import check_outputs, save_plot, show, show_comparison
+from twosample.cli.output import STDOUT, check_outputs, save_plot, show, show_comparison, show_each
 from twosample.cli.tables import read_pair
 from twosample.errors import InputError, InputTypeError, MissingExtraError
 
@@ -64,6 +65,7 @@ Examples:
   twosample test before.csv after.csv
   twosample test trial.csv --by arm --columns dose,weight --plot trial.png
   twosample test trial.parquet --by arm --groups placebo,high --json trial.json
+  twosample each before.csv after.csv --csv columns.csv
   twosample gibbs before.csv after.csv --kernel ard --plot columns.png
   twosample compare before.csv after.csv
 
@@ -168,6 +170,54 @@ def test(
     show(result, names, json_path, quiet=quiet)
     if plot_path is not None:
         save_plot(plot_path, partial(result.plot, names=names))
+
+
+_EACH_EPILOG = """\b
+Examples:
+  twosample each before.csv after.csv                    the columns with the most evidence
+  twosample each genes.parquet --by arm --csv genes.csv  all columns, into a file
+  twosample each a.csv b.csv --fdr 0.01 --csv -          all columns, as CSV on the terminal or to a program
+"""
+
+
+@command_line.command(epilog=_EACH_EPILOG)
+@sample_options
+@click.option(
+    "--fdr",
+    type=float,
+    default=0.05,
+    show_default=True,
+    metavar="SHARE",
+    help="False discovery rate: what share of the columns found may be expected to be the same.",
+)
+@model_option("adaptive")
+@nan_policy_option("Refuse missing values, or leave them out, column by column.")
+@click.option(
+    "--top", type=click.IntRange(min=0), default=10, show_default=True, metavar="N", help="How many columns to show."
+)
+@path_option("--csv", "csv_path", help="Write the table of all columns to this file; - prints it instead.")
+@path_option("--json", "json_path", help="Write the whole result to this file; - prints it instead.")
+def each(
+    files: tuple[Path, ...],
+    by: str | None,
+    groups: tuple[str, ...] | None,
+    columns: tuple[str, ...] | None,
+    json_path: Path | None,
+    csv_path: Path | None,
+    top: int,
+    **options: Any,
+) -> None:
+    """Test each column by itself, and tell which ones differ with few false ones among them."""
+    from twosample.api import test_each
+
+    check_outputs(json_path, {}, {"--csv": csv_path})
+    if json_path == csv_path == STDOUT:
+        raise InputError("--json and --csv: only one of them can be printed; give the other a file")
+    with notes():
+        x, y, names = read_pair(files, by, groups, columns)
+    with refusals(names), notes():
+        result = test_each(x, y, progress=True, **options)
+    show_each(result, names, json_path, csv_path, top)
 
 
 _GIBBS_EPILOG = """\b

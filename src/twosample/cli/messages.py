@@ -22,7 +22,7 @@ _OPTIONS = {
         name: f"--{name.replace('_', '-')}"
         for name in (
             "model paired kernel lengthscale points prior_odds scale nan_policy permutations tolerance "
-            "steps burn_in thinning hmc_steps adapt_steps chains evidence"
+            "steps burn_in thinning hmc_steps adapt_steps chains evidence fdr"
         ).split()
     },
 }

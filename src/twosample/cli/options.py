@@ -15,6 +15,7 @@ __all__ = [
     "json_option",
     "lengthscale_option",
     "model_option",
+    "nan_policy_option",
     "path_option",
     "permutations_option",
     "points_option",
@@ -86,6 +87,12 @@ def permutations_option(lowest: int, default: int, help: str) -> Decorator:
     return click.option("--permutations", type=kind, default=default, show_default=True, help=help)
 
 
+def nan_policy_option(help: str) -> Decorator:
+    """The option for missing values."""
+    kind = click.Choice(["raise", "omit"])
+    return click.option("--nan-policy", type=kind, default="raise", show_default=True, help=help)
+
+
 sample_options = _together(
     click.argument("files", nargs=-1, metavar="A [B]", type=click.Path(path_type=Path)),
     click.option("--by", metavar="COLUMN", help="Split the one file A by the two values of this column."),
@@ -111,13 +118,7 @@ question_options = _together(
         show_default=True,
         help="Whether columns are divided by their spread; auto does what the model says.",
     ),
-    click.option(
-        "--nan-policy",
-        type=click.Choice(["raise", "omit"]),
-        default="raise",
-        show_default=True,
-        help="Refuse missing values, or leave out their rows.",
-    ),
+    nan_policy_option("Refuse missing values, or leave out their rows."),
 )
 lengthscale_option = click.option(
     "--lengthscale", metavar="NUMBER|median", callback=_lengthscale, help="Fix the lengthscale [inferred]."

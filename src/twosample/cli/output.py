@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,24 +12,29 @@ import click
 from twosample.cli.extras import require
 from twosample.cli.messages import notes, printable, quoted, who_is_who
 from twosample.errors import InputError
+from twosample.records import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from twosample.each_result import EachResult
     from twosample.gibbs_result import GibbsResult
     from twosample.result import TwoSampleResult
 
-__all__ = ["check_outputs", "save_plot", "show", "show_comparison"]
+__all__ = ["STDOUT", "check_outputs", "save_plot", "show", "show_comparison", "show_each"]
 
+STDOUT = Path("-")
 _PLOT_KINDS = (".png", ".pdf", ".svg")
 
 
-def check_outputs(json_path: Path | None, pictures: dict[str, Path | None]) -> None:
+def check_outputs(
+    json_path: Path | None, pictures: dict[str, Path | None], tables: dict[str, Path | None] | None = None
+) -> None:
     """Refuse, before the work, outputs that cannot be written after it."""
     for option, path in pictures.items():
         if path is not None and path.suffix.lower() not in _PLOT_KINDS:
             raise InputError(f"{option}: {quoted(path)} must end in {', '.join(_PLOT_KINDS[:-1])} or {_PLOT_KINDS[-1]}")
-    for option, path in {"--json": json_path, **pictures}.items():
+    for option, path in {"--json": json_path, **pictures, **(tables or {})}.items():
         if path is not None and not path.absolute().parent.is_dir():
             raise InputError(f"{option}: there is no folder {quoted(path.absolute().parent)}")
     if any(path is not None for path in pictures.values()):
@@ -44,6 +50,27 @@ def show(result: TwoSampleResult | GibbsResult, names: tuple[str, str], json_pat
         click.echo("\n".join(printable(line) for line in result.summary().splitlines()))
     if json_path is not None:
         result.to_json(json_path)
+
+
+def show_each(
+    result: EachResult, names: tuple[str, str], json_path: Path | None, csv_path: Path | None, top: int
+) -> None:
+    """Print the table, or what is asked for instead, and write the files that are asked for."""
+    if STDOUT not in (json_path, csv_path):
+        click.echo(f"{who_is_who(names)}.")
+        click.echo("\n".join(printable(line) for line in result.summary(top).splitlines()))
+    if json_path == STDOUT:
+        click.echo(result.to_json())
+    elif json_path is not None:
+        result.to_json(json_path)
+    if csv_path is not None:
+        table = result.to_frame("polars").write_csv()
+        if csv_path == STDOUT:
+            # On a terminal, as data are shown there; a file or program gets the names as they are.
+            shown = "\n".join(map(printable, table.split("\n"))) if sys.stdout.isatty() else table
+            click.echo(shown, nl=False, color=True)  # nothing is taken out of names
+        else:
+            write_whole(csv_path, lambda file: file.write(table.encode()))
 
 
 def save_plot(path: Path, draw: Callable[[], Figure]) -> None:

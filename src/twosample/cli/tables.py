@@ -110,8 +110,9 @@ def _joined(values: list[str]) -> str:
 
 
 def _check_columns(table: pl.DataFrame, columns: tuple[str, ...], source: object) -> None:
+    known = set(table.columns)
     for column in columns:
-        if column not in table.columns:
+        if column not in known:
             present = ", ".join(map(repr, table.columns[:_SHOWN_VALUES]))
             more = ", ..." if len(table.columns) > _SHOWN_VALUES else ""
             raise InputError(f"{quoted(source)} has no column {column!r}; it has {present}{more}")
@@ -133,10 +134,11 @@ def _numeric(pair: Pair, columns: tuple[str, ...] | None) -> Pair:
                     )
         return Pair(_as_numbers(pair.x.select(columns)), _as_numbers(pair.y.select(columns)), pair.names)
 
+    y_columns = set(pair.y.columns)
     left_out = [
         column
         for column in pair.x.columns
-        if column in pair.y.columns and not (_holds_numbers(pair.x[column]) and _holds_numbers(pair.y[column]))
+        if column in y_columns and not (_holds_numbers(pair.x[column]) and _holds_numbers(pair.y[column]))
     ]
     if left_out:
         listed = ", ".join(map(repr, left_out))
@@ -148,7 +150,8 @@ def _numeric(pair: Pair, columns: tuple[str, ...] | None) -> Pair:
     if left_out and not x.columns:
         raise InputError("no column holds numbers in both samples")
     for source, other, name, other_name in ((x, y, *pair.names), (y, x, *pair.names[::-1])):
-        absent = [column for column in source.columns if column not in other.columns]
+        others = set(other.columns)
+        absent = [column for column in source.columns if column not in others]
         if absent:
             raise InputError(
                 f"{quoted(name)} has columns that {quoted(other_name)} lacks: {', '.join(map(repr, absent[:8]))}; "

@@ -1,8 +1,8 @@
 """Data of any kind, read and checked: two finite float64 samples with a pooled center and scale."""
 
-from twosample.data.copies import row_hashes
+from twosample.data.copies import copied_rows, row_hashes
 from twosample.data.reading import as_rows, check_finite
-from twosample.data.samples import Samples
+from twosample.data.samples import Samples, read_columns
 from twosample.data.views import Ranks, View
 
-__all__ = ["Ranks", "Samples", "View", "as_rows", "check_finite", "row_hashes"]
+__all__ = ["Ranks", "Samples", "View", "as_rows", "check_finite", "copied_rows", "read_columns", "row_hashes"]

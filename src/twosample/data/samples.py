@@ -11,7 +11,7 @@ from twosample.data.reading import Table, check_finite, finite_rows, read
 from twosample.data.views import Limits, View, given_scale
 from twosample.errors import DroppedDataWarning, DuplicateRowsWarning, InputError, Setting, warn
 
-__all__ = ["Samples"]
+__all__ = ["Samples", "read_columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,10 +183,7 @@ class Samples:
         scale: ArrayLike,
         nan_policy: Literal["raise", "omit"],
     ) -> "Samples":
-        for name, rows in (("x", x_rows), ("y", y_rows)):
-            if len(rows) < 2:
-                raise InputError(f"{name} has {len(rows)} row", argument=name, remedy="pass at least 2")
-        _check_pairs(x_rows, y_rows, paired)
+        _check_sizes(x_rows, y_rows, paired)
         divisors = given_scale(scale, len(columns))
 
         dropped_rows: tuple[str, ...] = ()
@@ -269,6 +266,49 @@ class Samples:
         return self.view.apply(rows)
 
 
+def read_columns(
+    x: object, y: object, *, paired: bool, nan_policy: Literal["raise", "omit"]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...], Limits]:
+    """Validate two samples whose columns are looked at one by one, so that missing values may stay where they are.
+
+    Parameters
+    ----------
+    x, y, paired
+        As in `Samples.from_data`.
+    nan_policy
+        "raise" refuses missing and infinite values, "omit" leaves them as NaN, in both values of a pair.
+
+    Returns
+    -------
+    x, y
+        The rows (n_x, C) and (n_y, C).
+    columns
+        The names of the columns.
+    limits
+        The smallest and largest value of each column, NaN where it has none.
+
+    Examples
+    --------
+    >>> x, y, columns, _ = read_columns([[1.0, 2.0], [3.0, float("inf")]], np.eye(2), paired=False, nan_policy="omit")
+    >>> x, columns
+    (array([[ 1.,  2.],
+           [ 3., nan]]), ('0', '1'))
+    """
+    _check_policy(nan_policy)
+    x_rows, y_rows, columns = _align(read(x, "x"), read(y, "y"))
+    _check_sizes(x_rows, y_rows, paired)
+    limits = Limits.of(x_rows, y_rows)
+    if not limits.finite():
+        _check_finite(x_rows, y_rows, columns, nan_policy)
+        x_present, y_present = np.isfinite(x_rows), np.isfinite(y_rows)
+        if paired:
+            x_present = y_present = x_present & y_present
+        x_rows, y_rows = np.where(x_present, x_rows, np.nan), np.where(y_present, y_rows, np.nan)
+        limits = Limits.of_present(x_rows, y_rows)
+    limits.check_size(columns)
+    return x_rows, y_rows, columns, limits
+
+
 def _columns_of(values: object, name: str, columns: tuple[str, ...], kept: NDArray[np.bool_]) -> NDArray[np.float64]:
     """The rows of one input with the columns that are wanted, by name where both have names, else by place."""
     if values is None or _is_empty(values):
@@ -307,6 +347,13 @@ def _check_policy(nan_policy: str) -> None:
         raise InputError(f'nan_policy must be "raise" or "omit", not {nan_policy!r}', argument="nan_policy")
 
 
+def _check_sizes(x: NDArray[np.float64], y: NDArray[np.float64], paired: bool) -> None:
+    for name, rows in (("x", x), ("y", y)):
+        if len(rows) < 2:
+            raise InputError(f"{name} has {len(rows)} row", argument=name, remedy="pass at least 2")
+    _check_pairs(x, y, paired)
+
+
 def _check_pairs(x: NDArray[np.float64], y: NDArray[np.float64], paired: bool) -> None:
     if paired and len(x) != len(y):
         raise InputError(
@@ -330,17 +377,20 @@ def _align(x: Table, y: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]
         assert x.columns is not None and y.columns is not None
         if x.columns == y.columns:
             return x.rows, y.rows, x.columns
+        x_place, y_place = (
+            {column: place for place, column in enumerate(columns)} for columns in (x.columns, y.columns)
+        )
         missing = [
             f"{name} has no column " + ", ".join(map(repr, absent))
             for name, absent in (
-                ("x", [column for column in y.columns if column not in x.columns]),
-                ("y", [column for column in x.columns if column not in y.columns]),
+                ("x", [column for column in y.columns if column not in x_place]),
+                ("y", [column for column in x.columns if column not in y_place]),
             )
             if absent
         ]
         if missing:
             raise InputError("x and y must have the same columns: " + "; ".join(missing), argument="x and y")
-        return x.rows, y.rows[:, [y.columns.index(column) for column in x.columns]], x.columns
+        return x.rows, y.rows[:, [y_place[column] for column in x.columns]], x.columns
 
     n_columns = x.rows.shape[1]
     if n_columns != y.rows.shape[1]:

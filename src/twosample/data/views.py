@@ -200,6 +200,17 @@ class Limits(NamedTuple):
         """Those of these rows."""
         return cls(x.min(axis=0), x.max(axis=0), y.min(axis=0), y.max(axis=0))
 
+    @classmethod
+    def of_present(cls, x: NDArray[np.float64], y: NDArray[np.float64]) -> "Limits":
+        """Those of the values that are not NaN; NaN where there are none.
+
+        Examples
+        --------
+        >>> Limits.of_present(np.array([[np.nan], [2.0]]), np.array([[np.nan]])).x_low
+        array([2.])
+        """
+        return cls(*(limit.reduce(rows, axis=0) for rows in (x, y) for limit in (np.fmin, np.fmax)))
+
     def finite(self) -> bool:
         """Whether all values are."""
         return all(bool(np.isfinite(limit).all()) for limit in self)

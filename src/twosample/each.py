@@ -1,0 +1,413 @@
+"""One test a column, for thousands: the share of columns that differ, and which ones, with few false ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from twosample import ranks
+from twosample.arguments import share_of
+from twosample.arrays import Array, Flags, Indices
+from twosample.data import copied_rows, read_columns
+from twosample.each_result import EachResult, some_skipped
+from twosample.errors import DroppedDataWarning, DuplicateRowsWarning, InputError, InputTypeError, warn
+from twosample.models import Model
+from twosample.progress import Progress, WorkCounter, progress_bar
+from twosample.result import TwoSampleResult
+from twosample.words import columns_in_words
+
+__all__ = ["JointTest", "learn_share", "posterior", "q_values", "run", "single_columns"]
+
+# How many values are ranked at a time, and how exactly the log odds of the share are found.
+_BLOCK_VALUES = 1 << 20
+_LOG_ODDS_ERROR = 1e-12
+
+
+class JointTest(Protocol):
+    """The test of several columns together."""
+
+    def __call__(self, x: Array, y: Array, /, *, model: Model, paired: bool) -> TwoSampleResult:
+        """Test the samples."""
+
+
+def single_columns(x: Array, y: Array, *, paired: bool, model: Model, counter: WorkCounter) -> Array:
+    """Log BF10 of each column, (C,), one after the other.
+
+    Parameters
+    ----------
+    x, y
+        Samples (n_x, C) and (n_y, C) without missing values, of columns that vary within a sample.
+    paired, model
+        As in the test.
+    counter
+        Is told n_x + n_y for each column done.
+    """
+    # A stand-in: one whole test a column, to be replaced by the evidence of many columns at a time.
+    import warnings
+    from importlib import import_module
+
+    test = import_module("twosample.api").test
+    log_bf10 = np.empty(x.shape[1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for column in range(len(log_bf10)):
+            log_bf10[column] = test(x[:, column], y[:, column], paired=paired, model=model).log_bf10
+            counter(len(x) + len(y))
+    return log_bf10
+
+
+# ---- the share of columns that differ, and false discoveries
+
+
+def learn_share(log_bf10: ArrayLike) -> float:
+    """The share of columns that differ, learnt from the evidence of all of them.
+
+    It is the π at which EM stands still, with one more column that differs and one that does not, so that it is never
+    0 or 1: π = (1 + Σ p_j)/(2 + C) with p_j = π BF_j/(π BF_j + 1 - π). That is where the concave function
+    log π + log(1 - π) + Σ log(π BF_j + 1 - π) is largest, so there is one such π, and bisection of its log odds finds
+    it to 1e-12; the steps of EM itself become tiny where there is little evidence.
+
+    Parameters
+    ----------
+    log_bf10
+        Log Bayes factors (C,), of any size.
+
+    Examples
+    --------
+    >>> round(learn_share([0.0, 0.0]), 10)
+    0.5
+    >>> round(learn_share([8.0, 9.0, *[-3.0] * 46]), 3)
+    0.063
+    """
+    evidence = np.asarray(log_bf10, dtype=np.float64)
+    # Between 1/(2 + C) and (1 + C)/(2 + C).
+    high = math.log1p(evidence.size)
+    low = -high
+    while high - low > _LOG_ODDS_ERROR:
+        middle = 0.5 * (low + high)
+        share = float(_expit(np.float64(middle)))
+        if 1.0 - 2.0 * share + float(np.sum(_expit(evidence + middle) - share)) > 0.0:
+            low = middle
+        else:
+            high = middle
+    return float(_expit(np.float64(0.5 * (low + high))))
+
+
+def posterior(log_bf10: ArrayLike, share: float) -> Array:
+    """Probability that each column differs, where that share of columns does: π BF/(π BF + 1 - π).
+
+    Examples
+    --------
+    >>> posterior([0.0, 1e4, -1e4], 0.25).tolist()
+    [0.25, 1.0, 0.0]
+    """
+    return _expit(np.asarray(log_bf10, dtype=np.float64) + math.log(share) - math.log1p(-share))
+
+
+def q_values(prob: ArrayLike) -> Array:
+    """Expected share of false discoveries, were a column and all that are as probable taken as different.
+
+    That is the mean of P(same) over these columns: sorted by evidence, the running mean. Equal columns have equal q.
+
+    Parameters
+    ----------
+    prob
+        Probability that each column differs, (C,).
+
+    Examples
+    --------
+    >>> q_values([0.5, 1.0, 0.9]).round(3).tolist()
+    [0.2, 0.0, 0.05]
+    """
+    same = 1.0 - np.asarray(prob, dtype=np.float64)
+    order = np.argsort(same, kind="stable")
+    ordered = same[order]
+    # Among equal ones, the mean up to the last.
+    last = np.searchsorted(ordered, ordered, side="right")
+    q = np.empty_like(same)
+    q[order] = np.cumsum(ordered)[last - 1] / last
+    return q
+
+
+def _expit(log_odds: Array | np.float64) -> Array:
+    return np.asarray(np.exp(-np.logaddexp(0.0, -log_odds)))
+
+
+# ---- the tests
+
+
+class _Rows(NamedTuple):
+    """Rows of the table as they come, in any order."""
+
+    names: tuple[str, ...]
+    n_x: Indices
+    n_y: Indices
+    log_bf10: Array
+    auc: Array
+    direction: tuple[str, ...]
+
+
+def run(
+    x: object,
+    y: object,
+    *,
+    fdr: float,
+    groups: Mapping[str, Sequence[str]] | None,
+    model: Model,
+    paired: bool,
+    nan_policy: Literal["raise", "omit"],
+    progress: Progress,
+    joint: JointTest,
+) -> EachResult:
+    """Test each column and each group of columns; `joint` is the test for the groups, all else as in the public one."""
+    fdr, paired = share_of(fdr, "fdr"), bool(paired)
+    x_rows, y_rows, columns, limits = read_columns(x, y, paired=paired, nan_policy=nan_policy)
+    members = _groups(groups, columns)
+    n_x, n_y = (np.count_nonzero(~np.isnan(rows), axis=0) for rows in (x_rows, y_rows))
+
+    x_constant, y_constant = limits.x_low == limits.x_high, limits.y_low == limits.y_high
+    reasons = (
+        (n_x < 2, "fewer than 2 values in x"),
+        (n_y < 2, "fewer than 2 values in y"),
+        (x_constant & y_constant & (limits.x_low == limits.y_low), "one value throughout"),
+        (x_constant & y_constant, "one value in each sample"),
+    )
+    skipped: dict[str, str] = {}
+    tested = np.ones(len(columns), dtype=bool)
+    for flags, reason in reasons:
+        skipped |= {columns[place]: reason for place in np.flatnonzero(flags & tested)}
+        tested &= ~flags
+    skipped = {name: skipped[name] for name in columns if name in skipped}
+
+    notes = _missing(len(x_rows) - n_x, len(y_rows) - n_y, paired)
+    for note in notes:
+        warn(DroppedDataWarning(note, argument="x and y"))
+    copied = copied_rows(x_rows, y_rows)
+    for note in copied:
+        warn(DuplicateRowsWarning(note, argument="x and y"))
+
+    kept = np.flatnonzero(tested)
+    with progress_bar(progress) as report:
+        counter = WorkCounter(report, int(n_x[kept].sum() + n_y[kept].sum()))
+        counter.expect(sum((len(x_rows) + len(y_rows)) * len(places) for places in members.values()))
+        singles = _test_columns(x_rows, y_rows, columns, kept, (n_x, n_y), paired, model, counter)
+        together = _test_groups(x_rows, y_rows, members, skipped, paired, model, joint, counter)
+        counter.finish()
+    if not singles.names and not together.names:
+        raise InputError(
+            f"x and y: nothing can be tested: {some_skipped(skipped)}",
+            argument="x and y",
+            remedy="pass columns that vary, with at least 2 values in each sample",
+        )
+    if skipped:
+        warn(DroppedDataWarning(f"Did not test {some_skipped(skipped)}.", argument="x and y"))
+    return _table(
+        singles,
+        together,
+        fdr=fdr,
+        paired=paired,
+        model=model,
+        groups={name: tuple(columns[place] for place in places) for name, places in members.items()},
+        skipped=skipped,
+        notes=notes + copied,
+    )
+
+
+def _groups(groups: Mapping[str, Sequence[str]] | None, columns: tuple[str, ...]) -> dict[str, list[int]]:
+    """The places of the columns of each group."""
+    if groups is None:
+        return {}
+    if not isinstance(groups, Mapping):
+        raise InputTypeError(
+            f"groups: expected a dictionary, got {type(groups).__name__}",
+            argument="groups",
+            remedy="pass names of groups with lists of columns, such as {'size': ['height', 'weight']}",
+        )
+    place = {name: index for index, name in enumerate(columns)}
+    members: dict[str, list[int]] = {}
+    for label, names in groups.items():
+        group = str(label)
+        if group in place:
+            raise InputError(f"groups: {group!r} is also the name of a column", argument="groups", remedy="rename it")
+        if group in members:
+            raise InputError(f"groups: names {group!r} twice", argument="groups", remedy="rename one")
+        if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+            raise InputTypeError(
+                f"groups: {group!r} is {type(names).__name__}", argument="groups", remedy="pass a list of columns"
+            )
+        wanted = [str(name) for name in names]
+        if not wanted:
+            raise InputError(f"groups: {group!r} has no columns", argument="groups", remedy="name at least one")
+        for name in wanted:
+            if name not in place:
+                raise InputError(
+                    f"groups: there is no column {name!r}, which {group!r} names",
+                    argument="groups",
+                    remedy="use names of columns; they are '0', '1', ... where the data have none",
+                )
+        if len(set(wanted)) < len(wanted):
+            raise InputError(f"groups: {group!r} names a column twice", argument="groups", remedy="name it once")
+        members[group] = [place[name] for name in wanted]
+    return members
+
+
+def _missing(absent_x: Indices, absent_y: Indices, paired: bool) -> tuple[str, ...]:
+    """What is said of missing values, of which each column has so many."""
+    absent = absent_x if paired else absent_x + absent_y
+    count = int(absent.sum())
+    if not count:
+        return ()
+    one = count == 1
+    kind = f"pair{'' if one else 's'} with a missing or infinite value" if paired else "missing or infinite value"
+    what = kind if paired or one else f"{kind}s"
+    return (f"Left out {count} {what} in {np.count_nonzero(absent)} of {columns_in_words(len(absent))}.",)
+
+
+def _test_columns(
+    x: Array,
+    y: Array,
+    columns: tuple[str, ...],
+    kept: Indices,
+    sizes: tuple[Indices, Indices],
+    paired: bool,
+    model: Model,
+    counter: WorkCounter,
+) -> _Rows:
+    """One test for each of the columns kept; those of equal sizes at a time."""
+    n_x, n_y = sizes[0][kept], sizes[1][kept]
+    log_bf10 = np.empty(len(kept))
+    for alike in _alike(n_x, n_y):
+        x_part, y_part = (_compressed(rows, kept[alike], int(size[alike[0]])) for rows, size in ((x, n_x), (y, n_y)))
+        log_bf10[alike] = single_columns(x_part, y_part, paired=paired, model=model, counter=counter)
+
+    auc, direction = np.empty(len(kept)), np.empty(len(kept), dtype="<U16")
+    width = max(1, _BLOCK_VALUES // (len(x) + len(y)))
+    for start in range(0, len(kept), width):
+        block = slice(start, start + width)
+        auc[block], direction[block] = _contrast(x[:, kept[block]], y[:, kept[block]], paired)
+    return _Rows(tuple(columns[place] for place in kept), n_x, n_y, log_bf10, auc, tuple(direction.tolist()))
+
+
+def _alike(n_x: Indices, n_y: Indices) -> Iterator[Indices]:
+    """The places of the columns of each pair of sizes."""
+    order = np.lexsort((n_y, n_x))
+    if order.size:
+        changes = np.flatnonzero((np.diff(n_x[order]) != 0) | (np.diff(n_y[order]) != 0)) + 1
+        yield from np.split(order, changes)
+
+
+def _compressed(rows: Array, columns: Indices, size: int) -> Array:
+    """These columns without their missing values, of which each has as many; in the order of the rows."""
+    part = rows[:, columns]
+    if size == len(rows):
+        return part
+    order = np.argsort(np.isnan(part), axis=0, kind="stable")
+    return np.take_along_axis(part, order[:size], axis=0)
+
+
+def _contrast(x: Array, y: Array, paired: bool) -> tuple[Array, list[str]]:
+    """Which sample is larger and in which way they differ, for each column; NaN is missing."""
+    of_ranks = ranks.mid_ranks(np.concatenate((x, y)))
+    scores = ranks.normal_scores(of_ranks)
+    (n_x, mean_x, x_parts), (n_y, mean_y, y_parts) = _centered(scores[: len(x)]), _centered(scores[len(x) :])
+    variance_x, variance_y = (np.square(p).sum(axis=0) / (n - 1) for p, n in ((x_parts, n_x), (y_parts, n_y)))
+    covariance = (x_parts * y_parts).sum(axis=0) / (n_x - 1) if paired else 0.0
+    words = ranks.direction(mean_x, mean_y, variance_x, variance_y, n_x, n_y, covariance)
+    return ranks.probability_larger(of_ranks, len(x)), words.tolist()
+
+
+def _centered(scores: Array) -> tuple[Indices, Array, Array]:
+    """How many there are in each column, their mean, and their distances from it; 0 where they are missing."""
+    missing = np.isnan(scores)
+    counts = np.count_nonzero(~missing, axis=0)
+    means = np.where(missing, 0.0, scores).sum(axis=0) / counts
+    return counts, means, np.where(missing, 0.0, scores - means)
+
+
+def _test_groups(
+    x: Array,
+    y: Array,
+    members: dict[str, list[int]],
+    skipped: dict[str, str],
+    paired: bool,
+    model: Model,
+    joint: JointTest,
+    counter: WorkCounter,
+) -> _Rows:
+    """One test for each group, of the rows without missing values; those that cannot be tested are added to skipped."""
+    names, sizes, log_bf10 = [], [], []
+    for name, places in members.items():
+        x_part, y_part = x[:, places], y[:, places]
+        keep_x, keep_y = (_complete(part) for part in (x_part, y_part))
+        if paired:
+            keep_x = keep_y = keep_x & keep_y
+        x_part, y_part = x_part[keep_x], y_part[keep_y]
+        reason = _why_not(x_part, y_part)
+        if reason is None:
+            varies = (x_part.min(axis=0) < x_part.max(axis=0)) | (y_part.min(axis=0) < y_part.max(axis=0))
+            varies |= x_part[0] != y_part[0]
+            result = joint(x_part[:, varies], y_part[:, varies], model=model, paired=paired)
+            names.append(name)
+            sizes.append((result.n_x, result.n_y))
+            log_bf10.append(result.log_bf10)
+        else:
+            skipped[name] = reason
+        counter((len(x) + len(y)) * len(places))
+    n_x, n_y = np.array(sizes, dtype=np.int64).reshape(-1, 2).T
+    auc = np.full(len(names), np.nan)
+    return _Rows(tuple(names), n_x, n_y, np.array(log_bf10, dtype=np.float64), auc, ("",) * len(names))
+
+
+def _complete(rows: Array) -> Flags:
+    return np.asarray(~np.isnan(rows).any(axis=1))
+
+
+def _why_not(x: Array, y: Array) -> str | None:
+    """Why a group cannot be tested, if it cannot."""
+    for name, rows in (("x", x), ("y", y)):
+        if len(rows) < 2:
+            return f"fewer than 2 complete rows in {name}"
+    if (x == x[0]).all() and (y == y[0]).all():
+        return "one value throughout" if (x[0] == y[0]).all() else "one value in each sample"
+    return None
+
+
+def _table(
+    singles: _Rows,
+    together: _Rows,
+    *,
+    fdr: float,
+    paired: bool,
+    model: Model,
+    groups: dict[str, tuple[str, ...]],
+    skipped: dict[str, str],
+    notes: tuple[str, ...],
+) -> EachResult:
+    """The result, with columns and groups apart in what is learnt of them and sorted together."""
+    shares = [learn_share(rows.log_bf10) for rows in (singles, together)]
+    probs = [posterior(rows.log_bf10, share) for rows, share in zip((singles, together), shares, strict=True)]
+    log_bf10 = np.concatenate((singles.log_bf10, together.log_bf10))
+    order = np.argsort(-log_bf10, kind="stable")
+    names, directions = singles.names + together.names, singles.direction + together.direction
+    return EachResult(
+        column=tuple(names[place] for place in order),
+        n_x=np.concatenate((singles.n_x, together.n_x))[order],
+        n_y=np.concatenate((singles.n_y, together.n_y))[order],
+        log_bf10=log_bf10[order],
+        prob_h1=np.concatenate(probs)[order],
+        q=np.concatenate([q_values(prob) for prob in probs])[order],
+        auc=np.concatenate((singles.auc, together.auc))[order],
+        direction=tuple(directions[place] for place in order),
+        share=shares[0],
+        group_share=shares[1] if groups else None,
+        fdr=fdr,
+        paired=paired,
+        model=model,
+        groups=groups,
+        skipped=skipped,
+        notes=notes,
+    )
