@@ -101,7 +101,7 @@ def result(
         shown_y=sketches[1].rows,
         witness_posterior=WitnessPosterior.of(evidence, posterior, plan.features, plan.model),
         pvalue=None,
-        by_subset=None if mixture is None else by_subset(mixture),
+        by_subset=None if mixture is None else mixture.by_subset(),
     )
 
 

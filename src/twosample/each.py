@@ -7,24 +7,34 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from twosample import ranks
 from twosample.arguments import share_of
 from twosample.arrays import Array, Flags, Indices
-from twosample.data import copied_rows, read_columns
+from twosample.data import Ranks, View, copied_rows, read_columns
+from twosample.data.views import MOST_KNOTS
+from twosample.discoveries import learn_share, posterior, q_values
 from twosample.each_result import EachResult, some_skipped
+from twosample.engines import local
 from twosample.errors import DroppedDataWarning, DuplicateRowsWarning, InputError, InputTypeError, warn
+from twosample.features import PointFeatures, StackFeatures
+from twosample.kernels import RBF
+from twosample.mixture import stack_log_bf10
 from twosample.models import Model
+from twosample.permutation import Splits
 from twosample.progress import Progress, WorkCounter, progress_bar
 from twosample.result import TwoSampleResult
+from twosample.statistics import FeatureStatistics
+from twosample.subsets import multiples_of, single_parts
+from twosample.threads import in_order
 from twosample.words import columns_in_words
 
-__all__ = ["JointTest", "learn_share", "posterior", "q_values", "run", "single_columns"]
+__all__ = ["JointTest", "run", "single_columns"]
 
-# How many values are ranked at a time, and how exactly the log odds of the share are found.
+# How many values are ranked at a time, the memory of labels in a block, and how many tests have features of their own.
 _BLOCK_VALUES = 1 << 20
-_LOG_ODDS_ERROR = 1e-12
+_LABELLED_BYTES = 1 << 22
+_TESTS = 64
 
 
 class JointTest(Protocol):
@@ -35,7 +45,7 @@ class JointTest(Protocol):
 
 
 def single_columns(x: Array, y: Array, *, paired: bool, model: Model, counter: WorkCounter) -> Array:
-    """Log BF10 of each column, (C,), one after the other.
+    """Log BF10 of the normal scores of each column, (C,), as the mixture of the default test has it for one column.
 
     Parameters
     ----------
@@ -46,98 +56,58 @@ def single_columns(x: Array, y: Array, *, paired: bool, model: Model, counter: W
     counter
         Is told n_x + n_y for each column done.
     """
-    # A stand-in: one whole test a column, to be replaced by the evidence of many columns at a time.
-    import warnings
-    from importlib import import_module
-
-    test = import_module("twosample.api").test
     log_bf10 = np.empty(x.shape[1])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for column in range(len(log_bf10)):
-            log_bf10[column] = test(x[:, column], y[:, column], paired=paired, model=model).log_bf10
-            counter(len(x) + len(y))
+    rows = len(x) + len(y)
+    width = max(1, _BLOCK_VALUES // rows)
+    for start in range(0, len(log_bf10), width):
+        block = slice(start, start + width)
+        pooled = np.concatenate([x[:, block], y[:, block]])
+        order = np.argsort(pooled, axis=0)
+        pooled = np.take_along_axis(pooled, order, axis=0)
+        shared = np.zeros(pooled.shape[1], dtype=bool)
+        if not paired and rows <= MOST_KNOTS:
+            shared = (pooled[1:] != pooled[:-1]).all(axis=0)
+        found = np.empty(pooled.shape[1])
+        found[shared] = _without_ties(order[:, shared] < len(x), model)
+        found[~shared] = _one_by_one(
+            x[:, block][:, ~shared], y[:, block][:, ~shared], pooled[:, ~shared], paired, model
+        )
+        log_bf10[block] = found
+        counter(rows * pooled.shape[1])
     return log_bf10
 
 
-# ---- the share of columns that differ, and false discoveries
+def _without_ties(in_x: Flags, model: Model) -> Array:
+    """Log BF10 of columns without ties, which have the same normal scores: only the labels (N, C) of these differ."""
+    if not in_x.shape[1]:
+        return np.empty(0)
+    view = Ranks.of_sorted(np.arange(float(len(in_x)))[:, np.newaxis])
+    [part] = single_parts(view)
+    features = PointFeatures(RBF(), View.none(1), part.points[0], float(part.typical[0]))
+    lengthscales = features.typical * multiples_of(model)
+    splits = Splits.of(view.scores, int(in_x[:, 0].sum()), features, lengthscales, model)
+    size = max(1, _LABELLED_BYTES // splits.bytes_each)
+    blocks = [in_x[:, first : first + size] for first in range(0, in_x.shape[1], size)]
+    by_lengthscale = np.concatenate(list(in_order(splits.log_bf10, blocks)), axis=1)
+    return np.asarray(np.logaddexp.reduce(by_lengthscale, axis=0) - math.log(len(lengthscales)))
 
 
-def learn_share(log_bf10: ArrayLike) -> float:
-    """The share of columns that differ, learnt from the evidence of all of them.
+def _one_by_one(x: Array, y: Array, pooled: Array, paired: bool, model: Model) -> Array:
+    """Log BF10 of columns whose normal scores have features of their own."""
+    if not x.shape[1]:
+        return np.empty(0)
+    view = Ranks.of_sorted(pooled)
+    [part] = single_parts(view)
+    features = StackFeatures(RBF(), view, part.columns, part.points, part.typical, multiples_of(model))
+    tests = [slice(first, first + _TESTS) for first in range(0, x.shape[1], _TESTS)]
 
-    It is the π at which EM stands still, with one more column that differs and one that does not, so that it is never
-    0 or 1: π = (1 + Σ p_j)/(2 + C) with p_j = π BF_j/(π BF_j + 1 - π). That is where the concave function
-    log π + log(1 - π) + Σ log(π BF_j + 1 - π) is largest, so there is one such π, and bisection of its log odds finds
-    it to 1e-12; the steps of EM itself become tiny where there is little evidence.
+    def of(some: slice) -> Array:
+        chosen, columns = features.select(some)
+        paired_ = model.takes_differences_alone(paired)
+        moments = local.stack_moments(chosen, x[:, columns], y[:, columns], paired=paired_)
+        return stack_log_bf10(FeatureStatistics(chosen.lengthscales, *moments), chosen, model)
 
-    Parameters
-    ----------
-    log_bf10
-        Log Bayes factors (C,), of any size.
-
-    Examples
-    --------
-    >>> round(learn_share([0.0, 0.0]), 10)
-    0.5
-    >>> round(learn_share([8.0, 9.0, *[-3.0] * 46]), 3)
-    0.063
-    """
-    evidence = np.asarray(log_bf10, dtype=np.float64)
-    # Between 1/(2 + C) and (1 + C)/(2 + C).
-    high = math.log1p(evidence.size)
-    low = -high
-    while high - low > _LOG_ODDS_ERROR:
-        middle = 0.5 * (low + high)
-        share = float(_expit(np.float64(middle)))
-        if 1.0 - 2.0 * share + float(np.sum(_expit(evidence + middle) - share)) > 0.0:
-            low = middle
-        else:
-            high = middle
-    return float(_expit(np.float64(0.5 * (low + high))))
-
-
-def posterior(log_bf10: ArrayLike, share: float) -> Array:
-    """Probability that each column differs, where that share of columns does: π BF/(π BF + 1 - π).
-
-    Examples
-    --------
-    >>> posterior([0.0, 1e4, -1e4], 0.25).tolist()
-    [0.25, 1.0, 0.0]
-    """
-    return _expit(np.asarray(log_bf10, dtype=np.float64) + math.log(share) - math.log1p(-share))
-
-
-def q_values(prob: ArrayLike) -> Array:
-    """Expected share of false discoveries, were a column and all that are as probable taken as different.
-
-    That is the mean of P(same) over these columns: sorted by evidence, the running mean. Equal columns have equal q.
-
-    Parameters
-    ----------
-    prob
-        Probability that each column differs, (C,).
-
-    Examples
-    --------
-    >>> q_values([0.5, 1.0, 0.9]).round(3).tolist()
-    [0.2, 0.0, 0.05]
-    """
-    same = 1.0 - np.asarray(prob, dtype=np.float64)
-    order = np.argsort(same, kind="stable")
-    ordered = same[order]
-    # Among equal ones, the mean up to the last.
-    last = np.searchsorted(ordered, ordered, side="right")
-    q = np.empty_like(same)
-    q[order] = np.cumsum(ordered)[last - 1] / last
-    return q
-
-
-def _expit(log_odds: Array | np.float64) -> Array:
-    return np.asarray(np.exp(-np.logaddexp(0.0, -log_odds)))
-
-
-# ---- the tests
+    return np.concatenate(list(in_order(of, tests)))
 
 
 class _Rows(NamedTuple):

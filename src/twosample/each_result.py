@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.util import find_spec
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from twosample import models
 from twosample.arrays import Array, Indices
-from twosample.errors import InputError, MissingExtraError
+from twosample.frames import FrameKind, to_frame
 from twosample.records import Record
 from twosample.result import strength, verdict
 from twosample.words import columns_in_words, log_bf10_text, printable, probability_in_words
 
 __all__ = ["EachResult", "EachRow", "some_skipped"]
 
-_FRAMES = ("pandas", "polars", "pyarrow")
 _SHOWN_ROWS = 10
 _SHOWN_SKIPPED = 5
 _LONGEST_NAME = 32
@@ -143,7 +141,7 @@ class EachResult(Record):
         """The Bayes factors in words."""
         return tuple(map(verdict, self.log_bf10.tolist()))
 
-    def to_frame(self, kind: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+    def to_frame(self, kind: FrameKind = "pandas") -> Any:
         """The table as a data frame: column, n_x, n_y, log_bf10, prob_h1, q, auc, direction, verdict.
 
         Parameters
@@ -158,14 +156,6 @@ class EachResult(Record):
         >>> ts.test_each(x, y).to_frame("polars").shape
         (2, 9)
         """
-        if kind not in _FRAMES:
-            raise InputError(
-                f"kind: {kind!r} is unknown", argument="kind", remedy=f"use one of {', '.join(map(repr, _FRAMES))}"
-            )
-        if not _is_installed(kind):
-            raise MissingExtraError("to_frame", kind, None)
-        import narwhals as nw
-
         content = {
             "column": list(self.column),
             **{name: getattr(self, name).copy() for name in ("n_x", "n_y", "log_bf10", "prob_h1", "q")},
@@ -173,7 +163,7 @@ class EachResult(Record):
             "direction": [words or None for words in self.direction],
             "verdict": list(self.verdict),
         }
-        return nw.from_dict(content, backend=kind).to_native()
+        return to_frame(content, kind)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dictionaries, one list for each column of the table."""
@@ -240,13 +230,6 @@ def some_skipped(skipped: dict[str, str]) -> str:
     shown = [f"{name!r} ({why})" for name, why in list(skipped.items())[:_SHOWN_SKIPPED]]
     rest = len(skipped) - len(shown)
     return ", ".join(shown) + (f" and {rest} more" if rest else "")
-
-
-def _is_installed(package: str) -> bool:
-    try:
-        return find_spec(package) is not None
-    except (ImportError, ValueError):
-        return False
 
 
 def _groups_in_words(count: int) -> str:

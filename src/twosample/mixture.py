@@ -11,15 +11,20 @@ import numpy as np
 
 from twosample import evidence
 from twosample.arrays import Array
+from twosample.columns import BySubset
+from twosample.ranks import direction
 from twosample.statistics import FeatureStatistics
 
 if TYPE_CHECKING:
+    from twosample.features import StackFeatures
+    from twosample.models import Model
     from twosample.plan import Plan
 
-__all__ = ["Mixture", "StatisticsOf", "evaluate_parts", "log_mean"]
+__all__ = ["Mixture", "StatisticsOf", "evaluate_parts", "log_mean", "stack_log_bf10"]
 
 StatisticsOf = Callable[[int, slice], FeatureStatistics]
 
+_SMALLEST = np.finfo(np.float64).tiny
 # Tests of a stack that are evaluated at the same time.
 _TESTS = 128
 
@@ -61,6 +66,40 @@ class Mixture:
         """Posterior probability of the test of all columns as scaled, given that the samples differ."""
         return self.plan.prior * math.exp(min(self.main - self.log_bf10, 0.0)) if self.plan.prior else 0.0
 
+    def by_subset(self) -> BySubset:
+        """What it says of columns and of subsets of columns."""
+        plan, count = self.plan, len(self.plan.columns)
+        logs: dict[tuple[int, ...], list[tuple[float, float]]] = {}
+        if plan.prior:
+            logs[tuple(range(count))] = [(plan.prior, self.main)]
+        alone = np.empty(count)
+        for part, log_bf10 in zip(plan.parts, self.parts, strict=True):
+            if part.columns.shape[1] == 1:
+                alone[part.columns[:, 0]] = log_bf10
+            tests = zip(part.columns.tolist(), part.prior.tolist(), log_bf10.tolist(), strict=True)
+            for columns, prior, value in tests:
+                if prior:
+                    logs.setdefault(tuple(columns), []).append((prior, value))
+        priors = np.array([sum(prior for prior, _ in tests) for tests in logs.values()])
+        values = [
+            log_mean(np.array([value for _, value in tests]), np.array([prior for prior, _ in tests]))
+            for tests in logs.values()
+        ]
+        x, y = self.statistics.columns_x, self.statistics.columns_y
+        assert x is not None and y is not None
+        (mean_x, level_x), (mean_y, level_y) = x.mean[..., 0], y.mean[..., 0]
+        # As unbiased variances; a column of one value in a sample has none.
+        var_x, var_y = (np.maximum(of.scatter[0, :, 0, 0], _SMALLEST) / (of.count - 1) for of in (x, y))
+        return BySubset(
+            log_bf10=alone if count > 1 else np.array([self.log_bf10]),
+            auc=0.5 + level_x - level_y,
+            spread=np.sqrt(var_x / var_y),
+            direction=tuple(direction(mean_x, mean_y, var_x, var_y, x.count, y.count).tolist()),
+            subsets=tuple(logs),
+            prior=priors,
+            subset_log_bf10=np.array(values) - np.log(priors),
+        )
+
 
 def log_mean(log_values: Array, weights: Array) -> float:
     """Log Σ weight × value.
@@ -80,13 +119,17 @@ def evaluate_parts(plan: Plan, statistics_of: StatisticsOf) -> tuple[Array, ...]
 
 
 def _log_bf10(plan: Plan, part: int, statistics_of: StatisticsOf) -> Array:
-    """Log BF10 of every test of a stack, (P,): the mean over its lengthscales."""
+    """Log BF10 of every test of a stack, (P,)."""
     features = plan.features_of(part)
     found = []
     for first in range(0, len(features.points), _TESTS):
         tests = slice(first, first + _TESTS)
         chosen, _ = features.select(tests)
-        by_lengthscale = evidence.evaluate(statistics_of(part, tests), chosen, plan.model).log_bf10
-        by_lengthscale = by_lengthscale.reshape(len(chosen.points), -1)
-        found.append(np.logaddexp.reduce(by_lengthscale, axis=1) - math.log(by_lengthscale.shape[1]))
+        found.append(stack_log_bf10(statistics_of(part, tests), chosen, plan.model))
     return np.concatenate(found)
+
+
+def stack_log_bf10(statistics: FeatureStatistics, features: StackFeatures, model: Model) -> Array:
+    """Log BF10 of every test of a stack, (P,): the mean over its lengthscales, which are as likely beforehand."""
+    by_lengthscale = evidence.evaluate(statistics, features, model).log_bf10.reshape(len(features.points), -1)
+    return np.asarray(np.logaddexp.reduce(by_lengthscale, axis=1) - math.log(by_lengthscale.shape[1]))

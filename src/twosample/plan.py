@@ -30,7 +30,7 @@ from twosample.records import Record, to_json
 from twosample.result import TwoSampleResult
 from twosample.sketch import Sketch
 from twosample.statistics import FeatureStatistics
-from twosample.subsets import Part, chosen_subsets, make_parts
+from twosample.subsets import Part, chosen_subsets, make_parts, multiples_of
 from twosample.threads import one_thread
 from twosample.words import columns_in_words
 
@@ -216,18 +216,24 @@ class Plan(Record):
 
     def features_of(self, part: int) -> StackFeatures:
         """From rows to features, for a stack of tests."""
-        assert self.ranks is not None and isinstance(self.model.lengthscale, LogUniform)
+        assert self.ranks is not None
         stack = self.parts[part]
         return StackFeatures(
-            self.kernel, self.ranks, stack.columns, stack.points, stack.typical, self.model.lengthscale.multiples
+            self.kernel, self.ranks, stack.columns, stack.points, stack.typical, multiples_of(self.model)
         )
 
     def statistics_of(self, samples: Samples, part: int, tests: slice = slice(None)) -> FeatureStatistics:
         """Statistics of checked samples for some tests of a stack."""
         features, columns = self.features_of(part).select(tests)
-        rows = (samples.x, samples.y) if len(columns) == len(self.columns) else (samples.x[:, columns], samples.y[:, columns])
+        rows = (
+            (samples.x, samples.y)
+            if len(columns) == len(self.columns)
+            else (samples.x[:, columns], samples.y[:, columns])
+        )
         paired = self.model.takes_differences_alone(self.paired)
-        return FeatureStatistics(features.lengthscales, *local.stack_moments(features, *rows, paired=paired), plan=self.key)
+        return FeatureStatistics(
+            features.lengthscales, *local.stack_moments(features, *rows, paired=paired), plan=self.key
+        )
 
     def test(self, statistics: FeatureStatistics, *, prior_odds: float = 1.0) -> TwoSampleResult:
         """The answer from the statistics of all rows.
@@ -307,7 +313,9 @@ class Plan(Record):
         """Where the statistics of the other tests of the mixture are: in those of the plan."""
         if len(statistics.parts) != len(self.parts):
             raise InputError(
-                "statistics: they lack those of some columns", argument="statistics", remedy="collect them with this plan"
+                "statistics: they lack those of some columns",
+                argument="statistics",
+                remedy="collect them with this plan",
             )
         return lambda part, tests: statistics.parts[part].select(tests, len(self.parts[part].points))
 

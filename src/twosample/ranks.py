@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from twosample.arrays import Array
 
-__all__ = ["direction", "mid_ranks", "normal_scores", "probability_larger"]
+__all__ = ["direction", "mid_ranks", "normal_quantiles", "normal_scores", "probability_larger"]
 
 # How many standard errors a difference of means or of spreads must have to be what is said of a column.
 _CLEAR = 2.0
@@ -73,9 +73,14 @@ def normal_scores(ranks: Array) -> Array:
     >>> normal_scores(np.array([[1.0], [2.0], [3.0]])).round(3).T
     array([[-0.967,  0.   ,  0.967]])
     """
-    from scipy.special import ndtri  # the rest of the package does without SciPy, which is slow to load
+    return normal_quantiles((ranks - 0.5) / (~np.isnan(ranks)).sum(axis=0))
 
-    return np.asarray(ndtri((ranks - 0.5) / (~np.isnan(ranks)).sum(axis=0)))
+
+def normal_quantiles(levels: Array) -> Array:
+    """Φ⁻¹ of levels between 0 and 1."""
+    from scipy.special import ndtri  # slow to load, and not needed before there are data
+
+    return np.asarray(ndtri(levels))
 
 
 def direction(

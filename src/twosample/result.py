@@ -10,6 +10,7 @@ import numpy as np
 
 from twosample import models
 from twosample.arrays import Array
+from twosample.columns import BySubset, ColumnEvidence, SubsetEvidence, Table
 from twosample.data import as_rows, check_finite
 from twosample.errors import InputError
 from twosample.records import Record
@@ -249,6 +250,9 @@ class TwoSampleResult(BayesFactor):
         The mixture behind `witness`.
     pvalue
         Permutation p-value of the Bayes factor, None without permutations.
+    by_subset
+        The evidence of columns and of subsets of columns, behind `by_column` and `subsets`; None where the model tests
+        all columns together and nothing else.
     """
 
     lengthscale: Lengthscale
@@ -267,6 +271,32 @@ class TwoSampleResult(BayesFactor):
     shown_y: Array
     witness_posterior: WitnessPosterior
     pvalue: float | None
+    by_subset: BySubset | None = None
+
+    @property
+    def by_column(self) -> Table[ColumnEvidence]:
+        """Which columns differ: a `ColumnEvidence` for each, likeliest first; empty where the model does not say.
+
+        Examples
+        --------
+        >>> import numpy as np, twosample as ts
+        >>> rng = np.random.default_rng(1)
+        >>> x, y = rng.normal(size=(2, 100, 3))
+        >>> y[:, 1] += 1.0
+        >>> first, *others = ts.test(x, y).by_column
+        >>> first.column, first.words, [row.prob < 0.2 for row in others]
+        ('1', 'larger in y, large (AUC 0.75)', [True, True])
+        """
+        if self.by_subset is None:
+            return Table((), ColumnEvidence._fields)
+        return self.by_subset.by_column(self.columns, self.prob_h1)
+
+    @property
+    def subsets(self) -> Table[SubsetEvidence]:
+        """Which columns differ together: a `SubsetEvidence` for each subset, likeliest first."""
+        if self.by_subset is None:
+            return Table((), SubsetEvidence._fields)
+        return self.by_subset.by_subset(self.columns)
 
     def witness(self, at: object) -> Witness:
         """Where the samples differ: posterior of the witness function at given locations.

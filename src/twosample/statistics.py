@@ -186,9 +186,7 @@ class FeatureStatistics:
         def of(moments: Moments | None) -> Moments | None:
             return None if moments is None else Moments(moments.count, moments.mean[here], moments.scatter[here])
 
-        return FeatureStatistics(
-            self.lengthscales[here], of(self.x), of(self.y), of(self.differences), plan=self.plan
-        )
+        return FeatureStatistics(self.lengthscales[here], of(self.x), of(self.y), of(self.differences), plan=self.plan)
 
     def save(self, path: str | Path) -> None:
         """Write the statistics to a file (npz, without pickle), whole or not at all.

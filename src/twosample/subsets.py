@@ -13,10 +13,10 @@ from twosample.arrays import Array, Indices
 from twosample.data import Ranks
 from twosample.errors import InputError, InputTypeError, Setting
 from twosample.kernels import squared_distances
-from twosample.models import Model
+from twosample.models import LogUniform, Model
 from twosample.points import choose
 
-__all__ = ["Part", "Subsets", "chosen_subsets", "make_parts", "typical_of_points"]
+__all__ = ["Part", "Subsets", "chosen_subsets", "make_parts", "multiples_of", "single_parts", "typical_of_points"]
 
 # Pairs of columns are tested up to this many columns; all subsets of columns up to that many.
 _MOST_COLUMNS_IN_PAIRS = 12
@@ -158,27 +158,40 @@ def make_parts(groups: list[Subsets], ranks: Ranks, rows: Array, model: Model, c
     seen = ranks.apply(rows)
     parts = []
     for group in groups:
-        points = _points(seen, group.columns, count)
+        if group.columns.shape[1] == 1:
+            points = _points_of_one(ranks.scores[:, group.columns[:, 0]], min(count, POINTS_OF_ONE))
+        else:
+            points = _points(seen, group.columns, count)
         share = model.ranks if group.columns.shape[1] == rows.shape[1] else 1.0
         prior = np.full(len(points), group.weight * share / len(points))
         parts.append(Part(group.columns, points, typical_of_points(points), prior))
     return tuple(parts)
 
 
+def single_parts(ranks: Ranks) -> tuple[Part, ...]:
+    """Only the tests of single columns, at as many points as in the default test."""
+    points = _points_of_one(ranks.scores, POINTS_OF_ONE)
+    count = len(points)
+    return (Part(np.arange(count)[:, np.newaxis], points, typical_of_points(points), np.full(count, 1.0 / count)),)
+
+
+def multiples_of(model: Model) -> Array:
+    """The lengthscales of a stack of tests, as multiples of the median heuristic."""
+    assert isinstance(model.lengthscale, LogUniform)
+    return model.lengthscale.multiples
+
+
 def _points(seen: Array, columns: Indices, count: int) -> Array:
-    """Points of subsets of one size, (P, s, k)."""
+    """Points of subsets of one size, more than 1, (P, s, k)."""
     size = columns.shape[1]
-    if size == 1:
-        return _points_of_one(seen[:, columns[:, 0]], min(count, POINTS_OF_ONE))
     if size == 2 and seen.shape[1] > 2:
         return _points_of_two(seen, columns, min(math.isqrt(count), POINTS_OF_TWO))
     return np.stack([np.resize(choose(seen[:, subset], count), (count, size)) for subset in columns])
 
 
-def _points_of_one(seen: Array, count: int) -> Array:
-    """Means of so many intervals of each column (N, C) that hold as many rows, (C, count, 1)."""
-    ordered = np.sort(seen, axis=0)
-    means = np.stack([ordered[first:last].mean(axis=0) for first, last in _cells(len(seen), count)], axis=1)
+def _points_of_one(ordered: Array, count: int) -> Array:
+    """Means of so many intervals of each column (N, C), sorted, that hold as many values, (C, count, 1)."""
+    means = np.stack([ordered[first:last].mean(axis=0) for first, last in _cells(len(ordered), count)], axis=1)
     return means[:, :, np.newaxis]
 
 

@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from twosample.data.reading import from_numpy
 from twosample.errors import InputError
+from twosample.ranks import mid_ranks, normal_quantiles
 
 __all__ = ["Limits", "Ranks", "View", "given_scale"]
 
@@ -25,7 +25,7 @@ _QUARTER_OF_NORMAL = 0.4506
 _SHARE_OF_IQR = 0.2
 _PAIRED_VALUES = 128
 # Values of a column that fix its map to normal scores.
-_MOST_KNOTS = 1024
+MOST_KNOTS = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,24 +147,19 @@ class Ranks:
     def of_sorted(cls, pooled: NDArray[np.float64]) -> "Ranks":
         """Those of columns (N, D) that are sorted each."""
         n = len(pooled)
-        places = np.arange(n)[:, np.newaxis]
-        new = np.ones(pooled.shape, dtype=bool)
-        np.not_equal(pooled[1:], pooled[:-1], out=new[1:])
-        first = np.maximum.accumulate(np.where(new, places, 0), axis=0)
-        ends = np.vstack([new[1:], np.ones((1, pooled.shape[1]), dtype=bool)])
-        last = np.minimum.accumulate(np.where(ends, places, n)[::-1], axis=0)[::-1]
-        levels = (0.5 * (first + last) + 0.5) / n
-        if n > _MOST_KNOTS:
-            kept = np.round(np.linspace(0, n - 1, _MOST_KNOTS)).astype(np.intp)
-            pooled, levels = pooled[kept], levels[kept]
-        return cls(pooled, levels)
+        if n <= MOST_KNOTS:
+            return cls(pooled, (mid_ranks(pooled) - 0.5) / n)
+        knots = pooled[np.round(np.linspace(0, n - 1, MOST_KNOTS)).astype(np.intp)]
+        levels = np.empty_like(knots)
+        for column in range(knots.shape[1]):
+            places = (np.searchsorted(pooled[:, column], knots[:, column], side=side) for side in ("left", "right"))
+            levels[:, column] = sum(places) / (2.0 * n)
+        return cls(knots, levels)
 
     @cached_property
     def scores(self) -> NDArray[np.float64]:
         """Normal quantiles of the levels, (K, D)."""
-        levels, places = np.unique(self.levels, return_inverse=True)
-        quantiles = np.array([NormalDist().inv_cdf(level) for level in levels.tolist()])
-        return np.asarray(quantiles[places].reshape(self.levels.shape))
+        return normal_quantiles(self.levels)
 
     def select(self, columns: NDArray[np.int64]) -> "Ranks":
         """Those of some of the columns."""

@@ -1,0 +1,184 @@
+"""Which columns differ: what the mixture over subsets of columns says of each column and of each subset."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar, overload
+
+import numpy as np
+
+from twosample import discoveries
+from twosample.arrays import Array
+from twosample.effect import size_in_words
+from twosample.frames import FrameKind, to_frame
+
+__all__ = ["BySubset", "ColumnEvidence", "SubsetEvidence", "Table"]
+
+
+Row = TypeVar("Row", bound=tuple[Any, ...], covariant=True)
+
+
+class ColumnEvidence(NamedTuple):
+    """What the data say of one column.
+
+    Attributes
+    ----------
+    column
+        Its name.
+    prob
+        Probability that its own distribution differs, from its Bayes factor alone. The prior probability is the share
+        of columns that differ, learnt from all of them.
+    log_bf10
+        Its log Bayes factor, from the normal scores of this column alone.
+    words
+        Which way it differs and how much, if it does.
+    """
+
+    column: str
+    prob: float
+    log_bf10: float
+    words: str
+
+
+class SubsetEvidence(NamedTuple):
+    """What the data say of one subset of columns: that the samples differ in these together, and in no others.
+
+    Subsets exclude each other. Of two columns that both differ only the stronger one has posterior mass as a subset of
+    one, so that `by_column` says which columns differ.
+
+    Attributes
+    ----------
+    columns
+        Their names.
+    prior, posterior
+        Probabilities given that the samples differ.
+    log_bf10
+        Log Bayes factor.
+    """
+
+    columns: tuple[str, ...]
+    prior: float
+    log_bf10: float
+    posterior: float
+
+
+class Table(Sequence[Row]):
+    """Rows that are named tuples, as a sequence and as a data frame."""
+
+    def __init__(self, rows: Sequence[Row], fields: tuple[str, ...]) -> None:
+        self._rows, self._fields = tuple(rows), fields
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
+        """Return one row, or some."""
+        return self._rows[index]
+
+    def __iter__(self) -> Iterator[Row]:
+        """Go over the rows."""
+        return iter(self._rows)
+
+    def __repr__(self) -> str:
+        """Return the rows, one a line."""
+        return "\n".join(map(repr, self._rows)) or "no rows"
+
+    def to_frame(self, kind: FrameKind = "pandas") -> Any:
+        """The rows as a data frame of "pandas", "polars" or "pyarrow"."""
+        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(self._fields)
+        content = {
+            name: [list(value) if isinstance(value, tuple) else value for value in values]
+            for name, values in zip(self._fields, columns, strict=True)
+        }
+        return to_frame(content, kind)
+
+
+@dataclass(frozen=True, eq=False)
+class BySubset:
+    """The evidence of columns and of subsets of columns, as arrays.
+
+    Attributes
+    ----------
+    log_bf10
+        Log BF10 of the normal scores of each column alone, (D,).
+    auc
+        P(x > y) + ½P(x = y) of each column, (D,).
+    spread
+        Standard deviation of the normal scores of x over that of y, (D,).
+    direction
+        How each column differs, if it does.
+    subsets
+        The places of the columns of every subset.
+    prior
+        Prior probability of each subset given that the samples differ, (S,).
+    subset_log_bf10
+        Its log BF10, (S,).
+    """
+
+    log_bf10: Array
+    auc: Array
+    spread: Array
+    direction: tuple[str, ...]
+    subsets: tuple[tuple[int, ...], ...]
+    prior: Array
+    subset_log_bf10: Array
+
+    @property
+    def probabilities(self) -> Array:
+        """Probability of each column that its distribution differs, (D,)."""
+        return discoveries.posterior(self.log_bf10, discoveries.learn_share(self.log_bf10))
+
+    @property
+    def posterior(self) -> Array:
+        """Posterior probability of each subset given that the samples differ, (S,)."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.prior) + self.subset_log_bf10
+        return np.asarray(np.exp(logs - np.logaddexp.reduce(logs)))
+
+    def by_column(self, columns: tuple[str, ...], prob_h1: float) -> Table[ColumnEvidence]:
+        """The columns, likeliest first. One column alone differs as probably as the samples do."""
+        prob = self.probabilities if len(columns) > 1 else np.array([prob_h1])
+        rows = [
+            ColumnEvidence(columns[i], float(prob[i]), float(self.log_bf10[i]), self.words(int(i)))
+            for i in np.argsort(-self.log_bf10, kind="stable")
+        ]
+        return Table(rows, ColumnEvidence._fields)
+
+    def by_subset(self, columns: tuple[str, ...]) -> Table[SubsetEvidence]:
+        """The subsets, likeliest first."""
+        posterior = self.posterior
+        rows = [
+            SubsetEvidence(
+                tuple(columns[place] for place in self.subsets[i]),
+                float(self.prior[i]),
+                float(self.subset_log_bf10[i]),
+                float(posterior[i]),
+            )
+            for i in np.argsort(-posterior, kind="stable")
+        ]
+        return Table(rows, SubsetEvidence._fields)
+
+    def words(self, column: int) -> str:
+        """Which way a column differs, and how much."""
+        way = self.direction[column]
+        if way.startswith("larger"):
+            auc = float(max(self.auc[column], 1.0 - self.auc[column]))
+            return f"{way}, {size_in_words(auc)} (AUC {auc:.2f})"
+        if way.startswith("more spread"):
+            ratio = math.exp(abs(math.log(float(self.spread[column]))))
+            return f"{way}, {ratio:.2g} times"
+        return way
+
+    def together(self, limit: float = 0.5) -> tuple[int, int] | None:
+        """The likeliest subset, if it is of two columns neither of which is likely to differ alone."""
+        best = self.subsets[int(np.argmax(self.posterior))]
+        if len(best) != 2 or (self.probabilities[list(best)] > limit).any():
+            return None
+        return best[0], best[1]

@@ -1,0 +1,40 @@
+"""Tables as data frames of the library that the caller wants."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any, Literal
+
+from twosample.errors import InputError, MissingExtraError
+
+__all__ = ["FrameKind", "to_frame"]
+
+FrameKind = Literal["pandas", "polars", "pyarrow"]
+
+_KINDS = ("pandas", "polars", "pyarrow")
+
+
+def to_frame(content: dict[str, Any], kind: FrameKind) -> Any:
+    """A data frame of that library with these columns.
+
+    Examples
+    --------
+    >>> to_frame({"column": ["a", "b"], "prob": [0.9, 0.2]}, "polars").shape
+    (2, 2)
+    """
+    if kind not in _KINDS:
+        raise InputError(
+            f"kind: {kind!r} is unknown", argument="kind", remedy=f"use one of {', '.join(map(repr, _KINDS))}"
+        )
+    if not _is_installed(kind):
+        raise MissingExtraError("to_frame", kind, None)
+    import narwhals as nw
+
+    return nw.from_dict(content, backend=kind).to_native()
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False
