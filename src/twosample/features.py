@@ -40,8 +40,8 @@ class PointKernel(Protocol):
 class FeatureMap(PointKernel, Protocol):
     """What the test needs to know of a domain. Rows are in the units of the data, lengthscales are not.
 
-    `count`, `between` and the first two of these are enough for models that weigh lengthscales by their evidence, such as
-    `adaptive`.
+    `count`, `between` and the first two of these are enough for models that weigh lengthscales by their evidence, such
+    as `adaptive`.
     """
 
     @property
@@ -193,6 +193,11 @@ class StackFeatures:
         with np.errstate(over="ignore"):
             distances = np.asarray(self.kernel.distances(np.ascontiguousarray(seen), self.points))
         return _values(self.kernel, distances, self.multiples, self.typical[:, np.newaxis, np.newaxis])
+
+    def alone(self, test: int) -> PointFeatures:
+        """Those of one test, for rows of its own columns (n, k)."""
+        view = self.view.select(self.columns[test])
+        return PointFeatures(self.kernel, view, self.points[test], float(self.typical[test]))
 
     def between(self, lengthscales: Array) -> Array:
         """K(Z, Z) of each test at each of its lengthscales, (P·m, s, s)."""

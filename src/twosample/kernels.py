@@ -48,7 +48,7 @@ class Kernel:
     squares: ClassVar[bool] = False
 
     def distances(self, rows: Any, points: Any) -> Any:
-        """What the kernel is a function of, for rows (..., n, D) and points (..., s, D): squared Euclidean distances."""
+        """What the kernel is a function of, for rows (..., n, D) and points (..., s, D): here squared distances."""
         return squared_distances(rows, points)
 
     def value(self, distances: Any, lengthscale: Any, out: Any = None) -> Any:

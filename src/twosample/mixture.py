@@ -12,21 +12,33 @@ import numpy as np
 from twosample import evidence
 from twosample.arrays import Array
 from twosample.columns import BySubset
+from twosample.evidence import Evidence
+from twosample.posterior.lengthscale import Curves, LengthscalePosterior
 from twosample.ranks import direction
 from twosample.statistics import FeatureStatistics
 
 if TYPE_CHECKING:
-    from twosample.features import StackFeatures
+    from twosample.features import PointFeatures, StackFeatures
     from twosample.models import Model
     from twosample.plan import Plan
 
-__all__ = ["Mixture", "StatisticsOf", "evaluate_parts", "log_mean", "stack_log_bf10"]
+__all__ = ["Mixture", "OneTest", "StatisticsOf", "evaluate_parts", "log_mean", "stack_log_bf10"]
 
 StatisticsOf = Callable[[int, slice], FeatureStatistics]
 
 _SMALLEST = np.finfo(np.float64).tiny
 # Tests of a stack that are evaluated at the same time.
 _TESTS = 128
+
+
+@dataclass(frozen=True, eq=False)
+class OneTest:
+    """One test of a mixture by itself: its columns, evidence, posterior of the lengthscale, and features."""
+
+    columns: tuple[int, ...]
+    evidence: Evidence
+    posterior: LengthscalePosterior
+    features: PointFeatures
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +77,24 @@ class Mixture:
     def share_of_main(self) -> float:
         """Posterior probability of the test of all columns as scaled, given that the samples differ."""
         return self.plan.prior * math.exp(min(self.main - self.log_bf10, 0.0)) if self.plan.prior else 0.0
+
+    def test(self, part: int, number: int) -> OneTest:
+        """One test of a stack."""
+        features = self.plan.features_of(part)
+        chosen, _ = features.select(slice(number, number + 1))
+        statistics = self.statistics_of(part, slice(number, number + 1))
+        by_lengthscale = evidence.evaluate(statistics, chosen, self.plan.model)
+        posterior = LengthscalePosterior.given(by_lengthscale, Curves(coherent=True))
+        columns = tuple(features.columns[number].tolist())
+        return OneTest(columns, by_lengthscale, posterior, features.alone(number))
+
+    def likely(self, least: float) -> list[tuple[float, int, int]]:
+        """Tests of the stacks with at least that posterior probability, with it, given that the samples differ."""
+        found = []
+        for number, (part, log_bf10) in enumerate(zip(self.plan.parts, self.parts, strict=True)):
+            posterior = part.prior * np.exp(np.minimum(log_bf10 - self.log_bf10, 0.0))
+            found += [(float(posterior[test]), number, int(test)) for test in np.flatnonzero(posterior >= least)]
+        return found
 
     def by_subset(self) -> BySubset:
         """What it says of columns and of subsets of columns."""

@@ -80,9 +80,11 @@ class LengthscalePosterior:
 
     @classmethod
     def given(cls, evidence: Evidence, curves: Curves) -> LengthscalePosterior:
-        """At the one lengthscale of the evidence."""
-        values = np.stack([np.zeros(1), evidence.log_bf10, evidence.log_bf10], axis=1)
-        rule = Quadrature(np.log(evidence.lengthscales), np.ones(1), values, error=0.0, evaluations=1)
+        """At the lengthscales of the evidence alone, which are as likely beforehand; usually it is one."""
+        count = len(evidence.lengthscales)
+        values = np.stack([np.zeros(count), evidence.log_bf10, evidence.log_bf10], axis=1)
+        weights = np.full(count, 1.0 / count)
+        rule = Quadrature(np.log(evidence.lengthscales), weights, values, error=0.0, evaluations=count)
         return cls(rule, replace(curves, coherent=True))
 
     @property
