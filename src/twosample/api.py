@@ -137,9 +137,9 @@ def test(
         else:
             result = _in_one_pass(the_plan, samples, prior_odds, counter)
         if permutations:
-            pvalue = permutation.pvalue(the_plan, samples, permutations, generator, counter)
+            relabelled = permutation.test(the_plan, samples, permutations, generator, counter)
             diagnostics = replace(result.diagnostics, permutations=permutations)
-            result = replace(result, pvalue=pvalue, diagnostics=diagnostics)
+            result = replace(result, **relabelled._asdict(), diagnostics=diagnostics)
         counter.finish()
     if not result.diagnostics.converged:
         warn(answer.inaccurate(result, "the likelihood of the lengthscale is rough"))

@@ -1,4 +1,4 @@
-"""The permutation p-value of log BF10: features are computed once, and every relabelling only weighs them anew.
+"""The p-value and the e-value of log BF10 from permuted labels: a relabelling only weighs the features anew.
 
 Under H0 the labels of independent rows, and the order within pairs, are exchangeable. All else that enters the
 statistic (scaling, evaluation points, lengthscales and their weights) is a symmetric function of the pooled rows, and
@@ -9,23 +9,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from twosample import evidence, prior
-from twosample.arrays import Array, Flags
+from twosample.arrays import Array, Flags, Indices
 from twosample.data import Samples
 from twosample.engines import local
 from twosample.evidence import Difference, Spectrum
 from twosample.features import FeatureMap
 from twosample.models import Model
 from twosample.plan import Plan
-from twosample.statistics import FeatureStatistics, Moments
+from twosample.statistics import Moments
+from twosample.subsets import multiples_of
 from twosample.threads import in_order
 
-__all__ = ["Splits", "Swaps", "as_extreme", "as_pvalue", "pairs_in_order", "pool_in_order", "pvalue", "rule", "work"]
+__all__ = [
+    "Relabelled",
+    "Splits",
+    "Swaps",
+    "as_extreme",
+    "as_pvalue",
+    "pairs_in_order",
+    "pool_in_order",
+    "rule",
+    "test",
+    "work",
+]
 
 
 # Of the Gauss–Legendre rule in log ℓ. With the default prior its log BF10 is off by 1e-3 or less where it is small, and
@@ -33,14 +44,11 @@ __all__ = ["Splits", "Swaps", "as_extreme", "as_pvalue", "pairs_in_order", "pool
 _LENGTHSCALES = 32
 # Values of log BF10 that differ by less, or by less than this share, are tied.
 _TIED = 1e-8
-# Rows in a block, memory of the relabellings in a block, and values of the matrices in a block that is decomposed.
+# Rows in a block, and memory of the relabellings in a block.
 _BLOCK_ROWS = 512
 _BLOCK_BYTES = 1 << 25
-_BLOCK_VALUES = 1 << 16
-# For progress bars, in passes of the plain test over a row at a lengthscale: to relabel so many rows costs as much as
-# one, and the decomposition of its own that a relabelling may need costs as much as so many.
+# For progress bars: to relabel so many rows costs as much as a pass of the plain test over one, at a lengthscale.
 _ROWS_PER_PASS = 64
-_PASSES_PER_DECOMPOSITION = 200
 
 
 def as_pvalue(as_extreme: int, permutations: int) -> float:
@@ -54,14 +62,30 @@ def as_pvalue(as_extreme: int, permutations: int) -> float:
     return (1 + as_extreme) / (1 + permutations)
 
 
-def pvalue(
+class Relabelled(NamedTuple):
+    """What log BF10 is worth among its values for relabelled data.
+
+    Attributes
+    ----------
+    pvalue
+        The share of labellings, the labels as they are among them, with a log BF10 that is at least as large.
+    evalue
+        BF10 over its mean for all these labellings. Where the labels are exchangeable, each of them is as likely to be
+        the one observed, so that the mean of this is 1, for every distribution and every n.
+    """
+
+    pvalue: float
+    evalue: float
+
+
+def test(
     plan: Plan,
     samples: Samples,
     permutations: int,
     generator: np.random.Generator,
     count: Callable[[int], object],
-) -> float:
-    """The share of relabellings, the labels as they are among them, with a log BF10 that is at least as large.
+) -> Relabelled:
+    """Compare log BF10 with its values for random relabellings.
 
     Parameters
     ----------
@@ -76,20 +100,53 @@ def pvalue(
     count
         Counts the work done; all of it is `work`.
     """
-    lengthscales, log_weights = rule(plan)
-    relabelled: Splits | Swaps
     if samples.paired:
-        relabelled = Swaps.of(*pairs_in_order(samples.x, samples.y), plan.features, lengthscales, plan.model)
-        observed = np.zeros(samples.n_x, dtype=bool)
+        x, y = pairs_in_order(samples.x, samples.y)
+        observed = np.zeros(len(x), dtype=bool)
     else:
         rows, observed = pool_in_order(samples.x, samples.y)
-        relabelled = Splits.of(rows, int(observed.sum()), plan.features, lengthscales, plan.model)
+
+    def relabelled(features: FeatureMap, lengthscales: Array, columns: Indices | slice) -> Splits | Swaps:
+        if samples.paired:
+            return Swaps.of(x[:, columns], y[:, columns], features, lengthscales, plan.model)
+        return Splits.of(rows[:, columns], int(observed.sum()), features, lengthscales, plan.model)
+
+    lengthscales, log_weights = rule(plan)
+    main = relabelled(plan.features, lengthscales, slice(None))
     values = []
-    for flags in _blocks(observed, permutations, generator, relabelled):
-        values.append(np.logaddexp.reduce(log_weights[:, np.newaxis] + relabelled.log_bf10(flags), axis=0))
-        count(_work(relabelled.decomposes, len(observed), len(lengthscales), flags.shape[1]))
+    for flags in _blocks(observed, permutations, generator, main):
+
+        def of_test(task: tuple[int, int], flags: Flags = flags) -> Array:
+            """Log of prior weight × BF10 of one test of a stack, (B,)."""
+            part, number = task
+            features = plan.features_of(part).alone(number)
+            multiples = features.typical * multiples_of(plan.model)
+            found = relabelled(features, multiples, plan.parts[part].columns[number]).log_bf10(flags)
+            count(_work(len(observed), len(multiples), flags.shape[1]))
+            return np.asarray(
+                np.logaddexp.reduce(found, axis=0) + np.log(plan.parts[part].prior[number] / len(multiples))
+            )
+
+        total = np.full(flags.shape[1], -np.inf)
+        if plan.prior:
+            total = np.logaddexp.reduce(
+                (log_weights + np.log(plan.prior))[:, np.newaxis] + main.log_bf10(flags), axis=0
+            )
+        count(_work(len(observed), len(lengthscales), flags.shape[1]))
+        for of_labels in in_order(of_test, _tests(plan)) if plan.parts else ():
+            total = np.logaddexp(total, of_labels)
+        values.append(total)
     statistics = np.concatenate(values)
-    return as_pvalue(as_extreme(statistics[0], statistics[1:]), permutations)
+    mean = np.logaddexp.reduce(statistics) - np.log(len(statistics))
+    return Relabelled(
+        pvalue=as_pvalue(as_extreme(statistics[0], statistics[1:]), permutations),
+        evalue=float(np.exp(statistics[0] - mean)),
+    )
+
+
+def _tests(plan: Plan) -> list[tuple[int, int]]:
+    """The tests of the stacks that have prior weight: which stack, and which test of it."""
+    return [(number, int(test)) for number, part in enumerate(plan.parts) for test in np.flatnonzero(part.prior)]
 
 
 def as_extreme(observed: float, others: Array) -> int:
@@ -120,14 +177,16 @@ def rule(plan: Plan) -> tuple[Array, Array]:
 
 
 def work(plan: Plan, samples: Samples, permutations: int) -> int:
-    """The work of `pvalue`, in rows × lengthscales of the plain test."""
-    decomposes = not samples.paired and samples.n_x != samples.n_y
+    """The work of `test`, in rows × lengthscales of the plain test."""
     rows = samples.n_x if samples.paired else samples.n_x + samples.n_y
-    return _work(decomposes, rows, 1 if plan.fixed else _LENGTHSCALES, 1 + permutations)
+    total = _work(rows, 1 if plan.fixed else _LENGTHSCALES, 1 + permutations)
+    if plan.parts:
+        total += len(_tests(plan)) * _work(rows, len(multiples_of(plan.model)), 1 + permutations)
+    return total
 
 
-def _work(decomposes: bool, rows: int, lengthscales: int, relabellings: int) -> int:
-    return relabellings * lengthscales * (1 + rows // _ROWS_PER_PASS + _PASSES_PER_DECOMPOSITION * decomposes)
+def _work(rows: int, lengthscales: int, relabellings: int) -> int:
+    return relabellings * lengthscales * (1 + rows // _ROWS_PER_PASS)
 
 
 def pool_in_order(x: Array, y: Array) -> tuple[Array, Flags]:
@@ -176,6 +235,9 @@ def _blocks(
 class Splits:
     """Log BF10 of two independent samples for any labels of the pooled rows.
 
+    V is that of the pooled covariance within the samples, which is what the default model has; for samples of equal size
+    it is the same in every model.
+
     Attributes
     ----------
     rows
@@ -184,51 +246,40 @@ class Splits:
         Number of rows in the first and in the second sample.
     features, lengthscales
         From rows to features, and lengthscales (m,).
-    model
-        What is assumed.
     pooled
-        Moments of the pooled features.
+        Mean of the pooled features, (m, s).
     rank_one
-        The short cut for samples of equal size, else None.
+        What is the same for all labels.
     """
 
     rows: Array
     counts: tuple[int, int]
     features: FeatureMap
     lengthscales: Array
-    model: Model
-    pooled: Moments
-    rank_one: _RankOne | None
+    pooled: Array
+    rank_one: _RankOne
 
     @classmethod
     def of(cls, rows: Array, n_first: int, features: FeatureMap, lengthscales: Array, model: Model) -> Splits:
         """Go once over the rows."""
         [pooled] = local.sample_moments(features, (rows,), lengthscales)
         counts = n_first, len(rows) - n_first
-        rank_one = None
-        if counts[0] == counts[1] or model.shrinkage is None:
-            # S_x + S_y is the pooled scatter less (n/2) ΔΔᵀ, n the harmonic mean of the sizes.
-            size = 2.0 / (1.0 / counts[0] + 1.0 / counts[1])
-            difference = Difference(
-                delta=np.zeros_like(pooled.mean),
-                noise=pooled.scatter * (2.0 / (size * len(rows))),
-                size=size,
-                freedom=size - 1.0,
-                variance=np.einsum("...ii->...", pooled.covariance) / features.count,
-            )
-            rank_one = _RankOne.of(difference, 1.0 / len(rows), features, lengthscales, model)
-        return cls(rows, counts, features, lengthscales, model, pooled, rank_one)
-
-    @property
-    def decomposes(self) -> bool:
-        """Whether every relabelling needs an eigendecomposition of its own."""
-        return self.rank_one is None
+        # The scatter within the samples is that of all rows less (n/2) ΔΔᵀ, n the harmonic mean of the sizes.
+        size = 2.0 / (1.0 / counts[0] + 1.0 / counts[1])
+        difference = Difference(
+            delta=np.zeros_like(pooled.mean),
+            noise=pooled.scatter * (2.0 / (size * len(rows))),
+            size=size,
+            freedom=size - 1.0,
+            variance=np.einsum("...ii->...", pooled.covariance) / features.count,
+        )
+        rank_one = _RankOne.of(difference, 1.0 / len(rows), features, lengthscales, model)
+        return cls(rows, counts, features, lengthscales, pooled.mean, rank_one)
 
     @property
     def bytes_each(self) -> int:
         """Memory of one relabelling."""
-        s = self.features.count
-        return len(self.rows) + 8 * len(self.lengthscales) * (s + self.decomposes * s * (s + 1) // 2)
+        return len(self.rows) + 8 * len(self.lengthscales) * self.features.count
 
     def draw(self, generator: np.random.Generator) -> Flags:
         """Random labels, (N,)."""
@@ -236,46 +287,14 @@ class Splits:
 
     def log_bf10(self, is_first: Flags) -> Array:
         """Log BF10 at every lengthscale for labels (N, B) that say which rows are in the first sample, (m, B)."""
-        s, n_labels = self.features.count, is_first.shape[1]
-        upper = np.triu_indices(s)
-        sums = np.zeros((len(self.lengthscales), n_labels, s))
-        products = np.zeros((len(self.lengthscales), n_labels, len(upper[0]) * self.decomposes))
+        sums = np.zeros((len(self.lengthscales), is_first.shape[1], self.features.count))
         for start in range(0, len(self.rows), _BLOCK_ROWS):
             block = slice(start, start + _BLOCK_ROWS)
             weights = is_first[block].T.astype(np.float64)
             for index, values in self.features.values(self.rows[block], self.lengthscales):
-                centered = values - self.pooled.mean[index]
-                sums[index] += weights @ centered
-                if self.decomposes:
-                    products[index] += weights @ (centered[:, upper[0]] * centered[:, upper[1]])
-        if self.rank_one is not None:
-            # The centered features add up to zero.
-            return self.rank_one.log_bf10((1.0 / self.counts[0] + 1.0 / self.counts[1]) * sums)
-        return self._decompose(sums, products)
-
-    def _decompose(self, sums: Array, products: Array) -> Array:
-        """Log BF10 from the sums of centered features over the first sample and of their products, (m, B)."""
-        shape, s = sums.shape[:2], self.features.count
-        sums, products = sums.reshape(-1, s), products.reshape(-1, s * (s + 1) // 2)
-        node = np.repeat(np.arange(shape[0]), shape[1])
-        size = max(1, _BLOCK_VALUES // s**2)
-        blocks = [slice(start, start + size) for start in range(0, len(node), size)]
-        return np.concatenate(list(in_order(partial(self._evaluate, node, sums, products), blocks))).reshape(shape)
-
-    def _evaluate(self, node: NDArray[np.intp], sums: Array, products: Array, block: slice) -> Array:
-        """Some of them by the plain path, on which one relabelling at one lengthscale is like another lengthscale."""
-        n_first, n_second = self.counts
-        s = self.features.count
-        node, first, second = node[block], sums[block] / n_first, -sums[block] / n_second
-        scatter = np.empty((len(node), s, s))
-        rows, columns = np.triu_indices(s)
-        scatter[:, rows, columns] = scatter[:, columns, rows] = products[block]
-        other = self.pooled.scatter[node] - scatter
-        scatter -= n_first * (first[:, :, np.newaxis] * first[:, np.newaxis, :])
-        other -= n_second * (second[:, :, np.newaxis] * second[:, np.newaxis, :])
-        moments = Moments(n_first, first, scatter), Moments(n_second, second, other)
-        statistics = FeatureStatistics(self.lengthscales[node], *moments)
-        return evidence.evaluate(statistics, self.features, self.model).log_bf10
+                sums[index] += weights @ (values - self.pooled[index])
+        # The centered features add up to zero.
+        return self.rank_one.log_bf10((1.0 / self.counts[0] + 1.0 / self.counts[1]) * sums)
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,7 +316,6 @@ class Swaps:
     features: FeatureMap
     lengthscales: Array
     rank_one: _RankOne
-    decomposes = False
 
     @classmethod
     def of(cls, x: Array, y: Array, features: FeatureMap, lengthscales: Array, model: Model) -> Swaps:

@@ -250,6 +250,9 @@ class TwoSampleResult(BayesFactor):
         The mixture behind `witness`.
     pvalue
         Permutation p-value of the Bayes factor, None without permutations.
+    evalue
+        BF10 over its mean for permuted labels, an e-value: its mean is 1 where the samples are from one distribution,
+        whatever that is. None without permutations.
     by_subset
         The evidence of columns and of subsets of columns, behind `by_column` and `subsets`; None where the model tests
         all columns together and nothing else.
@@ -271,6 +274,7 @@ class TwoSampleResult(BayesFactor):
     shown_y: Array
     witness_posterior: WitnessPosterior
     pvalue: float | None
+    evalue: float | None = None
     by_subset: BySubset | None = None
 
     @property
