@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twosample.effect import Effect, combine, of_part
 from twosample.errors import AccuracyWarning
-from twosample.evidence import Evidence, amplitudes
-from twosample.mixture import Mixture
+from twosample.evidence import Evidence, amplitudes, probability
+from twosample.mixture import Mixture, OneTest
 from twosample.posterior.lengthscale import H0, H1, LengthscalePosterior, wanted_error
 from twosample.result import Amplitude, Diagnostics, Lengthscale, TwoSampleResult
 from twosample.witness import WitnessPosterior
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from twosample.sketch import Sketch
 
 __all__ = ["inaccurate", "result"]
+
+# Tests with less posterior probability do not count in the effect.
+_LIKELY = 0.02
 
 
 def result(
@@ -102,7 +107,44 @@ def result(
         witness_posterior=WitnessPosterior.of(evidence, posterior, plan.features, plan.model),
         pvalue=None,
         by_subset=None if mixture is None else mixture.by_subset(),
+        effect=_effect(plan, evidence, posterior, mixture, log_bf10, prior_odds, sketches),
     )
+
+
+def _effect(
+    plan: Plan,
+    evidence: Evidence,
+    posterior: LengthscalePosterior,
+    mixture: Mixture | None,
+    log_bf10: float,
+    prior_odds: float,
+    sketches: tuple[Sketch, Sketch],
+) -> Effect | None:
+    """How much the samples differ, by all tests that are likely; None where the model has no such answer."""
+    model = plan.model
+    if model.measure != "points" or model.prior_nugget:
+        return None
+    columns = tuple(range(len(plan.columns)))
+    weighed = [(1.0, OneTest(columns, evidence, posterior, plan.features))]
+    if mixture is not None:
+        weighed = [(mixture.share_of_main, weighed[0][1])]
+        weighed += [(weight, mixture.test(part, number)) for weight, part, number in mixture.likely(_LIKELY)]
+        weighed = [test for test in weighed if test[0] >= _LIKELY] or weighed[:1]
+    x, y = (sketch.rows for sketch in sketches)
+    parts = [
+        of_part(
+            test.evidence,
+            test.posterior.shares(test.evidence.lengthscales),
+            test.features,
+            model,
+            x[:, test.columns],
+            y[:, test.columns],
+        )
+        for _, test in weighed
+    ]
+    weights = np.array([weight for weight, _ in weighed])
+    prob_h1 = float(probability(np.asarray(log_bf10 + math.log(prior_odds))))
+    return combine(parts, weights / max(weights.sum(), _LIKELY), prob_h1)
 
 
 def inaccurate(answer: TwoSampleResult, why: str) -> AccuracyWarning:

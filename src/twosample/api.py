@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from twosample import answer, each, kernels, models, permutation, sampling
-from twosample.arguments import Seed, count_of, generator_of, positive
+from twosample.arguments import Seed, count_of, generator_of, positive, share_of
 from twosample.arrays import Array
 from twosample.data import Samples
 from twosample.each_result import EachResult
@@ -52,6 +52,7 @@ def test(
     scale: ArrayLike = "auto",
     nan_policy: Literal["raise", "omit"] = "raise",
     permutations: int = 0,
+    rope: float | None = None,
     tolerance: float = 1e-3,
     rng: Seed = 0,
     progress: Progress = False,
@@ -91,6 +92,9 @@ def test(
         "adaptive". Labels of the pooled rows are permuted or, for pairs, members of random pairs swapped. The level is
         exact, unless given `points`, `scale` or `lengthscale` were chosen with a look at the labels. The statistic is
         log BF10 by one fixed rule of lengthscales, the same for all labels.
+    rope
+        An AUC of the witness, between 0.5 and 1, that counts as no difference that matters; the result then has
+        P(AUC > `rope`).
     tolerance
         Wanted error of log BF10, relative where that is more than 1. One pass over the data is usually enough for the
         default; a smaller tolerance takes more lengthscales.
@@ -120,6 +124,7 @@ def test(
     the_plan = _plan(samples, chosen, kernel, points, lengthscale, nan_policy, tolerance, subsets)
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
     permutations = count_of(permutations, "permutations", 0)
+    rope = None if rope is None else share_of(rope, "rope", 0.5)
     if permutations and chosen.needs_pairs:
         raise InputError(
             f"permutations: the p-value is for models without pairs, not {chosen.name!r}",
@@ -141,6 +146,8 @@ def test(
             diagnostics = replace(result.diagnostics, permutations=permutations)
             result = replace(result, **relabelled._asdict(), diagnostics=diagnostics)
         counter.finish()
+    if rope is not None:
+        result = replace(result, rope=rope)
     if not result.diagnostics.converged:
         warn(answer.inaccurate(result, "the likelihood of the lengthscale is rough"))
     return result

@@ -63,8 +63,8 @@ def positive(value: float, name: str) -> float:
     return number
 
 
-def share_of(value: float, name: str) -> float:
-    """The value as a float, if it is between 0 and 1.
+def share_of(value: float, name: str, low: float = 0.0) -> float:
+    """The value as a float, if it is between 0, or another lowest value, and 1.
 
     Examples
     --------
@@ -72,8 +72,8 @@ def share_of(value: float, name: str) -> float:
     0.05
     """
     number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else np.nan
-    if not 0.0 < number < 1.0:
-        raise InputError(f"{name}: must be a number between 0 and 1, not {value!r:.40}", argument=name)
+    if not low < number < 1.0:
+        raise InputError(f"{name}: must be a number between {low:g} and 1, not {value!r:.40}", argument=name)
     return number
 
 

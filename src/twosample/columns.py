@@ -90,6 +90,10 @@ class Table(Sequence[Row]):
         """Return the rows, one a line."""
         return "\n".join(map(repr, self._rows)) or "no rows"
 
+    def to_plain(self) -> list[dict[str, Any]]:
+        """The rows for JSON."""
+        return [dict(zip(self._fields, row, strict=True)) for row in self._rows]
+
     def to_frame(self, kind: FrameKind = "pandas") -> Any:
         """The rows as a data frame of "pandas", "polars" or "pyarrow"."""
         columns = zip(*self._rows, strict=True) if self._rows else [()] * len(self._fields)

@@ -14,11 +14,11 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammainc, ndtr, ndtri
 
 from twosample import prior
 from twosample.arrays import Array
@@ -49,6 +49,7 @@ _SMALLEST = np.finfo(np.float64).tiny
 
 _SIZES = ("very small", "small", "medium", "large", "very large")
 _COHENS_D = (0.2, 0.5, 0.8, 1.2)
+_LARGEST_AUC = 1.0 - 1e-9
 
 
 def size_in_words(auc: float) -> str:
@@ -62,7 +63,7 @@ def size_in_words(auc: float) -> str:
     >>> [size_in_words(auc) for auc in (0.5, 0.6, 0.7, 0.8, 0.9)]
     ['very small', 'small', 'medium', 'large', 'very large']
     """
-    return _SIZES[bisect_right(_COHENS_D, math.sqrt(2.0) * float(ndtri(auc)))]
+    return _SIZES[bisect_right(_COHENS_D, math.sqrt(2.0) * NormalDist().inv_cdf(min(auc, _LARGEST_AUC)))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -262,6 +263,8 @@ def combine(parts: Sequence[PartEffect], weights: Array, prob_h1: float) -> Effe
     >>> round(effect.mmd.mean, 4), round(effect.auc.mean, 4)
     (0.5, 0.6915)
     """
+    from scipy.special import ndtr  # slow to load, and not needed before there are data
+
     of_components = np.concatenate([weight * part.weights for weight, part in zip(weights, parts, strict=True)])
     kept = of_components > _NEGLIGIBLE_COMPONENT * of_components.max()
     of_components = of_components[kept] / of_components[kept].sum()
@@ -334,7 +337,7 @@ def _kappa(x: Array, y: Array) -> tuple[float, float]:
     spread = math.sqrt(float(x.var() + y.var()))
     if spread == 0.0 or not 0.0 < auc < 1.0:
         return 1.0, _KAPPA_SD
-    probit = float(ndtri(auc))
+    probit = NormalDist().inv_cdf(auc)
     density = math.exp(-0.5 * probit**2) / math.sqrt(2.0 * math.pi)
     distance = float(x.mean() - y.mean()) / spread
     kappa, precision = 1.0, _KAPPA_SD**-2
@@ -387,6 +390,8 @@ def _distribution(weights: Array, squares: Squares) -> tuple[Array, Array]:
 
 
 def _at_most(values: Array, weights: Array, squares: Squares) -> Array:
+    from scipy.special import gammainc  # as above
+
     return np.asarray(weights @ gammainc(squares.shape[:, None], values**2 / squares.scale[:, None]))
 
 

@@ -76,7 +76,12 @@ class Mixture:
     @property
     def share_of_main(self) -> float:
         """Posterior probability of the test of all columns as scaled, given that the samples differ."""
-        return self.plan.prior * math.exp(min(self.main - self.log_bf10, 0.0)) if self.plan.prior else 0.0
+        return float(self._posterior(np.array([self.plan.prior]), np.array([self.main]))[0])
+
+    def _posterior(self, prior: Array, log_bf10: Array) -> Array:
+        """Posterior probabilities of tests given that the samples differ."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.exp(np.minimum(np.log(prior) + log_bf10 - self.log_bf10, 0.0)))
 
     def test(self, part: int, number: int) -> OneTest:
         """One test of a stack."""
@@ -92,7 +97,7 @@ class Mixture:
         """Tests of the stacks with at least that posterior probability, with it, given that the samples differ."""
         found = []
         for number, (part, log_bf10) in enumerate(zip(self.plan.parts, self.parts, strict=True)):
-            posterior = part.prior * np.exp(np.minimum(log_bf10 - self.log_bf10, 0.0))
+            posterior = self._posterior(part.prior, log_bf10)
             found += [(float(posterior[test]), number, int(test)) for test in np.flatnonzero(posterior >= least)]
         return found
 

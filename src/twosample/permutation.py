@@ -235,8 +235,8 @@ def _blocks(
 class Splits:
     """Log BF10 of two independent samples for any labels of the pooled rows.
 
-    V is that of the pooled covariance within the samples, which is what the default model has; for samples of equal size
-    it is the same in every model.
+    V is that of the pooled covariance within the samples, which is what the default model has; for samples of equal
+    size it is the same in every model.
 
     Attributes
     ----------

@@ -42,7 +42,7 @@ class Record:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dictionaries: schema, derived quantities, and every field."""
-        return {"schema": _SCHEMA, **{name: getattr(self, name) for name in self._derived}, **to_plain(self)}
+        return {"schema": _SCHEMA, **{name: to_plain(getattr(self, name)) for name in self._derived}, **to_plain(self)}
 
     def to_json(self, path: str | Path | None = None) -> str:
         """The result as JSON text, also written to `path` if one is given."""

@@ -12,10 +12,11 @@ from twosample import models
 from twosample.arrays import Array
 from twosample.columns import BySubset, ColumnEvidence, SubsetEvidence, Table
 from twosample.data import as_rows, check_finite
+from twosample.effect import Effect, size_in_words
 from twosample.errors import InputError
 from twosample.records import Record
 from twosample.witness import Witness, WitnessPosterior
-from twosample.words import data_in_words, log_bf10_text, probability_in_words, pvalue_text, sentence
+from twosample.words import data_in_words, log_bf10_text, printable, probability_in_words, pvalue_text, sentence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["Amplitude", "BayesFactor", "Diagnostics", "Lengthscale", "TwoSampleResult", "strength", "verdict"]
 
 
+# Where a p-value and the Bayes factor disagree.
+_CLEAR, _SMALL_PVALUE, _TINY_PVALUE = 1.0, 0.05, 0.005
+# Columns that a summary names.
+_SHOWN_COLUMNS = 3
 # Kass and Raftery (1995): 2 log BF of 2, 6 and 10.
 _STRENGTHS = ((1.0, ""), (3.0, "positive"), (5.0, "strong"), (math.inf, "very strong"))
 
@@ -253,10 +258,17 @@ class TwoSampleResult(BayesFactor):
     evalue
         BF10 over its mean for permuted labels, an e-value: its mean is 1 where the samples are from one distribution,
         whatever that is. None without permutations.
+    effect
+        How much the samples differ: posteriors of the MMD and of the AUC of the witness; None for models that do not
+        say.
+    rope
+        An AUC that counts as no difference that matters, or None.
     by_subset
         The evidence of columns and of subsets of columns, behind `by_column` and `subsets`; None where the model tests
         all columns together and nothing else.
     """
+
+    _derived: ClassVar[tuple[str, ...]] = (*BayesFactor._derived, "prob_beyond_rope", "by_column", "subsets")
 
     lengthscale: Lengthscale
     amplitude: Amplitude
@@ -276,6 +288,43 @@ class TwoSampleResult(BayesFactor):
     pvalue: float | None
     evalue: float | None = None
     by_subset: BySubset | None = None
+    effect: Effect | None = None
+    rope: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        """Evidence and size of the difference in words, or how large one could have been missed."""
+        words = verdict(self.log_bf10)
+        if self.effect is None or not strength(self.log_bf10):
+            return words
+        if self.log_bf10 > 0:
+            size = size_in_words(self.effect.auc.given_different(0.5))
+            return f"{strength(self.log_bf10)} evidence of a {size} difference"
+        return f"{words}, with no difference larger than AUC {self.effect.auc.given_different(0.95):.2f}"
+
+    @property
+    def prob_beyond_rope(self) -> float | None:
+        """P(AUC > `rope` | data): that there is a difference that matters; None without a `rope`."""
+        if self.rope is None or self.effect is None:
+            return None
+        return self.effect.auc.exceeding(self.rope)
+
+    @property
+    def disagreement(self) -> str | None:
+        """A sentence where verdict and p-value point to different answers, else None."""
+        if self.pvalue is None:
+            return None
+        if self.log_bf10 > _CLEAR and self.pvalue > _SMALL_PVALUE:
+            return (
+                f"The p-value of {pvalue_text(self.pvalue)} does not agree: so much evidence is common among "
+                "relabelled data, so do not rely on the Bayes factor here."
+            )
+        if self.pvalue <= (_SMALL_PVALUE if self.log_bf10 < -_CLEAR else _TINY_PVALUE) and self.log_bf10 < _CLEAR:
+            return (
+                f"The p-value of {pvalue_text(self.pvalue)} does not agree: so much evidence is rare among relabelled "
+                "data, so there may be a difference that is smaller, or of another kind, than the prior expects."
+            )
+        return None
 
     @property
     def by_column(self) -> Table[ColumnEvidence]:
@@ -332,18 +381,47 @@ class TwoSampleResult(BayesFactor):
         )
         lines = [
             f"{sentence(self.verdict)}.",
+            *([self.disagreement] if self.disagreement else []),
             f"  P(different | data)  {probability_in_words(self.prob_h1)}",
+            *([] if self.prior_odds == 1.0 else [f"  prior odds           {self.prior_odds:g}"]),
             f"  log BF10             {log_bf10_text(self.log_bf10)}",
+            *self._permutations_in_words(),
+            *self._effect_in_words(),
+            *self._columns_in_words(),
             f"  lengthscale          {lengthscale}",
             f"  data                 {data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)}",
             f"  model                {self.model.name}, {len(self.points)} evaluation points",
         ]
-        if self.pvalue is not None:
-            relabelled = f"{self.diagnostics.permutations} {'random swaps' if self.paired else 'permutations'}"
-            lines.insert(3, f"  p-value              {pvalue_text(self.pvalue)} ({relabelled})")
-        if self.prior_odds != 1.0:
-            lines.insert(2, f"  prior odds           {self.prior_odds:g}")
         return "\n".join(lines + [f"  note                 {note}" for note in self.diagnostics.notes])
+
+    def _permutations_in_words(self) -> list[str]:
+        if self.pvalue is None:
+            return []
+        relabelled = f"{self.diagnostics.permutations} {'random swaps' if self.paired else 'permutations'}"
+        lines = [f"  p-value              {pvalue_text(self.pvalue)} ({relabelled})"]
+        return lines if self.evalue is None else [*lines, f"  e-value              {self.evalue:.3g}"]
+
+    def _effect_in_words(self) -> list[str]:
+        if self.effect is None:
+            return []
+        low, high = self.effect.auc.interval(0.9)
+        lines = [f"  AUC of the witness   {self.effect.auc.mean:.3f} (90 % between {low:.3f} and {high:.3f})"]
+        if self.prob_beyond_rope is not None:
+            lines.append(f"  P(AUC > {self.rope:g})".ljust(23) + probability_in_words(self.prob_beyond_rope))
+        return lines
+
+    def _columns_in_words(self) -> list[str]:
+        if self.by_subset is None or len(self.columns) == 1:
+            return []
+        lines = []
+        for row in self.by_column[:_SHOWN_COLUMNS]:
+            words = f", {row.words}" if row.prob > 0.5 else ""
+            lines.append(f"{printable(row.column)}: {probability_in_words(row.prob)}{words}")
+        pair = self.by_subset.together()
+        if pair is not None and self.log_bf10 > _CLEAR:
+            first, second = (printable(self.columns[place]) for place in pair)
+            lines.insert(0, f"{first} and {second} differ in how they go together")
+        return [f"  {'P(column differs)' if not number else '':<21}{line}" for number, line in enumerate(lines)]
 
     def plot(self, *, names: tuple[str, str] = ("x", "y")) -> Figure:
         """Draw the samples, the witness with its band and the lengthscale posterior (needs the `plot` extra).
