@@ -159,6 +159,14 @@ def test_samples_of_few_values(levels):
     assert found.auc.interval()[0] < expected < found.auc.interval()[1]
 
 
+def test_without_a_witness_there_is_no_effect():
+    x, y = shifted(50)
+    found = effect_of(x, y, points=np.ones((5, 1)))
+    assert found.mmd.mean < 1e-6
+    assert abs(found.auc.mean - 0.5) < 1e-6
+
+
+@pytest.mark.slow
 def test_intervals_cover_the_best_auc():
     """Of nominally 90 %: at 150 data sets, fewer than 120 would be four standard deviations too few."""
     inside = 0

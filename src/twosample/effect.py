@@ -37,15 +37,18 @@ _LENGTHSCALES = 12
 _NEGLIGIBLE_TAIL = 5e-3
 _NEGLIGIBLE_WEIGHT = 1e-2
 _NEGLIGIBLE_COMPONENT = 1e-3
-# The prior of an amplitude is multiplied by a to this power.
-_TILT = 1.0
-# Prior standard deviation of κ, whose mean is 1.
+# The prior of an amplitude is multiplied by a to this power; less than 2, or a single direction would not bound it.
+_TILT = 1.5
+# Prior standard deviation of κ, whose mean is 1, and its smallest value.
 _KAPPA_SD = 0.2
+_SMALLEST_KAPPA = 0.1
 # Number of values at which a distribution function is evaluated: first evenly, then by what is known of it so far.
 _VALUES = 33
 _PLACED = (33, 33, 97)
 _LARGEST_LOG_VARIANCE = 300.0
-_SMALLEST = np.finfo(np.float64).tiny
+# Where all points are equal there is no witness; its squares count as this, and no law is narrower than that.
+_SMALLEST = 1e-100
+_SMALLEST_VARIANCE = 1e-10
 
 _SIZES = ("very small", "small", "medium", "large", "very large")
 _COHENS_D = (0.2, 0.5, 0.8, 1.2)
@@ -160,7 +163,8 @@ class Squares(NamedTuple):
     @classmethod
     def of(cls, mean: Array, relative_variance: Array) -> Squares:
         """With these means, and these variances over the squared means."""
-        return cls(1.0 / relative_variance, np.maximum(mean * relative_variance, _SMALLEST))
+        relative_variance = np.maximum(relative_variance, _SMALLEST_VARIANCE)
+        return cls(1.0 / relative_variance, mean * relative_variance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +190,8 @@ def of_part(
     """The effect in one part.
 
     The test weighs amplitudes by a prior that is flat where they are small, and so takes for likely that samples differ
-    and hardly so. Here its density is multiplied by a, which has less of a bias towards no difference.
+    and hardly so. Here its density is multiplied by a power of a, without which intervals are more often too low where
+    the evidence is weak. The weights of lengthscales and parts stay the test's.
 
     Parameters
     ----------
@@ -229,8 +234,7 @@ def of_part(
     kappa, spread = kappas[:, 0, None], kappas[:, 1, None]
 
     norm, variance = laws.within(kernels), laws.within(covariances)
-    mmd = laws.expectation(norm)
-    within = laws.expectation(variance)
+    mmd, within = (np.maximum(laws.expectation(X), _SMALLEST) for X in (norm, variance))
     of_norm = laws.covariance(norm, norm) / mmd**2
     of_both = laws.covariance(norm, variance) / (mmd * within)
     of_variance = laws.covariance(variance, variance) / within**2
@@ -346,7 +350,7 @@ def _kappa(x: Array, y: Array) -> tuple[float, float]:
         noise = float(of_x.var() / len(x) + of_y.var() / len(y)) + auc * (1.0 - auc) / (pairs * density**2)
         precision = _KAPPA_SD**-2 + distance**2 / noise
         kappa = (_KAPPA_SD**-2 + distance * probit / noise) / precision
-    return kappa, precision**-0.5
+    return max(kappa, _SMALLEST_KAPPA), precision**-0.5
 
 
 def _placements(scores: Array, others: Array) -> Array:
