@@ -347,9 +347,12 @@ class Evidence:
     log_mixture
         Log of prior weight × Bayes factor of every amplitude, (m, A).
     delta, V
-        Difference of the mean features and its noise covariance, (m, s) and (m, s, s).
-    spectra
-        V and R in diagonal form, where they were needed.
+        Difference of the mean features and its noise covariance for the witness, (m, s) and (m, s, s): not pooled, as
+        samples that differ may have different covariances.
+    freedom
+        Degrees of freedom of V, infinite where it counts as known.
+    density
+        Largest density that a sample can have relative to all N rows together: N/min(n_x, n_y), so 2 or more.
     """
 
     lengthscales: Array
@@ -359,22 +362,22 @@ class Evidence:
     log_mixture: Array
     delta: Array
     V: Array
-    spectra: Spectrum | None = None
+    freedom: float = math.inf
+    density: float = 2.0
 
     def select(self, indices: Any) -> Evidence:
         """Evidence at some of the lengthscales."""
-        spectra = None if self.spectra is None else self.spectra.select(indices)
-        return replace(self, **{name: getattr(self, name)[indices] for name in _ARRAYS}, spectra=spectra)
+        return replace(self, **{name: getattr(self, name)[indices] for name in _ARRAYS})
 
     @staticmethod
     def concatenate(parts: list[Evidence]) -> Evidence:
-        """Evidence, without spectra, at the lengthscales of all parts, increasing, each once."""
-        arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS}
-        joined = replace(parts[0], **arrays, spectra=None)
+        """Evidence at the lengthscales of all parts, increasing, each once."""
+        arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS}
+        joined = replace(parts[0], **arrays)
         return joined.select(np.unique(joined.lengthscales, return_index=True)[1])
 
 
-_ARRAYS = [field.name for field in fields(Evidence) if field.name != "spectra"]
+_ARRAYS = [field.name for field in fields(Evidence) if field.name not in {"freedom", "density"}]
 
 
 def amplitudes(model: Model) -> tuple[Array, Array]:
@@ -401,7 +404,6 @@ def evaluate(statistics: FeatureStatistics, features: PointKernel, model: Model)
     largest = math.log(_SAFE_ROUNDING * floor.min() / (features.count * np.finfo(np.float64).eps))
     direct = model.amplitude is None and log_variance.max() < largest
     R = prior.covariances(model, features, lengthscales) if direct or not model.coherent else None
-    spectra = None
     if direct:
         given_amplitude = log_bayes_factor(difference.delta, V, R, log_variance[:, 0], freedom, floor)[:, None]
     else:
@@ -413,4 +415,8 @@ def evaluate(statistics: FeatureStatistics, features: PointKernel, model: Model)
     log_h0, log_h1 = log_likelihoods(
         model, statistics.differences, statistics.log_volume, V, R, difference.size, log_bf10
     )
-    return Evidence(lengthscales, log_bf10, log_h0, log_h1, log_mixture, difference.delta, V, spectra)
+    density, x, y = 2.0, statistics.x, statistics.y
+    if x is not None and y is not None and x.count != y.count:
+        density = (x.count + y.count) / min(x.count, y.count)
+        V = with_floor(Difference.of_samples(x, y).noise, floor)
+    return Evidence(lengthscales, log_bf10, log_h0, log_h1, log_mixture, difference.delta, V, freedom, density)

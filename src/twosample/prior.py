@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from twosample.models import Measure, Model
 
 
-__all__ = ["at_locations", "covariances", "factors", "zero_sum"]
+__all__ = ["at_locations", "covariances", "factors", "witness_factors", "zero_sum"]
+
+# Points may be copies of each other, or nearly so.
+_JITTER = 1e-8
 
 
 def zero_sum(values: Any) -> Any:
@@ -48,10 +51,22 @@ def factors(model: Model, features: PointKernel, lengthscales: Array) -> Array:
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
 
 
-def at_locations(measure: Measure, features: FeatureMap, rows: Array, lengthscale: float) -> tuple[Array, Array]:
-    """Covariance of locations, in the units of the data, with the points, (w, s), and variance at them, (w,)."""
+def witness_factors(model: Model, features: FeatureMap, lengthscales: Array) -> Array:
+    """As `factors`, but differences need not add up to zero: what lies beyond the reach of the points is missing."""
+    if model.measure == "points":
+        return np.asarray(features.between(lengthscales) / features.count**0.5)
+    return factors(model, features, lengthscales)
+
+
+def at_locations(measure: Measure, features: FeatureMap, rows: Array, lengthscale: float) -> tuple[Array, Array, Array]:
+    """Of the witness: covariance of locations with the points, (w, s), variance at them, and residual, each (w,).
+
+    With ν on the points a location far from them has no variance. If it were one more point, that would add the square
+    of the residual 1 - k(w,Z)K⁻¹k(Z,w) to s times the variance, whatever is known at the other points.
+    """
     if measure == "lebesgue":
-        return features.convolved(rows, lengthscale), np.ones(len(rows))
-    factor = zero_sum(features.at(rows, lengthscale))
-    between = zero_sum(features.between(np.array([lengthscale]))[0])
-    return np.asarray(factor @ between.T), np.asarray(np.square(factor).sum(axis=1))
+        return features.convolved(rows, lengthscale), np.ones(len(rows)), np.zeros(len(rows))
+    values, between = features.at(rows, lengthscale), features.between(np.array([lengthscale]))[0]
+    solved = np.linalg.solve(between + _JITTER * np.eye(len(between)), values.T)
+    residual = np.clip(1.0 - np.sum(values.T * solved, axis=0), 0.0, 1.0)
+    return np.asarray(values @ between / len(between)), np.square(values).mean(axis=1), np.asarray(residual)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from twosample import prior
 from twosample.arrays import Array
 from twosample.data import View
-from twosample.evidence import Evidence, amplitudes, spectrum
+from twosample.evidence import Evidence, amplitudes
 from twosample.features import FeatureMap, PointFeatures
 from twosample.kernels import Kernel
 from twosample.models import Measure, Model
@@ -21,12 +21,9 @@ from twosample.posterior.lengthscale import H1, LengthscalePosterior
 __all__ = ["Witness", "WitnessPosterior"]
 
 
-# Kept are about so many lengthscales, amplitudes with more than this share of the likeliest one's weight, and
-# directions in which the prior has more than this share of the noise.
+# Kept are about so many lengthscales, with all but this share of the posterior to either side between them.
 _LENGTHSCALES = 12
 _NEGLIGIBLE_TAIL = 1e-4
-_NEGLIGIBLE_WEIGHT = 1e-3
-_NEGLIGIBLE_SIGNAL = 1e-6
 _LARGEST_LOG_VARIANCE = 300.0
 # Between the lengthscales that are kept, means and variances are interpolated by polynomials of this degree.
 _DEGREE = 3
@@ -56,7 +53,11 @@ class Witness:
 
 @dataclass(frozen=True, eq=False)
 class WitnessPosterior:
-    """A mixture of Gaussian processes, over the lengthscales and amplitudes that have posterior mass.
+    """A mixture of Gaussian processes, over the lengthscales that have posterior mass.
+
+    At each of them the amplitude is 1, whatever the evidence takes: R is about the covariance of the features of one
+    row, so that the prior counts as much as two rows do and hardly shrinks. An amplitude learned from all directions
+    shrinks the few in which the samples differ too much, and bands around that miss the truth.
 
     Attributes
     ----------
@@ -68,12 +69,15 @@ class WitnessPosterior:
         Of the prior covariance r.
     lengthscales
         J lengthscales, (J,), in standardised units.
-    basis, eigenvalues, scores
-        Their spectra in the k directions that matter, (J, s, k), (J, k) and (J, k).
-    log_variances
-        Log a² of A amplitudes at each lengthscale, (J, A).
-    amplitude_weights
-        Posterior probabilities of the amplitudes given each lengthscale, (J, A).
+    prior_variances
+        Scale b of the prior covariance b r at each lengthscale, (J,).
+    residual_variances
+        Prior variance a²/s of what the points cannot show, (J,). The amplitude a is the learned one, but at most 2/√s
+        (more for samples of unequal size): a point stands for 1/s of all rows, and a sample has 2/s there at most.
+    coefficients
+        b(bR + V)⁻¹Δ, (J, s).
+    factors
+        Upper triangular T with TTᵀ = b²(bR + V)⁻¹, (J, s, s).
     weights, covariance
         Mean and covariance, over the posterior of the lengthscale, of the weights that interpolate between the J
         lengthscales, (J,) and (J, J).
@@ -83,11 +87,10 @@ class WitnessPosterior:
     points: Array
     measure: Measure
     lengthscales: Array
-    basis: Array
-    eigenvalues: Array
-    scores: Array
-    log_variances: Array
-    amplitude_weights: Array
+    prior_variances: Array
+    residual_variances: Array
+    coefficients: Array
+    factors: Array
     weights: Array
     covariance: Array
 
@@ -95,35 +98,35 @@ class WitnessPosterior:
     def of(
         cls, evidence: Evidence, posterior: LengthscalePosterior, features: FeatureMap, model: Model
     ) -> WitnessPosterior:
-        """The mixture with what does not matter left out: close lengthscales, unlikely amplitudes, flat directions."""
+        """The mixture at some of the lengthscales.
+
+        Where V is estimated its ν/(ν - 2)-fold takes its place, the variance of Student's t.
+        """
         kept = evidence.select(_representatives(posterior, evidence.lengthscales))
         mass = posterior.mass[:, H1]
         nodes = np.log(kept.lengthscales)
         interpolation = local_polynomials(nodes, np.clip(posterior.rule.grid, nodes[0], nodes[-1]), _DEGREE)
         weights = mass @ interpolation
         deviations = interpolation - weights
-        given_lengthscale = np.exp(kept.log_mixture - kept.log_bf10[:, None])
         log_amplitudes, _ = amplitudes(model)
-        likely = (given_lengthscale > _NEGLIGIBLE_WEIGHT * given_lengthscale.max(axis=1, keepdims=True)).any(axis=0)
-        given_lengthscale = given_lengthscale[:, likely]
-        log_scale = model.log_prior_variance(features, kept.lengthscales)
-        log_variances = np.minimum(2.0 * log_amplitudes[likely] + log_scale[:, None], _LARGEST_LOG_VARIANCE)
-        spectra = kept.spectra
-        if spectra is None:
-            spectra = spectrum(kept.delta, kept.V, prior.factors(model, features, kept.lengthscales))
-        signal = np.exp(log_variances.max(axis=1))[:, None] * spectra.eigenvalues  # eigenvalues increase
-        first = int((signal < _NEGLIGIBLE_SIGNAL).all(axis=0).sum())
+        typical = np.exp(kept.log_mixture - kept.log_bf10[:, None]) @ log_amplitudes
+        log_variance = np.minimum(model.log_prior_variance(features, kept.lengthscales), _LARGEST_LOG_VARIANCE)
+        scale = np.exp(0.5 * log_variance)[:, None, None]
+        # With V = LLᵀ and R = FFᵀ, bR + V = L(I + bWWᵀ)Lᵀ with W = L⁻¹F: nothing small is added to something large.
+        inverse = np.linalg.inv(np.linalg.cholesky(_noise_factor(kept.freedom) * kept.V))
+        signal = scale * (inverse @ prior.witness_factors(model, features, kept.lengthscales))
+        total = np.eye(features.count) + signal @ np.swapaxes(signal, -1, -2)
+        root = np.linalg.inv(np.linalg.cholesky(total)) @ inverse
         assert isinstance(features, PointFeatures)
         return cls(
             kernel=features.kernel,
             points=features.points,
             measure=model.measure,
             lengthscales=kept.lengthscales,
-            basis=spectra.basis[:, :, first:],
-            eigenvalues=spectra.eigenvalues[:, first:],
-            scores=spectra.scores[:, first:],
-            log_variances=log_variances,
-            amplitude_weights=given_lengthscale / given_lengthscale.sum(axis=1, keepdims=True),
+            prior_variances=np.exp(log_variance),
+            residual_variances=np.minimum(np.exp(2.0 * typical), kept.density**2 / features.count) / features.count,
+            coefficients=(np.swapaxes(scale * root, -1, -2) @ (scale * root @ kept.delta[..., None]))[..., 0],
+            factors=np.ascontiguousarray(np.swapaxes(scale**2 * root, -1, -2)),  # as it is read back
             weights=weights,
             covariance=(mass[:, None] * deviations).T @ deviations,
         )
@@ -131,24 +134,25 @@ class WitnessPosterior:
     def at(self, locations: Array) -> tuple[Array, Array]:
         """Mean and standard deviation at locations (m, D) in standardised units.
 
-        For one component the mean is a² r(w,Z)(a²R+V)⁻¹Δ and the variance a² r(w,w) - a⁴ r(w,Z)(a²R+V)⁻¹r(Z,w).
+        At one lengthscale the mean is b r(w,Z)(bR+V)⁻¹Δ and the variance b r(w,w) - b² r(w,Z)(bR+V)⁻¹r(Z,w), to which
+        that of the residual is added.
         """
         features = PointFeatures(self.kernel, View.none(self.points.shape[1]), self.points, typical=1.0)
         means, variances = np.empty((2, len(self.lengthscales), len(locations)))
         for j, lengthscale in enumerate(self.lengthscales.tolist()):
-            cross, prior_variance = prior.at_locations(self.measure, features, locations, lengthscale)
-            projected = cross @ self.basis[j]
-            variance = np.exp(self.log_variances[j])[:, None]
-            gain = variance / (1.0 + variance * self.eigenvalues[j])
-            of_amplitudes = projected @ (gain * self.scores[j]).T
-            left = np.outer(prior_variance, variance)
-            left -= projected**2 @ (variance * gain).T
-            means[j] = of_amplitudes @ self.amplitude_weights[j]
-            deviations = of_amplitudes - means[j][:, None]
-            variances[j] = (np.maximum(left, 0.0) + deviations**2) @ self.amplitude_weights[j]
+            cross, prior_variance, residual = prior.at_locations(self.measure, features, locations, lengthscale)
+            means[j] = cross @ self.coefficients[j]
+            known = np.square(cross @ self.factors[j]).sum(axis=1)
+            variances[j] = np.maximum(self.prior_variances[j] * prior_variance - known, 0.0)
+            variances[j] += self.residual_variances[j] * residual**2
         within = np.maximum(self.weights @ variances, 0.0)
         between = np.einsum("jw,jk,kw->w", means, self.covariance, means)
         return self.weights @ means, np.sqrt(within + np.maximum(between, 0.0))
+
+
+def _noise_factor(freedom: float) -> float:
+    """ν/(ν - 2), and at most 2."""
+    return 1.0 + 2.0 / (max(freedom, 4.0) - 2.0)
 
 
 def _representatives(posterior: LengthscalePosterior, lengthscales: Array) -> NDArray[np.intp]:
