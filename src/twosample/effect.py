@@ -33,7 +33,7 @@ __all__ = ["Effect", "PartEffect", "Quantity", "combine", "of_part", "size_in_wo
 
 
 # Lengthscales looked at, and what is left out: posterior mass at either end, amplitudes, components of the mixture.
-_LENGTHSCALES = 12
+_LENGTHSCALES = 8
 _NEGLIGIBLE_TAIL = 5e-3
 _NEGLIGIBLE_WEIGHT = 1e-2
 _NEGLIGIBLE_COMPONENT = 1e-3
@@ -44,7 +44,7 @@ _KAPPA_SD = 0.2
 _SMALLEST_KAPPA = 0.1
 # Number of values at which a distribution function is evaluated: first evenly, then by what is known of it so far.
 _VALUES = 33
-_PLACED = (33, 33, 97)
+_PLACED = (33, 65)
 _LARGEST_LOG_VARIANCE = 300.0
 # Where all points are equal there is no witness; its squares count as this, and no law is narrower than that.
 _SMALLEST = 1e-100

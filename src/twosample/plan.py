@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -26,7 +25,7 @@ from twosample.points import evaluation_points, thin, typical_lengthscale
 from twosample.posterior import grid
 from twosample.posterior.lengthscale import Curves, LengthscalePosterior, wanted_error
 from twosample.progress import WorkCounter
-from twosample.records import Record, to_json
+from twosample.records import Record, digest
 from twosample.result import TwoSampleResult
 from twosample.sketch import Sketch
 from twosample.statistics import FeatureStatistics
@@ -127,7 +126,7 @@ class Plan(Record):
     @cached_property
     def key(self) -> str:
         """What tells this plan from others: statistics carry it, and merge only with those that have the same."""
-        return hashlib.sha256(to_json(replace(self, notes=(), tolerance=1.0).to_dict(), None).encode()).hexdigest()[:32]
+        return digest(replace(self, notes=(), tolerance=1.0))[:32]
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import types
@@ -14,7 +15,7 @@ import numpy as np
 
 from twosample.errors import InputError
 
-__all__ = ["Record", "freeze", "from_json", "to_json", "to_plain", "write_whole"]
+__all__ = ["Record", "digest", "freeze", "from_json", "to_json", "to_plain", "write_whole"]
 
 _Record = TypeVar("_Record")
 
@@ -87,6 +88,35 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [to_plain(item) for item in value]
     return value
+
+
+def digest(record: Any) -> str:
+    """A hash of all that a record holds: equal for equal records, on every machine.
+
+    Examples
+    --------
+    >>> digest(("a", 1.0)) == digest(("a", 1.0)), digest(("a", 1.0)) == digest(("a", 1.5))
+    (True, False)
+    """
+    total = hashlib.sha256()
+
+    def add(value: Any) -> None:
+        if isinstance(value, np.ndarray):
+            total.update(f"{value.shape}{value.dtype.str};".encode())
+            total.update(np.ascontiguousarray(value))
+        elif is_dataclass(value) and not hasattr(value, "to_plain"):
+            for field in fields(value):
+                total.update(f"{field.name}:".encode())
+                add(getattr(value, field.name))
+        elif isinstance(value, tuple):
+            total.update(f"({len(value)}".encode())
+            for item in value:
+                add(item)
+        else:
+            total.update(f"{json.dumps(to_plain(value))};".encode())
+
+    add(record)
+    return total.hexdigest()
 
 
 def to_json(content: dict[str, Any], path: str | Path | None) -> str:
