@@ -103,7 +103,7 @@ def digest(record: Any) -> str:
     def add(value: Any) -> None:
         if isinstance(value, np.ndarray):
             total.update(f"{value.shape}{value.dtype.str};".encode())
-            total.update(np.ascontiguousarray(value))
+            total.update(value.tobytes())
         elif is_dataclass(value) and not hasattr(value, "to_plain"):
             for field in fields(value):
                 total.update(f"{field.name}:".encode())
