@@ -21,6 +21,8 @@ Measure = Literal["lebesgue", "points"]
 # What rounding in R and V can hide: of an absolute floor, and of a relative one beside the noise.
 _SMALLEST_FLOOR = 1e-12
 _SMALLEST_SHARE = 1e-9
+# Where the features do not vary at all.
+_NEVER_ZERO = 1e-30
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,8 @@ class HalfCauchy:
         scale (4e-6) is left out, as Bayes factors vanish there; mass below e⁻¹² times it is at the lowest node, as they
         are 1 there.
         """
-        step = 0.5
-        offset = np.arange(-24, 25) * step
+        step = 0.25
+        offset = np.arange(-48, 49) * step
         weight = 2.0 * step / (np.pi * (np.exp(offset) + np.exp(-offset)))
         weight[0] += 2.0 / np.pi * np.arctan(np.exp(offset[0] - 0.5 * step))
         return np.log(self.scale) + offset, np.log(weight)
@@ -116,7 +118,7 @@ class NoiseFloor:
         """
         floor = self.factor / n**self.power
         if self.relative:
-            return max(floor, _SMALLEST_SHARE / n) * variance + np.finfo(np.float64).tiny
+            return max(floor, _SMALLEST_SHARE / n) * variance + _NEVER_ZERO
         return max(floor, _SMALLEST_FLOOR) + 0.0 * variance
 
 

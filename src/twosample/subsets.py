@@ -156,12 +156,13 @@ def make_parts(groups: list[Subsets], ranks: Ranks, rows: Array, model: Model, c
         Number of points for three or more columns, and the most for fewer.
     """
     seen = ranks.apply(rows)
+    order = _order_of_columns(seen)
     parts = []
     for group in groups:
         if group.columns.shape[1] == 1:
             points = _points_of_one(ranks.scores[:, group.columns[:, 0]], min(count, POINTS_OF_ONE))
         else:
-            points = _points(seen, group.columns, count)
+            points = _points(seen, group.columns, order, count)
         share = model.ranks if group.columns.shape[1] == rows.shape[1] else 1.0
         prior = np.full(len(points), group.weight * share / len(points))
         parts.append(Part(group.columns, points, typical_of_points(points), prior))
@@ -181,12 +182,31 @@ def multiples_of(model: Model) -> Array:
     return model.lengthscale.multiples
 
 
-def _points(seen: Array, columns: Indices, count: int) -> Array:
-    """Points of subsets of one size, more than 1, (P, s, k)."""
+def _order_of_columns(seen: Array) -> Indices:
+    """The place of each column in an order that does not depend on how the columns, or the rows, are arranged."""
+    return np.argsort(np.argsort(seen.T @ np.square(seen.sum(axis=1)), kind="stable"), kind="stable")
+
+
+def _points(seen: Array, columns: Indices, order: Indices, count: int) -> Array:
+    """Points of subsets of one size, more than 1, (P, s, k).
+
+    Normal scores of different columns spread alike, so that the order of the columns would decide which is split first:
+    they are taken in an order of their own.
+    """
     size = columns.shape[1]
+    arranged = np.argsort(order[columns], axis=1, kind="stable")
+    chosen = np.take_along_axis(columns, arranged, axis=1)
     if size == 2 and seen.shape[1] > 2:
-        return _points_of_two(seen, columns, min(math.isqrt(count), POINTS_OF_TWO))
-    return np.stack([np.resize(choose(seen[:, subset], count), (count, size)) for subset in columns])
+        points = _points_of_two(seen, chosen, min(math.isqrt(count), POINTS_OF_TWO))
+    else:
+        points = np.stack([np.resize(choose(_sorted_rows(seen[:, subset]), count), (count, size)) for subset in chosen])
+    back = np.argsort(arranged, axis=1, kind="stable")
+    return np.take_along_axis(points, back[:, np.newaxis, :], axis=2)
+
+
+def _sorted_rows(rows: Array) -> Array:
+    """The rows in lexicographic order."""
+    return rows[np.lexsort(rows.T[::-1])]
 
 
 def _points_of_one(ordered: Array, count: int) -> Array:
@@ -222,6 +242,8 @@ def typical_of_points(points: Array) -> Array:
     >>> typical_of_points(np.array([[[0.0], [0.0], [2.0]]])).round(4)
     array([1.4142])
     """
+    if points.shape[1] == 1:
+        return np.ones(len(points))
     pairs = np.tri(points.shape[1], k=-1, dtype=bool)
     distances = np.sqrt(0.5 * squared_distances(points, points)[:, pairs])
     distances.sort(axis=1)
