@@ -18,11 +18,12 @@ __all__ = ["PRESETS", "Gamma", "HalfCauchy", "LogUniform", "Measure", "Model", "
 
 Measure = Literal["lebesgue", "points"]
 
-# What rounding in R and V can hide: of an absolute floor, and of a relative one beside the noise.
+# What rounding in R and V can hide, also where the features do not vary at all; and of a relative floor, beside the
+# noise.
 _SMALLEST_FLOOR = 1e-12
 _SMALLEST_SHARE = 1e-9
-# Where the features do not vary at all.
-_NEVER_ZERO = 1e-30
+# Features are rounded by 1e-13 or so; variances below the square of that say nothing.
+_ROUNDED_SQUARE = 1e-24
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,8 @@ class NoiseFloor:
         """
         floor = self.factor / n**self.power
         if self.relative:
-            return max(floor, _SMALLEST_SHARE / n) * variance + _NEVER_ZERO
+            least = _ROUNDED_SQUARE + _SMALLEST_FLOOR * (variance == 0.0)
+            return max(floor, _SMALLEST_SHARE / n) * variance + least
         return max(floor, _SMALLEST_FLOOR) + 0.0 * variance
 
 

@@ -115,8 +115,7 @@ class WitnessPosterior:
         # With V = LLᵀ and R = FFᵀ, bR + V = L(I + bWWᵀ)Lᵀ with W = L⁻¹F: nothing small is added to something large.
         inverse = np.linalg.inv(np.linalg.cholesky(_noise_factor(kept.freedom) * kept.V))
         signal = scale * (inverse @ prior.witness_factors(model, features, kept.lengthscales))
-        total = np.eye(features.count) + signal @ np.swapaxes(signal, -1, -2)
-        root = np.linalg.inv(np.linalg.cholesky(total)) @ inverse
+        root = _inverse_root(signal) @ inverse
         assert isinstance(features, PointFeatures)
         return cls(
             kernel=features.kernel,
@@ -153,6 +152,16 @@ class WitnessPosterior:
 def _noise_factor(freedom: float) -> float:
     """ν/(ν - 2), and at most 2."""
     return 1.0 + 2.0 / (max(freedom, 4.0) - 2.0)
+
+
+def _inverse_root(signal: Array) -> Array:
+    """T with TᵀT = (I + WWᵀ)⁻¹ for W (..., s, s), also where WWᵀ is so large that rounding in it hides I."""
+    try:
+        total = np.eye(signal.shape[-1]) + signal @ np.swapaxes(signal, -1, -2)
+        return np.asarray(np.linalg.inv(np.linalg.cholesky(total)))
+    except np.linalg.LinAlgError:
+        vectors, values, _ = np.linalg.svd(signal)
+        return np.asarray(np.swapaxes(vectors, -1, -2) / np.hypot(1.0, values)[..., :, None])
 
 
 def _representatives(posterior: LengthscalePosterior, lengthscales: Array) -> NDArray[np.intp]:
