@@ -35,7 +35,8 @@ from twosample.posterior.chains import Settings
 from twosample.posterior.passes import Passes
 from twosample.sampling import Question, doubts
 
-OPTIONS = {"points": 8, "chains": 2, "steps": 400, "burn_in": 100, "hmc_steps": 3}
+# The paper's model where no other one is named: it has everything that there is to sample, pairs and Jacobians too.
+OPTIONS = {"model": "paper", "points": 8, "chains": 2, "steps": 400, "burn_in": 100, "hmc_steps": 3}
 
 
 def draw(n_columns=1, shift=None, seed=1):
@@ -64,6 +65,7 @@ def several():
 
 @pytest.fixture(scope="module")
 def adaptive():
+    """Of the default model."""
     return quietly(*draw(), model="adaptive")
 
 
@@ -156,10 +158,42 @@ def test_amplitudes(adaptive):
     assert adaptive.amplitudes.shape == (2, 150)
     assert (adaptive.amplitudes > 0).all()
     assert adaptive.diagnostics.pairs == 0
-    exact = ts.test(*draw(), points=8)
+    exact = ts.test(*draw(), points=8, subsets=None)
     assert abs(adaptive.prob_h1 - exact.prob_h1) < 4 * adaptive.prob_h1_error
     low, high = np.array([1 / 16, 8.0]) * adaptive.median_heuristic
     assert ((adaptive.lengthscales >= low) & (adaptive.lengthscales <= high)).all()
+
+
+def test_the_default_model_is_that_of_test(adaptive):
+    options = {name: value for name, value in OPTIONS.items() if name != "model"}
+    result = ts.gibbs(*draw(), **options)
+    assert result.model == adaptive.model == models.PRESETS["adaptive"]
+    assert_array_equal(result.lengthscales, adaptive.lengthscales)
+
+
+@pytest.mark.slow
+def test_samples_of_unequal_sizes_and_other_units():
+    """The joint test of the scaled columns is what is sampled, whatever the sizes and the units."""
+    x, y = draw(2, shift=0.8)
+    x, y = x[:15] * [1000.0, 0.01], y * [1000.0, 0.01]
+    result, exact = quietly(x, y, model="adaptive", steps=800), ts.test(x, y, points=8, subsets=None)
+    assert 0.05 < exact.prob_h1 < 0.95
+    assert_array_equal(result.points, exact.points)
+    assert abs(result.prob_h1 - exact.prob_h1) < 4 * result.prob_h1_error
+
+
+def test_the_models_of_the_paper_say_what_they_are_for(one, several, adaptive):
+    for result in (one, several):
+        assert str(result).splitlines()[1] == result.model.caution(scaled=False)
+    sentence = str(one).splitlines()[1]
+    assert "amplitude 1 in raw units" in sentence and "reproducing the paper" in sentence
+    assert "reproducing" not in str(adaptive)
+    x, y = draw()
+    for model in ("paper", "published"):
+        tested = ts.test(x, y, model=model, points=8)
+        assert str(tested).splitlines()[1] == sentence.replace("paper", model, 1)
+        assert "amplitude 1 in scaled units" in str(ts.test(x, y, model=model, points=8, scale="robust"))
+    assert "reproducing" not in str(ts.test(x, y))
 
 
 def test_draws_under_a_hypothesis(one, several):
@@ -436,7 +470,9 @@ def test_several_lengthscales_are_not_for_test():
 
 def test_nothing_to_sample():
     with pytest.raises(InputError, match=r"^x and y"):
-        ts.gibbs(np.ones(9), np.ones(9))
+        ts.gibbs(np.ones(9), np.ones(9), model="paper")
+    same = quietly(np.ones(9), np.ones(9), model="adaptive")  # no columns that vary: nothing is learnt
+    assert same.prob_h1 == 0.5 and same.log_bf10 == 0.0
 
 
 @pytest.mark.parametrize("package", ["jax", "blackjax"])

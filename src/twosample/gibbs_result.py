@@ -261,9 +261,12 @@ class GibbsResult(Record):
         """The answer and how far to trust it, in a few lines of text."""
         diagnostics, settings = self.diagnostics, self.settings
         chains = "1 chain" if settings.chains == 1 else f"{settings.chains} chains"
+        caution = self.model.caution(scaled=bool((self.scale != 1.0).any()))
         lines = [
             f"{sentence(self.verdict)}.",
+            *([caution] if caution else []),
             f"  P(different | data)  {probability_in_words(self.prob_h1)} +/- {self.prob_h1_error:.1g} (chain)",
+            *([] if self.prior_odds == 1.0 else [f"  prior odds           {self.prior_odds:g}"]),
             f"  log BF10             {log_bf10_text(self.log_bf10)} +/- {self.log_bf10_error:.2g}"
             + (" (bridge)" if self.evidence is not None else ""),
         ]
@@ -287,8 +290,6 @@ class GibbsResult(Record):
             f"{int(diagnostics.switches.sum())} changes of hypothesis, "
             f"{int(diagnostics.divergences.sum())} divergences",
         ]
-        if self.prior_odds != 1.0:
-            lines.insert(2, f"  prior odds           {self.prior_odds:g}")
         return "\n".join(lines + [f"  note                 {note}" for note in diagnostics.notes])
 
     def _shown_lengthscales(self) -> list[tuple[int, str]]:

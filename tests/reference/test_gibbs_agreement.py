@@ -128,7 +128,7 @@ def test_several_lengthscales_agree_with_tensor_quadrature(seed, shift):
     exact = tensor_quadrature(x, y, POINTS, "paper")
     coarse = tensor_quadrature(x, y, POINTS, "paper", nodes=27)
     assert abs(exact - coarse) < 1e-3
-    sampled = ts.gibbs(x, y, kernel="ard", points=POINTS, chains=2, steps=1200, burn_in=200, rng=seed)
+    sampled = ts.gibbs(x, y, model="paper", kernel="ard", points=POINTS, chains=2, steps=1200, burn_in=200, rng=seed)
     assert sampled.evidence.error < 0.05
     assert abs(sampled.log_bf10 - exact) < 3.0 * sampled.evidence.error
     # And so does the chain, where it visits both hypotheses.
