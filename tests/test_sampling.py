@@ -123,8 +123,8 @@ def test_one_lengthscale_for_each_column(several):
 def test_relevance(several):
     found = several.relevance
     assert sorted(found.columns) == ["0", "1"]
-    assert (np.diff(found.shortening) <= 0).all()
-    assert (found.error > 0).all()
+    assert (np.diff(found.loss) <= 0).all()
+    assert (found.error > 0).all() and (found.loss_error > 0).all()
     assert ((found.probability >= 0) & (found.probability <= 1)).all()
     for name, shortening, probability in zip(found.columns, found.shortening, found.probability, strict=True):
         # Draws of one hypothesis alone say the same with more noise.
@@ -144,7 +144,11 @@ def test_relevance_of_known_posteriors(weighted):
         rng = np.random.default_rng(seed)
         h0, h1 = rng.normal(size=(2, 100, 2)), rng.normal(size=(2, 100, 2)) - shift
         log_ratio = -(np.concatenate([h0, h1]) * shift).sum(axis=2) - 0.5 * (shift**2).sum()
-        found = sampling._relevance(("a", "b"), np.exp(h0), np.exp(h1), log_ratio if weighted else None)
+        losses = rng.normal(size=(2, 2, 100)) + np.array([0.0, 1.0])[:, None, None]
+        found = sampling._relevance(("a", "b"), np.exp(h0), np.exp(h1), log_ratio if weighted else None, losses)
+        assert found.columns == ("b", "a")
+        assert_allclose(found.loss, [1.0, 0.0], atol=5 * np.sqrt(1 / 200))
+        assert_allclose(found.loss_error, np.sqrt(1 / 200), rtol=0.7)  # as the effective number of draws varies
         truth = np.array([shift[0] if name == "a" else 0.0 for name in found.columns])
         covered.append(np.abs(found.shortening - truth) < 2 * found.error)
         errors.append(found.error[list(found.columns).index("a")])

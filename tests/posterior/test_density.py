@@ -259,6 +259,24 @@ def test_a_column_that_hardly_varies_in_its_lengthscale_is_left_out():
     assert_allclose(both.log_bf10, alone.log_bf10, rtol=1e-9)
 
 
+@pytest.mark.parametrize("column", [0, 1])
+def test_data_without_a_column(column):
+    """The Bayes factor is that of the other column alone, with its own lengthscale."""
+    x, y, points = draw(5, 16, 11, 2, 7)
+    other = [1 - column]
+    both, alone = (Target(ADAPTIVE, RBF(), count, False) for count in (2, 1))
+    with jax.enable_x64(True):
+        data = Data.from_rows(x, y, points, None, None, 1.0)
+        expected = compiled(alone)(
+            np.array([0.3, -1.0]), Data.from_rows(x[:, other], y[:, other], points[:, other], None, None, 1.0)
+        )
+        position = np.array([0.3, 0.3, -1.0])
+        position[column] = 2.0
+        found, whole = (compiled(both)(position, rows) for rows in (data.without(column), data))
+    assert_allclose(found.log_bf10, expected.log_bf10, rtol=1e-9)
+    assert abs(float(whole.log_bf10) - float(found.log_bf10)) > 1e-3
+
+
 # ---- gradients
 
 

@@ -159,6 +159,6 @@ def test_relevance_ranks_the_two_columns_of_six_that_differ_first(model, change)
             adapt_steps=2,
             thinning=1,
         ).relevance
-        assert (found.error > 0).all() and (np.diff(found.shortening) <= 0).all()
+        assert (found.loss_error > 0).all() and (np.diff(found.loss) <= 0).all()
         first += set(found.columns[:2]) == {str(column) for column in differ}
     assert first >= 18
