@@ -139,7 +139,7 @@ def test_relevance(several):
 @pytest.mark.parametrize("weighted", [True, False])
 def test_relevance_of_known_posteriors(weighted):
     """Log lengthscales N(0, 1) given H0 and N(-m, 1) given H1: they are shorter by m, and the error is honest."""
-    shift, covered, errors = np.array([0.5, 0.0]), [], []
+    shift, covered, errors, loss_errors = np.array([0.5, 0.0]), [], [], []
     for seed in range(200):
         rng = np.random.default_rng(seed)
         h0, h1 = rng.normal(size=(2, 100, 2)), rng.normal(size=(2, 100, 2)) - shift
@@ -148,13 +148,14 @@ def test_relevance_of_known_posteriors(weighted):
         found = sampling._relevance(("a", "b"), np.exp(h0), np.exp(h1), log_ratio if weighted else None, losses)
         assert found.columns == ("b", "a")
         assert_allclose(found.loss, [1.0, 0.0], atol=5 * np.sqrt(1 / 200))
-        assert_allclose(found.loss_error, np.sqrt(1 / 200), rtol=0.7)  # as the effective number of draws varies
+        loss_errors.append(found.loss_error)
         truth = np.array([shift[0] if name == "a" else 0.0 for name in found.columns])
         covered.append(np.abs(found.shortening - truth) < 2 * found.error)
         errors.append(found.error[list(found.columns).index("a")])
         exact = 0.5 * (1 + math.erf(shift[0] / 2))
         assert abs(found.probability[list(found.columns).index("a")] - exact) < 0.15
     assert 0.9 < np.mean(covered) < 0.99
+    assert np.mean(loss_errors) == pytest.approx(math.sqrt(1 / 200), rel=0.1)
     assert (np.mean(errors) < 0.09) == weighted  # √(2/200) = 0.1 without the weights
 
 
@@ -447,7 +448,7 @@ def test_counts_that_are_too_small(name, lowest):
         ({"prior_odds": math.nan}, "prior_odds"),
         ({"prior_odds": "even"}, "prior_odds"),
         ({"points": 0}, "points"),
-        ({"points": 1}, "points"),
+        ({"points": 1, "model": "paper"}, "points"),
         ({"scale": "best"}, "scale"),
         ({"scale": -1.0}, "scale"),
         ({"nan_policy": "ignore"}, "nan_policy"),
@@ -476,7 +477,8 @@ def test_nothing_to_sample():
     with pytest.raises(InputError, match=r"^x and y"):
         ts.gibbs(np.ones(9), np.ones(9), model="paper")
     same = quietly(np.ones(9), np.ones(9), model="adaptive")  # no columns that vary: nothing is learnt
-    assert same.prob_h1 == 0.5 and same.log_bf10 == 0.0
+    assert (same.log_bf10_given == 0.0).all()
+    assert same.prob_h1 == pytest.approx(0.5, rel=1e-12)
 
 
 @pytest.mark.parametrize("package", ["jax", "blackjax"])
