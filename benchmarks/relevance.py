@@ -52,6 +52,7 @@ def keep_to_one_core(queue: object) -> None:
 def main() -> None:
     """Measure, print and write; what is known of models that are not asked for is kept."""
     asked = tuple(sys.argv[1:]) or tuple(DATA_SETS)
+    RESULTS.mkdir(exist_ok=True)
     path = RESULTS / "relevance.json"
     rows = [row for row in json.loads(path.read_text()) if row["model"] not in asked] if path.exists() else []
     cores, context = sorted(os.sched_getaffinity(0)), multiprocessing.get_context("spawn")
@@ -65,8 +66,7 @@ def main() -> None:
             rows.append({"model": model, "kind": kind, "data_sets": len(found), "both_first": sampled})
             rows[-1] |= {"both_first_by_column": tested, "orders_agree": agree}
             print(rows[-1], flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    path.write_text(json.dumps(rows, indent=0) + "\n")
+            path.write_text(json.dumps(rows, indent=0) + "\n")
 
 
 if __name__ == "__main__":
