@@ -207,7 +207,9 @@ def test_narrow_and_wide_parts_are_both_resolved():
 def test_values_of_mixtures_start_at_zero_and_never_fall():
     rng = np.random.default_rng(8)
     for count in (1, 5, 60):
-        part = gamma_part(rng.dirichlet(np.ones(count)), 10.0 ** rng.uniform(-2, 6, count), np.exp(rng.normal(size=count)))
+        part = gamma_part(
+            rng.dirichlet(np.ones(count)), 10.0 ** rng.uniform(-2, 6, count), np.exp(rng.normal(size=count))
+        )
         mmd = combine([part], np.ones(1), 1.0).mmd
         assert (mmd.values[0], mmd.cumulative[0], mmd.cumulative[-1]) == (0.0, 0.0, 1.0)
         assert (np.diff(mmd.values) >= 0).all() and (np.diff(mmd.cumulative) >= 0).all()
