@@ -166,6 +166,8 @@ def test_each(
 ) -> EachResult:
     """Test each column by itself, and say which ones differ with few false ones among them.
 
+    A column is tested by its pooled normal scores, as in `by_column` of `test`: increasing maps of it hardly matter.
+
     Parameters
     ----------
     x, y
@@ -174,7 +176,9 @@ def test_each(
         The false discovery rate: what share of the columns in `discoveries` may be expected to be the same.
     groups
         Names of groups with lists of columns that are also tested together, one more row each.
-    model, paired, progress
+    model
+        "adaptive" or a `Model` of your own that mixes over columns; "paper" and "published" do not.
+    paired, progress
         As in `test`.
     nan_policy
         "raise" refuses missing and infinite values; "omit" leaves them out, column by column, or the pair of each.
