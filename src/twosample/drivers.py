@@ -46,7 +46,8 @@ def choose(by_subset: BySubset, differ: bool) -> list[tuple[int, ...]]:
     if pair is not None:
         return [pair]
     order = np.argsort(-by_subset.log_bf10, kind="stable").tolist()
-    likely = [place for place in order[:_MOST_DRIVERS] if by_subset.probabilities[place] > _LIKELY]
+    probabilities = by_subset.probabilities
+    likely = [place for place in order[:_MOST_DRIVERS] if probabilities[place] > _LIKELY]
     return [(place,) for place in likely or order[:1]]
 
 
