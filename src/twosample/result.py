@@ -15,7 +15,7 @@ from twosample.data import as_rows, check_finite
 from twosample.effect import Effect, size_in_words
 from twosample.errors import InputError
 from twosample.records import Record
-from twosample.witness import Witness, WitnessPosterior
+from twosample.witness import Driver, Witness, WitnessPosterior
 from twosample.words import data_in_words, log_bf10_text, printable, probability_in_words, pvalue_text, sentence
 
 if TYPE_CHECKING:
@@ -266,6 +266,9 @@ class TwoSampleResult(BayesFactor):
     by_subset
         The evidence of columns and of subsets of columns, behind `by_column` and `subsets`; None where the model tests
         all columns together and nothing else.
+    drivers
+        Of three columns or more, the few columns or the pair that drive the difference, with their own witness, for
+        plots; empty otherwise and where `by_subset` is None.
     """
 
     _derived: ClassVar[tuple[str, ...]] = (*BayesFactor._derived, "prob_beyond_rope", "by_column", "subsets")
@@ -290,6 +293,7 @@ class TwoSampleResult(BayesFactor):
     by_subset: BySubset | None = None
     effect: Effect | None = None
     rope: float | None = None
+    drivers: tuple[Driver, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -426,7 +430,8 @@ class TwoSampleResult(BayesFactor):
     def plot(self, *, names: tuple[str, str] = ("x", "y")) -> Figure:
         """Draw the samples, the witness with its band and the lengthscale posterior (needs the `plot` extra).
 
-        Save the figure with ``result.plot().savefig("result.png")``; `names` says what to call the samples.
+        Of three columns or more it shows those that drive the difference, and how likely each column differs. Save the
+        figure with ``result.plot().savefig("result.png")``; `names` says what to call the samples.
         """
         from twosample.plots import plot_result
 
