@@ -216,8 +216,12 @@ def _points_of_one(ordered: Array, count: int) -> Array:
 
 
 def _points_of_two(seen: Array, columns: Indices, count: int) -> Array:
-    """Means of cells: intervals of the first column, and in each intervals of the second, (P, count², 2)."""
-    order = np.argsort(seen, axis=0, kind="stable").T[columns[:, 0]]  # (P, N)
+    """Means of cells: intervals of the first column, and in each intervals of the second, (P, count², 2).
+
+    Rows that are equal in the first are in the order of the second, whatever the other columns.
+    """
+    ordered = np.ascontiguousarray(seen.T)
+    order = np.lexsort((ordered[columns[:, 1]], ordered[columns[:, 0]]))  # (P, N)
     points = []
     for first, last in _cells(len(seen), count):
         slab = order[:, first:last]
