@@ -1,5 +1,8 @@
 """The permutation p-value of log BF10: against brute force, its level, and what must not change it."""
 
+import dataclasses
+import math
+from functools import partial
 from itertools import combinations, product
 
 import numpy as np
@@ -44,10 +47,10 @@ def draw(n_x=30, n_y=30, n_columns=1, shift=0.0, seed=0):
     return rng.normal(size=(n_x, n_columns)), rng.normal(shift, 1.0, size=(n_y, n_columns))
 
 
-def prepare(x, y, *, paired=False, points=40):
-    """The plan of the default test, and the checked samples."""
+def prepare(x, y, *, paired=False, points=40, subsets=None):
+    """The plan of the joint test, or of a mixture, and the checked samples."""
     samples = Samples.from_data(x, y, paired=paired, scale=ADAPTIVE.scale)
-    return make_plan(samples, ADAPTIVE, RBF(), points), samples
+    return make_plan(samples, ADAPTIVE, RBF(), points, subsets=subsets), samples
 
 
 def features_at(points):
@@ -73,7 +76,8 @@ def all_splits(n_first, n_second):
 
 
 def plain_splits(rows, flags, points, lengthscales, model):
-    """Relabel the rows and take the plain path."""
+    """Relabel the rows and take the plain path, with the covariance pooled within the samples."""
+    model = dataclasses.replace(model, shrinkage=None)
     features = np.stack([kernel(rows, points, lengthscale) for lengthscale in lengthscales])
     values = []
     for first in flags.T:
@@ -143,7 +147,7 @@ def test_pvalue_tends_to_the_share_of_all_splits(sizes):
     at_lengthscales = plain_splits(rows, flags, plan.points, lengthscales, ADAPTIVE)
     values = np.logaddexp.reduce(log_weights[:, None] + at_lengthscales, axis=0)
     share = np.mean(values >= values[0] - 1e-6)
-    found = ts.test(x, y, permutations=4000).pvalue
+    found = ts.test(x, y, permutations=4000, subsets=None).pvalue
     assert 0.05 < share < 0.95
     assert found == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 4000))
 
@@ -158,7 +162,7 @@ def test_pvalue_of_pairs_tends_to_the_share_of_all_swaps():
     values = np.logaddexp.reduce(log_weights[:, None] + at_lengthscales, axis=0)
     share = np.mean(values >= values[0] - 1e-6)
     assert 0.05 < share < 0.95
-    found = ts.test(x, y, paired=True, permutations=4000).pvalue
+    found = ts.test(x, y, paired=True, permutations=4000, subsets=None).pvalue
     assert found == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 4000))
 
 
@@ -170,7 +174,7 @@ def test_the_fixed_rule_gives_the_reported_bayes_factor(sizes, shift):
     lengthscales, log_weights = permutation.rule(plan)
     assert np.exp(log_weights).sum() == pytest.approx(1.0)
     found = np.logaddexp.reduce(log_weights + ts.log_bf10(x, y, lengthscales * plan.view.unit))
-    assert found == pytest.approx(ts.test(x, y).log_bf10, abs=5e-3)
+    assert found == pytest.approx(ts.test(x, y, subsets=None).log_bf10, abs=5e-3)
 
 
 def test_the_rule_of_a_given_lengthscale_is_that_lengthscale():
@@ -197,16 +201,20 @@ def test_blocks_do_not_change_the_answer(monkeypatch, paired, n_y):
 @pytest.mark.parametrize(("n_x", "n_y", "paired"), [(20, 20, False), (15, 30, False), (20, 20, True)])
 def test_level_over_null_data_sets(n_x, n_y, paired):
     data_sets, permutations = 1000, 39
-    pvalues = []
+    pvalues, evalues = [], []
     for seed in range(data_sets):
         rng = np.random.default_rng([7, n_y, paired, seed])
         common = rng.normal(size=n_x) if paired else 0.0
         x, y = rng.standard_exponential(n_x) + common, rng.standard_exponential(n_y) + common
-        pvalues.append(permutation.pvalue(*prepare(x, y, points=5, paired=paired), permutations, rng, lambda _: None))
+        prepared = prepare(x, y, points=5, paired=paired, subsets="auto")
+        found = permutation.test(*prepared, permutations, rng, lambda _: None)
+        pvalues.append(found.pvalue)
+        evalues.append(found.evalue)
     # With 39 permutations the p-value is uniform on 1/40, 2/40, …, 1.
     for level in (0.05, 0.25, 0.5):
         error = np.sqrt(level * (1 - level) / data_sets)
         assert np.mean(np.array(pvalues) <= level + 1e-12) == pytest.approx(level, abs=3.5 * error)
+    assert np.mean(evalues) == pytest.approx(1.0, abs=3.5 * np.std(evalues) / np.sqrt(data_sets))
 
 
 def test_nothing_but_the_labels_depends_on_the_labels():
