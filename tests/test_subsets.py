@@ -66,8 +66,8 @@ def test_all_is_every_subset(count):
 
 def test_named_subsets():
     groups = chosen_subsets([("c", "a"), (0, "c"), ["b"], ("a", "b", "c"), {2}], names(3))
-    assert [group.columns.tolist() for group in groups] == [[[1], [2]], [[0, 2]], [[0, 1, 2]]]
-    assert [group.weight for group in groups] == pytest.approx([1 / 3] * 3)
+    assert [group.columns.tolist() for group in groups] == [[[0]], [[1], [2]], [[0, 2]], [[0, 1, 2]]]
+    assert [group.weight for group in groups] == pytest.approx([0] + [1 / 3] * 3)
 
 
 def test_single_columns_are_always_there_if_need_be_without_weight():
