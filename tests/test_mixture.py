@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -90,7 +91,7 @@ def sixteenths(scores):
     """The 16 points of a column: means of as many intervals of the pooled scores."""
     ordered = np.sort(np.ravel(scores))
     edges = [len(ordered) * cell // 16 for cell in range(17)]
-    return np.array([ordered[first:last].mean() for first, last in zip(edges, edges[1:], strict=False)])[:, None]
+    return np.array([ordered[first:last].mean() for first, last in pairwise(edges)])[:, None]
 
 
 def draw(n_x, n_y, n_columns=1, shift=0.5, seed=0):
