@@ -234,7 +234,7 @@ def of_part(
     rows, first = np.concatenate([rows_x, rows_y]), len(rows_x)
     for j, values in features.values(rows, lengthscales):
         covariances[j] = _covariance(values[:first]) + _covariance(values[first:])
-        score = values @ scores[j]
+        score = (values * scores[j]).sum(axis=1)  # a matrix product may round equal rows differently
         kappas[j] = _kappa(score[:first], score[first:])
     kappa, spread = kappas[:, 0, None], kappas[:, 1, None]
 

@@ -248,10 +248,6 @@ class FeatureStatistics:
                 part._check_shapes()
                 if (part.n_x, part.n_y) != (statistics.n_x, statistics.n_y):
                     raise ValueError("its arrays do not belong together")
-                if (part.n_x, part.n_y) != (statistics.n_x, statistics.n_y):
-                    raise ValueError("its arrays do not belong together")
-                if (part.n_x, part.n_y) != (statistics.n_x, statistics.n_y):
-                    raise ValueError("its arrays do not belong together")
             return statistics
         except FileNotFoundError:
             raise
@@ -302,10 +298,6 @@ def _merge(first: FeatureStatistics, second: FeatureStatistics) -> FeatureStatis
     for name in (*_MOMENTS, "log_volume"):
         if (getattr(first, name) is None) != (getattr(second, name) is None):
             raise InputError(f"merge: one of the statistics has {name} and the other has not")
-    if len(first.parts) != len(second.parts):
-        raise InputError("merge: one of the statistics has parts that the other has not")
-    if len(first.parts) != len(second.parts):
-        raise InputError("merge: one of the statistics has parts that the other has not")
     if len(first.parts) != len(second.parts):
         raise InputError("merge: one of the statistics has parts that the other has not")
 

@@ -97,9 +97,9 @@ def chosen_subsets(subsets: object, columns: tuple[str, ...]) -> list[Subsets]:
         for subset in _given(subsets, columns):
             found.setdefault(len(subset), []).append(subset)
     weight = 1.0 / len(found)
-    groups = {size: Subsets(np.array(found[size], dtype=np.int64), weight) for size in found}
-    groups.setdefault(1, Subsets(np.arange(count)[:, np.newaxis], 0.0))
-    return [groups[size] for size in sorted(groups)]
+    groups = [Subsets(np.array(found[size], dtype=np.int64), weight) for size in sorted(found)]
+    others = np.setdiff1d(np.arange(count), np.array(found.get(1, []), dtype=np.int64))
+    return groups if not len(others) else [Subsets(others[:, np.newaxis], 0.0), *groups]
 
 
 def _unknown(subsets: object) -> InputError:
