@@ -133,11 +133,11 @@ def parts_of(x, y, count=40):
 
 
 def cells(ordered, count):
-    """Runs of rows of (nearly) equal length; where there are fewer rows than runs, some rows are in several."""
+    """Runs of rows that cover all of an even share of the places each; a row on the border of two is in both."""
     n = len(ordered)
-    starts = [math.floor(cell * n / count) for cell in range(count)]
-    ends = [math.floor((cell + 1) * n / count) for cell in range(count)]
-    return [ordered[start : max(end, start + 1)] for start, end in zip(starts, ends, strict=True)]
+    starts = [math.floor(cell * n / count + 1e-9) for cell in range(count)]
+    ends = [math.ceil((cell + 1) * n / count - 1e-9) for cell in range(count)]
+    return [ordered[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 @pytest.mark.parametrize("decimals", [None, 0])

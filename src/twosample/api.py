@@ -166,7 +166,7 @@ def test_each(
 ) -> EachResult:
     """Test each column by itself, and say which ones differ with few false ones among them.
 
-    A column is tested by its pooled normal scores, as in `by_column` of `test`: increasing maps of it hardly matter.
+    A column is tested by its pooled normal scores, as in `by_column` of `test`: monotone maps of it hardly matter.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 
@@ -233,9 +233,8 @@ def _points_of_two(seen: Array, columns: Indices, count: int) -> Array:
 
 
 def _cells(n: int, count: int) -> list[tuple[int, int]]:
-    """Where `count` cells of n places start and end, each with at least one; they overlap where n is smaller."""
-    edges = [cell * n // count for cell in range(count + 1)]
-    return [(first, max(last, first + 1)) for first, last in pairwise(edges)]
+    """Where `count` cells of n places start and end, the same from either side: they share the places between them."""
+    return [(cell * n // count, -(-(cell + 1) * n // count)) for cell in range(count)]
 
 
 def typical_of_points(points: Array) -> Array:
