@@ -5,6 +5,7 @@ import json
 import math
 import pickle
 import sys
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -94,13 +95,13 @@ def kernel(rows, points, lengthscale):
 def log_bf10_of_normal_scores(x, y, paired=False):
     """Of one column, from the formulas: the mean of 15 Bayes factors, with the amplitude integrated by substitution.
 
-    The points are the means of 16 intervals of the sorted scores that hold as many of them.
+    The points are the means of 16 intervals of the sorted scores that hold as many of them; one that is on the border
+    of two is in both.
     """
     n_x, n_y = len(x), len(y)
     scores = norm.ppf((rankdata(np.concatenate([x, y])) - 0.5) / (n_x + n_y))
-    edges = [place * len(scores) // 16 for place in range(17)]
-    ordered = np.sort(scores)
-    points = np.array([ordered[a : max(b, a + 1)].mean() for a, b in pairwise(edges)])
+    ordered, edges = np.sort(scores), [Fraction(place * len(scores), 16) for place in range(17)]
+    points = np.array([ordered[math.floor(a) : math.ceil(b)].mean() for a, b in pairwise(edges)])
     distances = pdist(points[:, None])
     typical = np.median(distances[distances > 0]) / np.sqrt(2)
     found = [
@@ -586,3 +587,13 @@ def test_json_comes_back_whatever_the_names(names):
     assert set(again.column) == set(names)
     assert_array_equal(again.q, result.q)
     assert list(again) == list(result)
+
+
+def test_the_sign_of_a_column_does_not_matter():
+    rng = np.random.default_rng(3)
+    x, y = np.round(rng.normal(size=(37, 2)), 1), rng.normal(0.4, 1, size=(50, 2))
+    y[:, 0] = np.round(y[:, 0], 1)  # with ties, and without
+    flipped = {row.column: row for row in ts.test_each(-x, -y)}
+    for row in ts.test_each(x, y):
+        assert flipped[row.column].log_bf10 == pytest.approx(row.log_bf10, abs=1e-9)
+        assert flipped[row.column].auc == pytest.approx(1.0 - row.auc, abs=1e-12)

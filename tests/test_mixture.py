@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from fractions import Fraction
 from functools import cache
 from itertools import pairwise
 
@@ -88,10 +89,10 @@ def log_bf10_of_scores(x, y, points, paired=False):
 
 
 def sixteenths(scores):
-    """The 16 points of a column: means of as many intervals of the pooled scores."""
+    """The 16 points of a column: means of as many intervals of the pooled scores, those on a border in both."""
     ordered = np.sort(np.ravel(scores))
-    edges = [len(ordered) * cell // 16 for cell in range(17)]
-    return np.array([ordered[first:last].mean() for first, last in pairwise(edges)])[:, None]
+    edges = [Fraction(len(ordered) * cell, 16) for cell in range(17)]
+    return np.array([ordered[math.floor(a) : math.ceil(b)].mean() for a, b in pairwise(edges)])[:, None]
 
 
 def draw(n_x, n_y, n_columns=1, shift=0.5, seed=0):
