@@ -282,7 +282,7 @@ def test_pairs_reach_the_tests():
     assert rows["both"].log_bf10 == ts.test(x, y, paired=True).log_bf10
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(order=st.permutations(range(6)), seed=st.integers(0, 5))
 def test_the_order_of_columns_does_not_matter(order, seed):
     x, y = (pd.DataFrame(rows, columns=list("abcdef")) for rows in draw(seed=seed))
@@ -298,7 +298,7 @@ def test_the_order_of_columns_does_not_matter(order, seed):
     assert first.discoveries == second.discoveries
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(
     arrays(np.float64, (12, 4), elements=st.integers(-4, 4).map(float)),
     arrays(np.float64, (9, 4), elements=st.integers(-4, 4).map(float)),
@@ -574,6 +574,7 @@ def test_json_comes_back(result, tmp_path):
     assert content["auc"].count(None) == 2
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=5), unique=True, min_size=1, max_size=5))
 @settings(max_examples=25)
 def test_json_comes_back_whatever_the_names(names):
