@@ -389,7 +389,7 @@ def make_plan(
 
 def _with_parts(plan: Plan, samples: Samples, pooled: Array, subsets: object) -> Plan:
     """The plan with the other tests of the mixture."""
-    groups = chosen_subsets(subsets, plan.columns)
+    groups = chosen_subsets(subsets, plan.columns, plan.kept)
     ranks = Ranks.of(samples.x, samples.y)
     whole = sum(group.weight for group in groups if group.columns.shape[1] == len(plan.columns))
     return replace(
