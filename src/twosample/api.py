@@ -113,9 +113,11 @@ def test(
     --------
     >>> import numpy as np, twosample as ts
     >>> rng = np.random.default_rng(1)
-    >>> result = ts.test(rng.normal(0, 1, 200), rng.normal(0, 3, 200))
+    >>> result = ts.test(rng.normal(0, 1, 200), rng.normal(0, 2.5, 200))
     >>> result.verdict
-    'very strong evidence that the samples differ'
+    'very strong evidence of a large difference'
+    >>> [column.words for column in result.by_column]
+    ['more spread in y, 2 times']
     >>> ts.test([4.1, 5.2, 4.7, 5.9, 5.0], [6.3, 7.1, 6.9, 7.8, 6.6], permutations=99).pvalue <= 0.05
     True
     """
@@ -252,7 +254,7 @@ def plan(
     >>> the_plan = ts.plan(rng.normal(size=200))  # a pilot
     >>> days = [the_plan.statistics(rng.normal(0, 1, 300), rng.normal(0.3, 1, 300)) for _ in range(3)]
     >>> the_plan.test(days[0].merge(*days[1:])).verdict
-    'very strong evidence that the samples differ'
+    'very strong evidence of a small difference'
     """
     chosen = models.resolve(model)
     if y is None:

@@ -333,12 +333,12 @@ class TwoSampleResult(BayesFactor):
         Examples
         --------
         >>> import numpy as np, twosample as ts
-        >>> rng = np.random.default_rng(1)
+        >>> rng = np.random.default_rng(0)
         >>> x, y = rng.normal(size=(2, 100, 3))
-        >>> y[:, 1] += 1.0
+        >>> y[:, 1] += 0.8
         >>> first, *others = ts.test(x, y).by_column
-        >>> first.column, first.words, [row.prob < 0.2 for row in others]
-        ('1', 'larger in y, large (AUC 0.75)', [True, True])
+        >>> first.column, first.words, [row.prob < 0.5 for row in others]
+        ('1', 'larger in y, large (AUC 0.74)', [True, True])
         """
         if self.by_subset is None:
             return Table((), ColumnEvidence._fields)
