@@ -151,7 +151,8 @@ def test_columns_and_effect_are_printed(run, files, expected):
     first, second = expected.by_column
     assert lines[start][23:] == f"u: {first.prob:.4f}, {first.words}"
     assert first.words.startswith("larger in y, very large (AUC 0.8")  # Φ(1.5/√2) = 0.86
-    assert lines[start + 1] == f"{'':23}v: {second.prob:.4f}"
+    words = f", {second.words}" if second.prob > 0.5 else ""
+    assert lines[start + 1] == f"{'':23}v: {second.prob:.4f}{words}"
     (effect,) = (line for line in lines if line.startswith("  AUC of the witness"))
     assert f"{expected.effect.auc.mean:.3f} (90 % between" in effect
     alone = run("test", "a.csv", "b.csv", "--columns", "u")[1]
