@@ -131,7 +131,7 @@ def _effect(
 ) -> Effect | None:
     """How much the samples differ, by all tests that are likely; None where the model has no such answer."""
     model = plan.model
-    if model.measure != "points" or model.prior_nugget:
+    if not model.has_effect:
         return None
     columns = tuple(range(len(plan.columns)))
     weighed = [(1.0, OneTest(columns, evidence, posterior, plan.features))]

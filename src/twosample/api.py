@@ -20,7 +20,7 @@ from twosample.errors import DroppedDataWarning, InputError, Setting, warn
 from twosample.gibbs_result import GibbsResult
 from twosample.kernels import Kernel
 from twosample.mixture import evaluate_parts
-from twosample.models import Model
+from twosample.models import LogUniform, Model
 from twosample.pairs import Pairs
 from twosample.plan import Plan, make_plan
 from twosample.posterior import grid, passes
@@ -113,9 +113,11 @@ def test(
     --------
     >>> import numpy as np, twosample as ts
     >>> rng = np.random.default_rng(1)
-    >>> result = ts.test(rng.normal(0, 1, 200), rng.normal(0, 3, 200))
+    >>> result = ts.test(rng.normal(0, 1, 200), rng.normal(0, 2.5, 200))
     >>> result.verdict
-    'very strong evidence that the samples differ'
+    'very strong evidence of a large difference'
+    >>> [column.words for column in result.by_column]
+    ['more spread in y, 2 times']
     >>> ts.test([4.1, 5.2, 4.7, 5.9, 5.0], [6.3, 7.1, 6.9, 7.8, 6.6], permutations=99).pvalue <= 0.05
     True
     """
@@ -125,6 +127,12 @@ def test(
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
     permutations = count_of(permutations, "permutations", 0)
     rope = None if rope is None else share_of(rope, "rope", 0.5)
+    if rope is not None and not chosen.has_effect:
+        raise InputError(
+            f"rope: model {chosen.name!r} does not say how much samples differ",
+            argument="rope",
+            remedy=("use ", Setting("model", "adaptive")),
+        )
     if permutations and chosen.needs_pairs:
         raise InputError(
             f"permutations: the p-value is for models without pairs, not {chosen.name!r}",
@@ -250,7 +258,7 @@ def plan(
     >>> the_plan = ts.plan(rng.normal(size=200))  # a pilot
     >>> days = [the_plan.statistics(rng.normal(0, 1, 300), rng.normal(0.3, 1, 300)) for _ in range(3)]
     >>> the_plan.test(days[0].merge(*days[1:])).verdict
-    'very strong evidence that the samples differ'
+    'very strong evidence of a small difference'
     """
     chosen = models.resolve(model)
     if y is None:
@@ -423,10 +431,12 @@ def _plan(
     tolerance: float = 1e-3,
     subsets: object = None,
 ) -> Plan:
-    if not model.ranks or lengthscale is not None:
-        if subsets not in ("auto", None):
+    # Only a prior that covers a known range has lengthscales that are fixed beforehand.
+    mixes = model.ranks > 0.0 and isinstance(model.lengthscale, LogUniform)
+    if not mixes or lengthscale is not None:
+        if not (subsets is None or (isinstance(subsets, str) and subsets == "auto")):
             why = f"model {model.name!r} tests all columns together"
-            if model.ranks:
+            if mixes:
                 why = "at a given lengthscale all columns are tested together"
             raise InputError(f"subsets: {why}", argument="subsets", remedy=("use ", Setting("subsets", "auto")))
         subsets = None

@@ -212,7 +212,7 @@ def of_part(
     rows_x, rows_y
         Some rows of each sample, taken without regard to their values, in the units of the data.
     """
-    assert model.measure == "points" and model.prior_nugget == 0.0
+    assert model.has_effect
     kept, weights = _thin(shares)
     evidence = evidence.select(kept)
     lengthscales = evidence.lengthscales

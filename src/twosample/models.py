@@ -187,6 +187,11 @@ class Model:
         """Whether what weighs the lengthscale under H0 and under H1 belongs to one joint law."""
         return self.weighing != "published"
 
+    @property
+    def has_effect(self) -> bool:
+        """Whether it says how much samples differ."""
+        return self.measure == "points" and self.prior_nugget == 0.0
+
     def takes_differences_alone(self, paired: bool) -> bool:
         """Whether of pairs only the differences count: not in the released code, which treats them as two samples."""
         return paired and self.coherent

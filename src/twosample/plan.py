@@ -206,7 +206,8 @@ class Plan(Record):
             return replace(known.with_lengthscales(new), plan=self.key)
         if self.ranks is not None:
             columns = [local.column_moments(self.ranks, rows) for rows in (samples.x, samples.y)]
-            new = replace(new, columns_x=columns[0], columns_y=columns[1])
+            of_pairs = local.column_moments(self.ranks, samples.x, samples.y) if self.paired else None
+            new = replace(new, columns_x=columns[0], columns_y=columns[1], columns_differences=of_pairs)
         if parts:
             collected = tuple(self.statistics_of(samples, part) for part in range(len(self.parts)))
             new = replace(new, parts=collected)
@@ -389,7 +390,7 @@ def make_plan(
 
 def _with_parts(plan: Plan, samples: Samples, pooled: Array, subsets: object) -> Plan:
     """The plan with the other tests of the mixture."""
-    groups = chosen_subsets(subsets, plan.columns)
+    groups = chosen_subsets(subsets, plan.columns, plan.kept)
     ranks = Ranks.of(samples.x, samples.y)
     whole = sum(group.weight for group in groups if group.columns.shape[1] == len(plan.columns))
     return replace(

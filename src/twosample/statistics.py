@@ -99,6 +99,8 @@ class FeatureStatistics:
         One sentence for everything that was left out.
     columns_x, columns_y
         Moments of the normal scores and of the levels of each column, (2, D, 1); None where the plan has no ranks.
+    columns_differences
+        The same of the differences of pairs, or None.
     parts
         The same for the other tests of the mixture, one stack of tests each.
 
@@ -123,6 +125,7 @@ class FeatureStatistics:
     notes: tuple[str, ...] = ()
     columns_x: Moments | None = None
     columns_y: Moments | None = None
+    columns_differences: Moments | None = None
     parts: tuple[FeatureStatistics, ...] = ()
 
     def __repr__(self) -> str:
@@ -274,7 +277,7 @@ class FeatureStatistics:
 
 
 # The fields that hold moments.
-_MOMENTS = ("x", "y", "differences", "columns_x", "columns_y")
+_MOMENTS = ("x", "y", "differences", "columns_x", "columns_y", "columns_differences")
 
 
 def _moments_in(arrays: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from numbers import Integral
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twosample.arrays import Array, Indices
 from twosample.data import Ranks
@@ -64,10 +66,19 @@ class Subsets:
     weight: float
 
 
-def chosen_subsets(subsets: object, columns: tuple[str, ...]) -> list[Subsets]:
+def chosen_subsets(subsets: object, columns: tuple[str, ...], kept: NDArray[np.bool_] | None = None) -> list[Subsets]:
     """The subsets that the argument names, by size; each size has the same prior weight, uniform within a size.
 
-    Single columns are always among them, if need be with no weight, as they say which columns differ.
+    All single columns are among them, if need be with no weight, as they say which columns differ.
+
+    Parameters
+    ----------
+    subsets
+        "auto", "all", or tuples of names or numbers of columns.
+    columns
+        Names of the columns used.
+    kept
+        Which columns of the data these are; None is all of them. Numbers count the columns of the data.
 
     Examples
     --------
@@ -94,7 +105,8 @@ def chosen_subsets(subsets: object, columns: tuple[str, ...]) -> list[Subsets]:
         found = {size: list(combinations(range(count), size)) for size in sizes}
     else:
         found = {}
-        for subset in _given(subsets, columns):
+        places = np.arange(len(columns)) if kept is None else np.flatnonzero(kept)
+        for subset in _given(subsets, columns, places.tolist()):
             found.setdefault(len(subset), []).append(subset)
     weight = 1.0 / len(found)
     groups = [Subsets(np.array(found[size], dtype=np.int64), weight) for size in sorted(found)]
@@ -110,8 +122,8 @@ def _unknown(subsets: object) -> InputError:
     )
 
 
-def _given(subsets: object, columns: tuple[str, ...]) -> list[tuple[int, ...]]:
-    """The subsets of a list, as sorted places of columns, each once."""
+def _given(subsets: object, columns: tuple[str, ...], numbers: list[int]) -> list[tuple[int, ...]]:
+    """The subsets of a list, as sorted places among the columns used, each once."""
     if not isinstance(subsets, Iterable):
         raise _unknown(subsets)
     found = []
@@ -124,13 +136,14 @@ def _given(subsets: object, columns: tuple[str, ...]) -> list[tuple[int, ...]]:
             )
         places = set()
         for name in subset:
-            if name not in columns and not (isinstance(name, int) and 0 <= name < len(columns)):
+            known: Sequence[object] = columns if isinstance(name, str) else numbers
+            if isinstance(name, bool) or not isinstance(name, str | Integral) or name not in known:
                 raise InputError(
                     f"subsets: there is no column {name!r}",
                     argument="subsets",
                     remedy=f"the columns are {', '.join(map(repr, columns[:8]))}{', ...' * (len(columns) > 8)}",
                 )
-            places.add(columns.index(name) if name in columns else int(name))
+            places.add(known.index(name))
         if not places:
             raise InputError("subsets: a subset is empty", argument="subsets", remedy="name its columns")
         found.append(tuple(sorted(places)))
