@@ -574,9 +574,8 @@ def test_json_comes_back(result, tmp_path):
     assert content["auc"].count(None) == 2
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=5), unique=True, min_size=1, max_size=5))
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_json_comes_back_whatever_the_names(names):
     columns = np.random.default_rng(9).normal(size=(2, 6, len(names)))
     left, right = (pl.DataFrame(rows, schema=names) for rows in columns)

@@ -308,6 +308,9 @@ def assert_equal_records(first, second):
         assert type(left) is type(right), field.name
         if dataclasses.is_dataclass(left):
             assert_equal_records(left, right)
+        elif isinstance(left, tuple) and any(map(dataclasses.is_dataclass, left)):
+            for one, other in zip(left, right, strict=True):
+                assert_equal_records(one, other)
         elif isinstance(left, np.ndarray):
             assert left.dtype == right.dtype == np.float64
             assert_array_equal(left, right, strict=True, err_msg=field.name)

@@ -212,7 +212,8 @@ def _points(seen: Array, columns: Indices, order: Indices, count: int) -> Array:
     if size == 2 and seen.shape[1] > 2:
         points = _points_of_two(seen, chosen, min(math.isqrt(count), POINTS_OF_TWO))
     else:
-        points = np.stack([np.resize(choose(_sorted_rows(seen[:, subset]), count), (count, size)) for subset in chosen])
+        found = [choose(_sorted_rows(seen[:, subset]), count) for subset in chosen]
+        points = np.stack([np.resize(one, (max(map(len, found)), size)) for one in found])
     back = np.argsort(arranged, axis=1, kind="stable")
     return np.take_along_axis(points, back[:, np.newaxis, :], axis=2)
 
