@@ -30,7 +30,7 @@ def sampled(n_columns, shift, **options):
     x, y = rng.normal(size=(24, n_columns)), shift + rng.normal(size=(24, n_columns))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return ts.gibbs(x, y, points=8, chains=2, steps=400, burn_in=100, hmc_steps=3, **options)
+        return ts.gibbs(x, y, **{"model": "paper"} | options, points=8, chains=2, steps=400, burn_in=100, hmc_steps=3)
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,8 @@ from twosample.posterior.chains import Settings
 from twosample.posterior.passes import Passes
 from twosample.sampling import Question, doubts
 
-OPTIONS = {"points": 8, "chains": 2, "steps": 400, "burn_in": 100, "hmc_steps": 3}
+# The paper's model where no other one is named: it has everything that there is to sample, pairs and Jacobians too.
+OPTIONS = {"model": "paper", "points": 8, "chains": 2, "steps": 400, "burn_in": 100, "hmc_steps": 3}
 
 
 def draw(n_columns=1, shift=None, seed=1):
@@ -64,6 +65,7 @@ def several():
 
 @pytest.fixture(scope="module")
 def adaptive():
+    """Of the default model."""
     return quietly(*draw(), model="adaptive")
 
 
@@ -121,8 +123,8 @@ def test_one_lengthscale_for_each_column(several):
 def test_relevance(several):
     found = several.relevance
     assert sorted(found.columns) == ["0", "1"]
-    assert (np.diff(found.shortening) <= 0).all()
-    assert (found.error > 0).all()
+    assert (np.diff(found.loss) <= 0).all()
+    assert (found.error > 0).all() and (found.loss_error > 0).all()
     assert ((found.probability >= 0) & (found.probability <= 1)).all()
     for name, shortening, probability in zip(found.columns, found.shortening, found.probability, strict=True):
         # Draws of one hypothesis alone say the same with more noise.
@@ -137,18 +139,23 @@ def test_relevance(several):
 @pytest.mark.parametrize("weighted", [True, False])
 def test_relevance_of_known_posteriors(weighted):
     """Log lengthscales N(0, 1) given H0 and N(-m, 1) given H1: they are shorter by m, and the error is honest."""
-    shift, covered, errors = np.array([0.5, 0.0]), [], []
+    shift, covered, errors, loss_errors = np.array([0.5, 0.0]), [], [], []
     for seed in range(200):
         rng = np.random.default_rng(seed)
         h0, h1 = rng.normal(size=(2, 100, 2)), rng.normal(size=(2, 100, 2)) - shift
         log_ratio = -(np.concatenate([h0, h1]) * shift).sum(axis=2) - 0.5 * (shift**2).sum()
-        found = sampling._relevance(("a", "b"), np.exp(h0), np.exp(h1), log_ratio if weighted else None)
+        losses = rng.normal(size=(2, 2, 100)) + np.array([0.0, 1.0])[:, None, None]
+        found = sampling._relevance(("a", "b"), np.exp(h0), np.exp(h1), log_ratio if weighted else None, losses)
+        assert found.columns == ("b", "a")
+        assert_allclose(found.loss, [1.0, 0.0], atol=5 * np.sqrt(1 / 200))
+        loss_errors.append(found.loss_error)
         truth = np.array([shift[0] if name == "a" else 0.0 for name in found.columns])
         covered.append(np.abs(found.shortening - truth) < 2 * found.error)
         errors.append(found.error[list(found.columns).index("a")])
         exact = 0.5 * (1 + math.erf(shift[0] / 2))
         assert abs(found.probability[list(found.columns).index("a")] - exact) < 0.15
     assert 0.9 < np.mean(covered) < 0.99
+    assert np.mean(loss_errors) == pytest.approx(math.sqrt(1 / 200), rel=0.1)
     assert (np.mean(errors) < 0.09) == weighted  # √(2/200) = 0.1 without the weights
 
 
@@ -156,10 +163,42 @@ def test_amplitudes(adaptive):
     assert adaptive.amplitudes.shape == (2, 150)
     assert (adaptive.amplitudes > 0).all()
     assert adaptive.diagnostics.pairs == 0
-    exact = ts.test(*draw(), points=8)
+    exact = ts.test(*draw(), points=8, subsets=None)
     assert abs(adaptive.prob_h1 - exact.prob_h1) < 4 * adaptive.prob_h1_error
     low, high = np.array([1 / 16, 8.0]) * adaptive.median_heuristic
     assert ((adaptive.lengthscales >= low) & (adaptive.lengthscales <= high)).all()
+
+
+def test_the_default_model_is_that_of_test(adaptive):
+    options = {name: value for name, value in OPTIONS.items() if name != "model"}
+    result = ts.gibbs(*draw(), **options)
+    assert result.model == adaptive.model == models.PRESETS["adaptive"]
+    assert_array_equal(result.lengthscales, adaptive.lengthscales)
+
+
+@pytest.mark.slow
+def test_samples_of_unequal_sizes_and_other_units():
+    """The joint test of the scaled columns is what is sampled, whatever the sizes and the units."""
+    x, y = draw(2, shift=0.8)
+    x, y = x[:15] * [1000.0, 0.01], y * [1000.0, 0.01]
+    result, exact = quietly(x, y, model="adaptive", steps=800), ts.test(x, y, points=8, subsets=None)
+    assert 0.05 < exact.prob_h1 < 0.95
+    assert_array_equal(result.points, exact.points)
+    assert abs(result.prob_h1 - exact.prob_h1) < 4 * result.prob_h1_error
+
+
+def test_the_models_of_the_paper_say_what_they_are_for(one, several, adaptive):
+    for result in (one, several):
+        assert str(result).splitlines()[1] == result.model.caution(scaled=False)
+    sentence = str(one).splitlines()[1]
+    assert "amplitude 1 in raw units" in sentence and "reproducing the paper" in sentence
+    assert "reproducing" not in str(adaptive)
+    x, y = draw()
+    for model in ("paper", "published"):
+        tested = ts.test(x, y, model=model, points=8)
+        assert str(tested).splitlines()[1] == sentence.replace("paper", model, 1)
+        assert "amplitude 1 in scaled units" in str(ts.test(x, y, model=model, points=8, scale="robust"))
+    assert "reproducing" not in str(ts.test(x, y))
 
 
 def test_draws_under_a_hypothesis(one, several):
@@ -409,7 +448,7 @@ def test_counts_that_are_too_small(name, lowest):
         ({"prior_odds": math.nan}, "prior_odds"),
         ({"prior_odds": "even"}, "prior_odds"),
         ({"points": 0}, "points"),
-        ({"points": 1}, "points"),
+        ({"points": 1, "model": "paper"}, "points"),
         ({"scale": "best"}, "scale"),
         ({"scale": -1.0}, "scale"),
         ({"nan_policy": "ignore"}, "nan_policy"),
@@ -436,7 +475,10 @@ def test_several_lengthscales_are_not_for_test():
 
 def test_nothing_to_sample():
     with pytest.raises(InputError, match=r"^x and y"):
-        ts.gibbs(np.ones(9), np.ones(9))
+        ts.gibbs(np.ones(9), np.ones(9), model="paper")
+    same = quietly(np.ones(9), np.ones(9), model="adaptive")  # no columns that vary: nothing is learnt
+    assert (same.log_bf10_given == 0.0).all()
+    assert same.prob_h1 == pytest.approx(0.5, rel=1e-12)
 
 
 @pytest.mark.parametrize("package", ["jax", "blackjax"])

@@ -316,7 +316,7 @@ def gibbs(
     x: object,
     y: object,
     *,
-    model: str | Model = "paper",
+    model: str | Model = "adaptive",
     paired: bool = False,
     kernel: Literal["rbf", "ard"] = "rbf",
     points: int | ArrayLike = 40,
@@ -335,16 +335,17 @@ def gibbs(
 ) -> GibbsResult:
     """Sample the hypothesis and the lengthscales together: the paper's Algorithm 1 (needs the `mcmc` extra).
 
-    For one lengthscale `test` computes the same answer without sampling error, in a small part of the time. Sampling is
-    for several lengthscales, one a column, and for the chain itself.
+    All columns are tested together, as scaled. For one lengthscale ``test(..., subsets=None)`` computes the same answer
+    without sampling error, in a small part of the time. Sampling is for several lengthscales, one a column, and for the
+    chain itself.
 
     Parameters
     ----------
     x, y
         The samples, as in `test`.
     model
-        "paper", "published", whose two conditionals belong to no joint law, or "adaptive", the default of `test`, which
-        needs no Jacobians and so takes any number of columns; or a `Model` of your own.
+        "adaptive" (the default), which needs no Jacobians and so takes any number of columns; to reproduce the paper
+        "paper" or "published", whose two conditionals belong to no joint law; or a `Model` of your own.
     paired, points, prior_odds, scale, nan_policy
         As in `test`.
     kernel
@@ -374,7 +375,7 @@ def gibbs(
     >>> rng = np.random.default_rng(1)
     >>> x, y = rng.normal(0, 1, 30), rng.normal(1.2, 1, 30)
     >>> result = ts.gibbs(x, y, points=10, chains=2, steps=800, burn_in=200)
-    >>> exact = ts.test(x, y, points=10, model="paper")
+    >>> exact = ts.test(x, y, points=10, subsets=None)
     >>> bool(abs(result.prob_h1 - exact.prob_h1) < 5 * result.prob_h1_error)
     True
     """

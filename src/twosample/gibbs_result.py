@@ -31,18 +31,24 @@ _LONGEST_NAME = 24
 class Relevance:
     """Which columns drive the difference, the strongest first.
 
-    If the samples differ in a column, the evidence for it is larger at shorter lengthscales of that column, which makes
-    the lengthscale shorter given H1 than given H0. A column in which they do not differ has about the same lengthscale
-    under both, or a longer one given H1, which leaves the column out. The lengthscale itself tells less: it follows the
-    spread of the column. Where the model does not weigh lengthscales given H0 ("adaptive") they have their prior there,
-    and only the order of the columns means something, not the sign of the shortening.
+    A column matters if there is less evidence for a difference where the kernel does not see the column. Of two columns
+    that say the same, each can do without the other, and neither has a large loss.
+
+    If the samples differ in a column, its lengthscale may also be shorter given H1 than given H0. That tells less: a
+    shift is best seen at lengthscales that are long in all columns. Where the model does not weigh lengthscales given
+    H0 ("adaptive") they have their prior there, and the sign of the shortening means nothing.
 
     Attributes
     ----------
     columns
         Names of the columns.
+    loss
+        By how much log BF10 given the parameters falls without the column, the mean over the draws given H1, (D,),
+        decreasing. Negative where there is more evidence without the column.
+    loss_error
+        Monte Carlo standard error of the loss, (D,).
     shortening
-        Posterior mean of log lengthscale given H0 minus that given H1, (D,), decreasing.
+        Posterior mean of log lengthscale given H0 minus that given H1, (D,).
     error
         Monte Carlo standard error of the shortening, (D,).
     probability
@@ -50,6 +56,8 @@ class Relevance:
     """
 
     columns: tuple[str, ...]
+    loss: Array
+    loss_error: Array
     shortening: Array
     error: Array
     probability: Array
@@ -58,9 +66,10 @@ class Relevance:
         """Return a table."""
         names = [_one_line(name) for name in self.columns]
         width = max(6, *(len(name) for name in names))
-        lines = [f"{'column':{width}}  shortening  +/-     P(shorter if they differ)"]
-        for name, value, error, share in zip(names, self.shortening, self.error, self.probability, strict=True):
-            lines.append(f"{name:{width}}  {value:+10.3f}  {error:.3f}   {share:.2f}")
+        lines = [f"{'column':{width}}  log BF10 lost  +/-    shortening  +/-     P(shorter if they differ)"]
+        values = zip(self.loss, self.loss_error, self.shortening, self.error, self.probability, strict=True)
+        for name, (loss, loss_error, value, error, share) in zip(names, values, strict=True):
+            lines.append(f"{name:{width}}  {loss:+13.2f}  {loss_error:.2f}   {value:+10.3f}  {error:.3f}   {share:.2f}")
         return "\n".join(lines)
 
 
@@ -261,9 +270,12 @@ class GibbsResult(Record):
         """The answer and how far to trust it, in a few lines of text."""
         diagnostics, settings = self.diagnostics, self.settings
         chains = "1 chain" if settings.chains == 1 else f"{settings.chains} chains"
+        caution = self.model.caution(scaled=bool((self.scale != 1.0).any()))
         lines = [
             f"{sentence(self.verdict)}.",
+            *([caution] if caution else []),
             f"  P(different | data)  {probability_in_words(self.prob_h1)} +/- {self.prob_h1_error:.1g} (chain)",
+            *([] if self.prior_odds == 1.0 else [f"  prior odds           {self.prior_odds:g}"]),
             f"  log BF10             {log_bf10_text(self.log_bf10)} +/- {self.log_bf10_error:.2g}"
             + (" (bridge)" if self.evidence is not None else ""),
         ]
@@ -287,8 +299,6 @@ class GibbsResult(Record):
             f"{int(diagnostics.switches.sum())} changes of hypothesis, "
             f"{int(diagnostics.divergences.sum())} divergences",
         ]
-        if self.prior_odds != 1.0:
-            lines.insert(2, f"  prior odds           {self.prior_odds:g}")
         return "\n".join(lines + [f"  note                 {note}" for note in diagnostics.notes])
 
     def _shown_lengthscales(self) -> list[tuple[int, str]]:

@@ -192,6 +192,28 @@ class Model:
         """Whether it says how much samples differ."""
         return self.measure == "points" and self.prior_nugget == 0.0
 
+    def caution(self, scaled: bool) -> str | None:
+        """A sentence to go with answers of the paper's models, which do not learn the amplitude; None of others.
+
+        Parameters
+        ----------
+        scaled
+            Whether the columns were divided by something.
+
+        Examples
+        --------
+        >>> print(PRESETS["paper"].caution(scaled=False))
+        Model paper assumes a difference of amplitude 1 in raw units and is for reproducing the paper;
+        use adaptive for other data.
+        """
+        if self.amplitude is not None or not self.needs_pairs:
+            return None
+        units = "scaled" if scaled else "raw"
+        return (
+            f"Model {self.name} assumes a difference of amplitude 1 in {units} units and is for reproducing the paper; "
+            "use adaptive for other data."
+        )
+
     def takes_differences_alone(self, paired: bool) -> bool:
         """Whether of pairs only the differences count: not in the released code, which treats them as two samples."""
         return paired and self.coherent

@@ -378,6 +378,7 @@ class TwoSampleResult(BayesFactor):
     def summary(self) -> str:
         """The answer in a few lines of text."""
         low, high = self.lengthscale.interval(0.9)
+        caution = self.model.caution(scaled=bool((self.scale != 1.0).any()))
         lengthscale = (
             f"fixed at {self.lengthscale.grid[0]:.3g}"
             if self.lengthscale.fixed
@@ -386,6 +387,7 @@ class TwoSampleResult(BayesFactor):
         lines = [
             f"{sentence(self.verdict)}.",
             *([self.disagreement] if self.disagreement else []),
+            *([caution] if caution else []),
             f"  P(different | data)  {probability_in_words(self.prob_h1)}",
             *([] if self.prior_odds == 1.0 else [f"  prior odds           {self.prior_odds:g}"]),
             f"  log BF10             {log_bf10_text(self.log_bf10)}",

@@ -148,7 +148,8 @@ def _result(
         estimate = BridgeEstimate(log_bf10, error, overlap, apart[h0], apart[h1])
         if question.several:
             log_ratio = kept_apart.log_bf10 - log_bf10 if coherent else None
-            relevance = _relevance(samples.columns, apart[h0], apart[h1], log_ratio)
+            losses = _losses(target, data, kept_apart.positions[h1], kept_apart.log_bf10[h1])
+            relevance = _relevance(samples.columns, apart[h0], apart[h1], log_ratio, losses)
     return GibbsResult(
         labels=chains.labels,
         given=chains.given,
@@ -203,8 +204,18 @@ def _label_error(chains: Chains, given: Array, log_odds: Array) -> float:
     return abs(h1 - h0) * float(np.sqrt(2.0 * share * (1.0 - share) / (given.size * rate)))
 
 
-def _relevance(columns: tuple[str, ...], h0: Array, h1: Array, log_ratio: Array | None) -> Relevance:
-    """How much shorter each lengthscale is given H1 than given H0, from draws (chains, draws, D) under each.
+def _losses(target: Target, data: Data, positions: Array, log_bf10: Array) -> Array:
+    """By how much log BF10 at draws given H1 falls where the kernel does not see a column, (D, chains, draws)."""
+    from twosample.posterior.gibbs import log_bayes_factors
+
+    columns = range(data.x.shape[1])
+    return np.stack([log_bf10 - log_bayes_factors(target, positions, data.without(column)) for column in columns])
+
+
+def _relevance(columns: tuple[str, ...], h0: Array, h1: Array, log_ratio: Array | None, losses: Array) -> Relevance:
+    """What is lost without each column, and how much shorter its lengthscale is given H1 than given H0.
+
+    Losses are (D, chains, draws), draws of the lengthscales under each hypothesis (chains, draws, D).
 
     Where the densities of the two posteriors are known to have the ratio exp(`log_ratio`), all draws count for both: as
     draws of the even mixture of the two, weighted with σ(log_ratio) for H1 and the rest for H0. The difference is then
@@ -230,9 +241,13 @@ def _relevance(columns: tuple[str, ...], h0: Array, h1: Array, log_ratio: Array 
         mass_h0, mass_h1 = (weight.ravel()[order] / weight.size for weight in (weight_h0, weight_h1))
         shorter.append(float(mass_h0 @ (np.cumsum(mass_h1) - 0.5 * mass_h1)))
     shortening = means[0] - means[1]
-    ranking = np.argsort(-shortening, kind="stable")
+    loss = losses.mean(axis=(1, 2))
+    loss_error = np.array([one.std() / np.sqrt(effective_size(one)) for one in losses])
+    ranking = np.argsort(-loss, kind="stable")
     return Relevance(
         columns=tuple(columns[i] for i in ranking),
+        loss=loss[ranking],
+        loss_error=loss_error[ranking],
         shortening=shortening[ranking],
         error=np.array(error)[ranking],
         probability=np.array(shorter)[ranking],

@@ -47,14 +47,14 @@ def test_gibbs_prints_the_summary_and_writes_files(run, files, first, second):
 
 @pytest.mark.slow
 def test_gibbs_by_column_with_a_lengthscale_each(run, files, first, second, agrees):
-    args = ["--by", "label", "--kernel", "ard", "--model", "adaptive", "--seed", "5", "-q"]
+    args = ["--by", "label", "--kernel", "ard", "--seed", "5", "-q"]
     status, out, _ = run("gibbs", "all.csv", *SHORT_ARGS[2:], *args)
     assert status == 0
-    agrees(out, sampled(first, second, **SHORT | {"columns": NUMBERS}, kernel="ard", model="adaptive", rng=5))
+    agrees(out, sampled(first, second, **SHORT | {"columns": NUMBERS}, kernel="ard", rng=5))
 
 
 DEFAULTS = {
-    "paired": False, "model": "paper", "kernel": "rbf", "points": 40, "prior_odds": 1.0, "scale": "auto",
+    "paired": False, "model": "adaptive", "kernel": "rbf", "points": 40, "prior_odds": 1.0, "scale": "auto",
     "nan_policy": "raise", "steps": 2000, "burn_in": 500, "thinning": 2, "hmc_steps": 9, "adapt_steps": 3, "chains": 4,
     "evidence": None, "rng": 0, "progress": True,
 }  # fmt: skip
@@ -93,7 +93,7 @@ def test_options_reach_the_sampler(args, options, refused, files, monkeypatch):
             ["--adapt-steps", "10"],
             "--adapt-steps: only 9 transitions are there to tune; pass fewer, or more with --hmc-steps 10",
         ),
-        (["--points", "3", "--kernel", "ard"], "use --model adaptive"),
+        (["--points", "3", "--model", "paper"], "use --model adaptive"),
         (["--kernel", "linear"], "'linear'"),
         (["--trace", "out.gif"], "--trace: 'out.gif' must end in .png, .pdf or .svg"),
         (["--trace", "none/out.png"], "--trace: there is no folder"),

@@ -99,7 +99,7 @@ def many(several):
         lengthscales_h0=wide(several.evidence.lengthscales_h0),
         lengthscales_h1=wide(several.evidence.lengthscales_h1),
     )
-    fields = ("shortening", "error", "probability")
+    fields = ("loss", "loss_error", "shortening", "error", "probability")
     r_hat = np.arange(15.0)
     return dataclasses.replace(
         several,

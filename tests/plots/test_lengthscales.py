@@ -48,7 +48,7 @@ def test_columns_are_in_the_order_of_their_relevance(several, panels, hostile):
         assert shown == pytest.approx(several.median_heuristic * scale)
     ranking = figure.axes[-1]
     assert [text.get_text() for text in ranking.get_yticklabels()] == [names[column] for column in relevance.columns]
-    np.testing.assert_array_equal(ranking.containers[0].lines[0].get_xdata(), relevance.shortening)
+    np.testing.assert_array_equal(ranking.containers[0].lines[0].get_xdata(), relevance.loss)
     shown = [*ranking.get_yticklabels(), *(axes._left_title for axes in figure.axes[:-1])]
     assert not any(text.get_parse_math() or text.get_usetex() for text in shown)
 

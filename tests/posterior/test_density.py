@@ -76,6 +76,12 @@ def position_of(model, lengthscales, median, log_amplitude):
     return np.append(np.log(share / (1 - share)), log_amplitude)
 
 
+def any_amplitude(rng, log_amplitudes):
+    """The number of a node of the rule, not among the smallest and largest ones."""
+    usual = np.flatnonzero((log_amplitudes > -7.0) & (log_amplitudes < 7.0))
+    return int(rng.choice(usual))
+
+
 def numpy_curves(model, paired, x, y, points, pairs, usable, lengthscale, amplitude=0):
     """What the passes say at one lengthscale and at the amplitude of that number among the nodes of the rule."""
     samples = Samples.from_data(x, y, paired=paired, scale="raw")
@@ -113,7 +119,7 @@ def test_curves_equal_the_numpy_evidence(model, n_columns, kind, n_x, n_y):
         with jax.enable_x64(True):
             data = Data.from_rows(x, y, points, pairs if kind == "unequal" else None, usable, 1.3)
             for lengthscale in np.exp(rng.uniform(np.log(0.35), np.log(3.5), size=4)):
-                amplitude = rng.integers(20, 80) if model.amplitude else 0
+                amplitude = any_amplitude(rng, log_amplitudes)
                 position = position_of(model, np.array([lengthscale]), 1.3, log_amplitudes[amplitude])
                 expected = numpy_curves(model, kind == "paired", x, y, points, pairs, usable, lengthscale, amplitude)
                 assert np.isfinite(expected).all()
@@ -142,14 +148,20 @@ def dense_curves(model, paired, x, y, points, lengthscales, log_amplitude):
         return np.exp(-power * (((rows[:, None] - points) / lengthscales) ** 2).sum(-1))
 
     feature_x, feature_y = features(x), features(y)
-    difference = feature_x - feature_y
-    delta = difference.mean(0)
+    delta = feature_x.mean(0) - feature_y.mean(0)
+    difference = feature_x - feature_y if n_x == n_y else None
+    floor = max(model.floor.factor / n**model.floor.power, 1e-12)
     if paired:
         V = np.cov(difference.T, bias=True) / n
+        variance = 0.5 * (difference**2).mean()
     else:
         cov_x, cov_y = (np.cov(values.T, bias=True) for values in (feature_x, feature_y))
-        V = cov_x / n_x + cov_y / n_y  # equal sizes: no shrinkage
-    floor = max(model.floor.factor / n**model.floor.power, 1e-12)
+        if model is ADAPTIVE:  # one covariance of both samples
+            cov_x = cov_y = (n_x * cov_x + n_y * cov_y) / (n_x + n_y)
+        V = cov_x / n_x + cov_y / n_y
+        variance = np.concatenate([feature_x, feature_y]).var(axis=0).mean()
+    if model is ADAPTIVE:
+        floor *= variance
     V = V + floor * np.eye(s)
     if model is ADAPTIVE:
         K, H = features(points), np.eye(s) - 1 / s
@@ -184,11 +196,15 @@ def dense_curves(model, paired, x, y, points, lengthscales, log_amplitude):
     return [log_h0, log_h1, log_bf10]
 
 
-@MODELS
-@pytest.mark.parametrize("paired", [False, True])
-def test_several_lengthscales(model, paired):
+@pytest.mark.parametrize(
+    ("model", "paired", "n_y"),
+    [(model, paired, 16) for model in (PAPER, PUBLISHED, ADAPTIVE) for paired in (False, True)]
+    + [(ADAPTIVE, False, 9), (ADAPTIVE, False, 40)],
+    ids=lambda value: getattr(value, "name", str(value)),
+)
+def test_several_lengthscales(model, paired, n_y):
     """Against the identity (columns divided by their share of the geometric mean) and against dense formulas."""
-    x, y, points = draw(4, 16, 16, 2, 7)
+    x, y, points = draw(4, 16, n_y, 2, 7)
     samples = Samples.from_data(x, y, paired=paired, scale="raw")
     plan = make_plan(samples, model, RBF(), points)
     pairs = Pairs(samples.x, samples.y, np.ones(16, dtype=bool)) if model.needs_pairs else None
@@ -198,7 +214,7 @@ def test_several_lengthscales(model, paired):
     rng = np.random.default_rng(1)
     log_amplitudes, log_weights = evidence.amplitudes(model)
     for _ in range(6):
-        lengthscales, amplitude = np.exp(rng.uniform(-0.7, 1.0, size=2)), 50 if model.amplitude else 0
+        lengthscales, amplitude = np.exp(rng.uniform(-0.7, 1.0, size=2)), any_amplitude(rng, log_amplitudes)
         found = question.evidence_at(lengthscales)
         log_bf10 = found.log_mixture[0, amplitude] - log_weights[amplitude]
         by_identity = [found.log_h0[0], found.log_h1[0] if model.needs_pairs else log_bf10, log_bf10]
@@ -241,6 +257,24 @@ def test_a_column_that_hardly_varies_in_its_lengthscale_is_left_out():
             np.array([0.3, -1.0]), Data.from_rows(x, y, points, None, usable, 1.0)
         )
     assert_allclose(both.log_bf10, alone.log_bf10, rtol=1e-9)
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_data_without_a_column(column):
+    """The Bayes factor is that of the other column alone, with its own lengthscale."""
+    x, y, points = draw(5, 16, 11, 2, 7)
+    other = [1 - column]
+    both, alone = (Target(ADAPTIVE, RBF(), count, False) for count in (2, 1))
+    with jax.enable_x64(True):
+        data = Data.from_rows(x, y, points, None, None, 1.0)
+        expected = compiled(alone)(
+            np.array([0.3, -1.0]), Data.from_rows(x[:, other], y[:, other], points[:, other], None, None, 1.0)
+        )
+        position = np.array([0.3, 0.3, -1.0])
+        position[column] = 2.0
+        found, whole = (compiled(both)(position, rows) for rows in (data.without(column), data))
+    assert_allclose(found.log_bf10, expected.log_bf10, rtol=1e-9)
+    assert abs(float(whole.log_bf10) - float(found.log_bf10)) > 1e-3
 
 
 # ---- gradients

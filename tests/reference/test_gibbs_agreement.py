@@ -128,7 +128,7 @@ def test_several_lengthscales_agree_with_tensor_quadrature(seed, shift):
     exact = tensor_quadrature(x, y, POINTS, "paper")
     coarse = tensor_quadrature(x, y, POINTS, "paper", nodes=27)
     assert abs(exact - coarse) < 1e-3
-    sampled = ts.gibbs(x, y, kernel="ard", points=POINTS, chains=2, steps=1200, burn_in=200, rng=seed)
+    sampled = ts.gibbs(x, y, model="paper", kernel="ard", points=POINTS, chains=2, steps=1200, burn_in=200, rng=seed)
     assert sampled.evidence.error < 0.05
     assert abs(sampled.log_bf10 - exact) < 3.0 * sampled.evidence.error
     # And so does the chain, where it visits both hypotheses.
@@ -159,6 +159,6 @@ def test_relevance_ranks_the_two_columns_of_six_that_differ_first(model, change)
             adapt_steps=2,
             thinning=1,
         ).relevance
-        assert (found.error > 0).all() and (np.diff(found.shortening) <= 0).all()
+        assert (found.loss_error > 0).all() and (np.diff(found.loss) <= 0).all()
         first += set(found.columns[:2]) == {str(column) for column in differ}
     assert first >= 18

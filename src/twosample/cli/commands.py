@@ -228,7 +228,7 @@ def each(
 _GIBBS_EPILOG = """\b
 Examples:
   twosample gibbs before.csv after.csv --trace chains.png
-  twosample gibbs trial.csv --by arm --kernel ard --model adaptive --plot columns.png
+  twosample gibbs trial.csv --by arm --kernel ard --plot columns.png
   twosample gibbs a.csv b.csv --columns dose --chains 2 --steps 4000 --evidence
 
 It needs the extra "mcmc": pip install 'twosample[mcmc]'
@@ -237,7 +237,7 @@ It needs the extra "mcmc": pip install 'twosample[mcmc]'
 
 @command_line.command(epilog=_GIBBS_EPILOG)
 @sample_options
-@model_option("paper")
+@model_option("adaptive")
 @click.option(
     "--kernel",
     type=click.Choice(["rbf", "ard"]),
@@ -275,10 +275,11 @@ def gibbs(
     seed: int,
     **options: Any,
 ) -> None:
-    """Sample the hypothesis and the lengthscales, as the paper does.
+    """Sample the hypothesis and the lengthscales, by the paper's algorithm.
 
-    For one lengthscale "twosample test" gives the same answer without sampling, in a small part of the time. Sampling
-    is for one lengthscale a column (--kernel ard), which tells the columns that matter, and for the chains themselves.
+    All columns are tested together. Sampling is for one lengthscale a column (--kernel ard), which tells the columns
+    that matter, and for the chains themselves; for everything else use "twosample test", which takes a small part of
+    the time. Models paper and published are for reproducing the paper.
     """
     from twosample.api import gibbs as run_gibbs
 

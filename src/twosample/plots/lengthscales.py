@@ -128,19 +128,19 @@ def _draw_draws(axes: Axes, result: GibbsResult, index: int) -> dict[str, Any]:
 
 
 def _draw_relevance(axes: Axes, result: GibbsResult, n_shown: int) -> None:
-    """How much shorter the lengthscales are if the samples differ, the strongest on top."""
+    """How much evidence is lost without each column, the strongest on top."""
     relevance = result.relevance
     assert relevance is not None
-    places, value = np.arange(n_shown), relevance.shortening[:n_shown]
+    places, value = np.arange(n_shown), relevance.loss[:n_shown]
     axes.axvline(0.0, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
     axes.errorbar(
-        value, places, xerr=2.0 * relevance.error[:n_shown], fmt="o", color=DIFFER_COLOR, markersize=5, capsize=2
+        value, places, xerr=2.0 * relevance.loss_error[:n_shown], fmt="o", color=DIFFER_COLOR, markersize=5, capsize=2
     )
     names = dict(zip(result.columns, column_labels(result), strict=True))
     axes.set_yticks(places, [names[column] for column in relevance.columns[:n_shown]])
     for text in axes.get_yticklabels():
         as_text(text)
     axes.set(ylim=(n_shown - 0.5, -0.5))
-    axes.set_xlabel("how much shorter the log lengthscale is if they differ\n(mean ± 2 Monte Carlo errors)")
+    axes.set_xlabel("log BF10 that is lost without the column\n(mean ± 2 Monte Carlo errors)")
     of = f" ({n_shown} of {len(relevance.columns)})" if n_shown < len(relevance.columns) else ""
     axes.set_title(f"Which columns drive the difference, if any{of}", loc="left", color=INK)

@@ -28,7 +28,7 @@ from twosample.posterior.chains import Chains, Settings
 from twosample.posterior.density import Curves
 from twosample.threads import cores
 
-__all__ = ["Posterior", "effective_size", "evaluate", "r_hat", "sample"]
+__all__ = ["Posterior", "effective_size", "evaluate", "log_bayes_factors", "r_hat", "sample"]
 
 _TARGET_ACCEPTANCE = 0.8
 # The metric is learned anew at these shares of the burn-in; what came before is forgotten.
@@ -298,6 +298,19 @@ def _evaluate(posterior: Posterior, positions: Array, data: Any) -> Array:
 
     curves: Array = jax.lax.map(both, positions)
     return curves
+
+
+def log_bayes_factors(posterior: Posterior, positions: NDArray[np.float64], data: Any) -> NDArray[np.float64]:
+    """Log BF10 given positions (..., P), as (...)."""
+    with jax.enable_x64(True):
+        found = _log_bayes_factors(posterior, positions.reshape(-1, positions.shape[-1]), data)
+        return np.asarray(found).reshape(positions.shape[:-1])
+
+
+@partial(jax.jit, static_argnums=0)
+def _log_bayes_factors(posterior: Posterior, positions: Array, data: Any) -> Array:
+    found: Array = jax.lax.map(lambda position: posterior.curves(position, data).log_bf10, positions)
+    return found
 
 
 _effective_sample_size = jax.jit(effective_sample_size)
