@@ -29,6 +29,7 @@ from twosample.progress import Progress, WorkCounter, progress_bar
 from twosample.result import TwoSampleResult
 from twosample.sketch import Sketch
 from twosample.statistics import FeatureStatistics
+from twosample.subsets import multiples_of
 from twosample.threads import one_thread
 
 __all__ = ["gibbs", "log_bf10", "plan", "test", "test_each"]
@@ -465,7 +466,11 @@ def _in_one_pass(the_plan: Plan, samples: Samples, prior_odds: float, counter: W
     """The answer from one pass over the rows, and from another one where that was not accurate enough."""
     statistics: FeatureStatistics | None = None
     statistics_of = partial(the_plan.statistics_of, samples)
-    parts = evaluate_parts(the_plan, statistics_of)
+    parts: tuple[Array, ...] = ()
+    if the_plan.parts:
+        of_test = (samples.n_x + samples.n_y) * len(multiples_of(the_plan.model))
+        counter.expect(of_test * sum(len(part.points) for part in the_plan.parts))
+        parts = evaluate_parts(the_plan, statistics_of, lambda tests: counter(of_test * tests))
     while True:
         assert the_plan.lengthscales is not None
         done = 0 if statistics is None else len(statistics.lengthscales)

@@ -152,12 +152,14 @@ def log_mean(log_values: Array, weights: Array) -> float:
         return float(np.logaddexp.reduce(np.log(weights) + log_values))
 
 
-def evaluate_parts(plan: Plan, statistics_of: StatisticsOf) -> tuple[Array, ...]:
-    """Log BF10 of every test of every stack, a few tests at a time."""
-    return tuple(_log_bf10(plan, part, statistics_of) for part in range(len(plan.parts)))
+def evaluate_parts(
+    plan: Plan, statistics_of: StatisticsOf, tick: Callable[[int], object] | None = None
+) -> tuple[Array, ...]:
+    """Log BF10 of every test of every stack, a few tests at a time; `tick` is called with the number just done."""
+    return tuple(_log_bf10(plan, part, statistics_of, tick) for part in range(len(plan.parts)))
 
 
-def _log_bf10(plan: Plan, part: int, statistics_of: StatisticsOf) -> Array:
+def _log_bf10(plan: Plan, part: int, statistics_of: StatisticsOf, tick: Callable[[int], object] | None) -> Array:
     """Log BF10 of every test of a stack, (P,)."""
     features = plan.features_of(part)
     found = []
@@ -165,6 +167,8 @@ def _log_bf10(plan: Plan, part: int, statistics_of: StatisticsOf) -> Array:
         tests = slice(first, first + _TESTS)
         chosen, _ = features.select(tests)
         found.append(stack_log_bf10(statistics_of(part, tests), chosen, plan.model))
+        if tick is not None:
+            tick(len(chosen.points))
     return np.concatenate(found)
 
 
