@@ -95,25 +95,122 @@ def large(n: int) -> dict[str, float]:
     }
 
 
+_COST = """
+import statistics, sys, time, numpy as np, twosample as ts
+n, columns, runs, which = *map(int, sys.argv[1:4]), sys.argv[4]
+options = {"subsets": None} if which == "joint" else {}
+times = []
+for run in range(runs + 1):
+    x, y = np.random.default_rng([n, columns, run]).normal(size=(2, n, columns))
+    start = time.perf_counter()
+    ts.test(x, y, **options)
+    times.append(time.perf_counter() - start)
+print(statistics.median(times[1:]))
+"""
+
+
+def cost(folder: str | None = None, n: int = 200, runs: int = 15) -> list[dict[str, float]]:
+    """The default test in multiples of its joint part (`subsets=None`), and of the test of another version, in turns.
+
+    Each of them runs in processes of its own, on the same data; the first run there does not count.
+    """
+    rows: list[dict[str, float]] = []
+    for columns in (1, 10):
+        found: dict[str, list[float]] = {"default": [], "joint": [], **({"other": []} if folder else {})}
+        for _ in range(5):
+            for which, times in found.items():
+                environment = {**os.environ, "PYTHONPATH": folder} if which == "other" and folder else dict(os.environ)
+                command = [sys.executable, "-c", _COST, str(n), str(columns), str(runs), which]
+                times.append(float(subprocess.check_output(command, text=True, env=environment)))
+        row: dict[str, float] = {"n": n, "columns": columns}
+        row |= {f"{which}_ms": round(1e3 * statistics.median(times), 1) for which, times in found.items()}
+        for which in list(found)[1:]:
+            ratios = (a / b for a, b in zip(found["default"], found[which], strict=True))
+            row[f"of_{which}"] = round(statistics.median(ratios), 2)
+        rows.append(row)
+    return rows
+
+
 def permutations(count: int = 999) -> list[dict[str, float | str]]:
-    """The default test at n = 200, s = 40, D = 1 with a permutation p-value against the same without, in turns."""
+    """The default test at n = 200, s = 40 with a permutation p-value against the same without, in turns."""
     rows: list[dict[str, float | str]] = []
-    settings = (("200 and 200", 200, False, 9), ("200 pairs", 200, True, 9), ("200 and 300", 300, False, 3))
-    for name, n_y, paired, runs in settings:
+    settings = (
+        ("200 and 200", 1, 200, False, 9),
+        ("200 pairs", 1, 200, True, 9),
+        ("200 and 300", 1, 300, False, 9),
+        ("200 and 200", 10, 200, False, 3),
+        ("200 and 300", 10, 300, False, 3),
+    )
+    for name, columns, n_y, paired, runs in settings:
         plain, permuted = [], []
         for run in range(runs):
             rng = generator("permutations", name, run)
-            x, y = rng.normal(size=200), rng.normal(size=n_y)
+            x, y = rng.normal(size=(200, columns)), rng.normal(size=(n_y, columns))
             test = partial(ts.test, x, y, paired=paired)
             plain.append(seconds(test, 3))
             permuted.append(seconds(partial(test, permutations=count), 1))
         rows.append(
             {
                 "rows": name,
+                "columns": columns,
                 "permutations": count,
                 "plain_ms": round(1e3 * statistics.median(plain), 1),
                 "permuted_ms": round(1e3 * statistics.median(permuted), 1),
                 "ratio": round(statistics.median(b / a for a, b in zip(plain, permuted, strict=True)), 1),
+            }
+        )
+    return rows
+
+
+_EACH = """
+import resource, sys, time, numpy as np
+from scipy.stats import ks_2samp
+columns, n, decimals, which = *map(int, sys.argv[1:4]), sys.argv[4]
+x, y = np.random.default_rng([columns, n]).normal(size=(2, n, columns))
+if decimals >= 0:
+    x, y = x.round(decimals), y.round(decimals)
+if which == "each":
+    import twosample as ts
+    test = ts.test_each
+else:
+    def test(x, y):
+        return [ks_2samp(x[:, column], y[:, column]).pvalue for column in range(x.shape[1])]
+test(x[:, :20], y[:, :20])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+start = time.perf_counter()
+test(x, y)
+print(time.perf_counter() - start, before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def each(columns: int = 20_000, n: int = 100) -> list[dict[str, float | str]]:
+    """`test_each` against a loop of SciPy's test of Kolmogorov and Smirnov, with and without ties, in turns.
+
+    Memory is what they need beyond the data and the libraries, at its peak, each in processes of its own.
+    """
+    unit = 1024 if sys.platform != "darwin" else 1024**2
+    rows: list[dict[str, float | str]] = []
+    for values, decimals in (("all different", -1), ("one decimal", 1)):
+        found: dict[str, list[tuple[float, ...]]] = {"each": [], "ks_2samp": []}
+        for _ in range(3):
+            for which, answers in found.items():
+                command = [sys.executable, "-c", _EACH, str(columns), str(n), str(decimals), which]
+                printed = subprocess.check_output(command, text=True)
+                answers.append(tuple(float(word) for word in printed.split()))
+        times = {which: [answer[0] for answer in answers] for which, answers in found.items()}
+        ratios = (a / b for a, b in zip(times["each"], times["ks_2samp"], strict=True))
+        rows.append(
+            {
+                "columns": columns,
+                "rows": f"{n} and {n}",
+                "values": values,
+                "data_mb": 2 * n * columns * 8 // 10**6,
+                **{f"{which}_seconds": round(statistics.median(of), 2) for which, of in times.items()},
+                "ratio": round(statistics.median(ratios), 3),
+                **{
+                    f"{which}_extra_mb": max(int(after - before) // unit for _, before, after in answers)
+                    for which, answers in found.items()
+                },
             }
         )
     return rows
@@ -228,7 +325,9 @@ def main() -> None:
         "small": small,
         "large": lambda: [large(n) for n in sizes],
         "threads": lambda: threads(sizes[-1]),
+        "cost": lambda: cost(options.against),
         "permutations": permutations,
+        "each": each,
         "memory": lambda: memory(sizes[-1], 10),
     }
     if options.against:

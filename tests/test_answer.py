@@ -92,6 +92,32 @@ def test_the_amplitude_is_that_of_the_lengthscales_that_the_posterior_favours():
     np.testing.assert_allclose(result.amplitude.mass, joint.sum(axis=0) / joint.sum(), atol=1e-4)
 
 
+@pytest.mark.parametrize("prior_odds", [1.0, 0.01])
+@pytest.mark.parametrize("subsets", ["auto", None, [(0,)]])
+def test_the_effect_has_the_probability_of_the_answer(subsets, prior_odds):
+    result = ts.test(X, Y + 0.8, subsets=subsets, prior_odds=prior_odds)
+    for quantity in (result.effect.auc, result.effect.mmd):
+        assert quantity.prob_h1 == pytest.approx(result.prob_h1, abs=1e-12)
+        assert quantity.exceeding(quantity.null) == pytest.approx(result.prob_h1, abs=1e-12)
+
+
+def test_the_effect_is_that_of_the_columns_that_differ():
+    """Given that only the other column may differ, there is no large difference, whatever the first one does."""
+    y = Y + np.array([3.0, 0.0])
+    both, one, other = (ts.test(X, y, subsets=subsets).effect.auc for subsets in ("auto", [(0,)], [(1,)]))
+    # The AUC of a shift by 3 is Φ(3/√2) = 0.983.
+    assert both.given_different(0.5) > 0.95 and one.given_different(0.5) > 0.95
+    assert other.given_different(0.5) < 0.75
+
+
+def test_the_accuracy_of_a_test_without_weight_does_not_matter():
+    with pytest.warns(AccuracyWarning):
+        rough = ts.test(X, Y, subsets=None, tolerance=1e-15)
+    assert not rough.diagnostics.converged
+    result = ts.test(X, Y, subsets=[(0,)], tolerance=1e-15)
+    assert result.diagnostics.converged and result.diagnostics.quadrature_error == 0.0
+
+
 def test_the_warning_has_the_error_and_the_remedy():
     result = given_answer()
     result = dataclasses.replace(

@@ -293,6 +293,167 @@ def test_bad_prior_odds(bad):
         ts.test(*draw(10), prior_odds=bad)
 
 
+# ---- subsets and rope
+
+
+def named(n=40, names="abc", seed=0):
+    return (pd.DataFrame(rows, columns=list(names)) for rows in draw(n, n_columns=len(names), seed=seed))
+
+
+def subsets_of(result):
+    return {row.columns for row in result.subsets}
+
+
+def test_subsets_by_name_and_by_number():
+    x, y = named()
+    by_name = ts.test(x, y, subsets=[("a",), ("c", "b")])
+    assert subsets_of(by_name) == {("a",), ("b", "c")}
+    for same in (
+        [(0,), (1, 2)],
+        ((np.int64(0),), np.array([2, 1])),
+        iter([["a"], {"b", "c"}]),
+        [("a",), ("b", "c"), ("c", "b", "c")],
+        [(0,), ("b", 2)],
+    ):
+        assert ts.test(x, y, subsets=same).log_bf10 == by_name.log_bf10
+    assert ts.test(x, y, subsets=[("b",), (0, 1)]).log_bf10 != by_name.log_bf10
+
+
+def test_numbers_of_subsets_are_those_of_the_columns_of_the_data():
+    x, y = draw(40, n_columns=2)
+    wide = [np.insert(rows, 1, 3.0, axis=1) for rows in (x, y)]
+    with pytest.warns(DroppedDataWarning):
+        result = ts.test(*wide, subsets=[(2,), ("0",)])
+    assert subsets_of(result) == {("0",), ("2",)}
+    assert result.log_bf10 == ts.test(x, y, subsets=[(0,), (1,)]).log_bf10
+    with pytest.raises(InputError, match="no column 1"), pytest.warns(DroppedDataWarning):
+        ts.test(*wide, subsets=[(1,)])
+
+
+@pytest.mark.parametrize("function", [ts.test, ts.plan])
+@pytest.mark.parametrize(
+    ("bad", "match"),
+    [
+        ("none", "'none' is unknown"),
+        ("", "'' is unknown"),
+        (3, "3 is unknown"),
+        ([], "none is given"),
+        ([()], "a subset is empty"),
+        (["ab"], "'ab' is not a tuple"),
+        (["a", "b"], "'a' is not a tuple"),
+        ([0, 1], "0 is not a tuple"),
+        ([None], "None is not a tuple"),
+        ([("a", "z")], "no column 'z'"),
+        ([("A",)], "no column 'A'"),
+        ([(3,)], "no column 3"),
+        ([(-1,)], "no column -1"),
+        ([(True,)], "no column True"),
+        ([(1.0,)], "no column 1.0"),
+        ([(None,)], "no column None"),
+        ([(("a",),)], r"no column \('a',\)"),
+    ],
+)
+def test_bad_subsets(function, bad, match):
+    with pytest.raises(REFUSALS, match=f"^subsets: .*{match}") as refused:
+        function(*named(), subsets=bad)
+    assert refused.value.argument == "subsets" and refused.value.remedy
+
+
+def test_unknown_columns_of_subsets_are_told_from_those_there_are():
+    with pytest.raises(InputError, match=r"the columns are 'a', 'b', 'c'$"):
+        ts.test(*named(), subsets=[("z",)])
+    with pytest.raises(InputError, match=r"the columns are 'a', .*, 'h', \.\.\.$"):
+        ts.test(*named(names="abcdefghijk"), subsets=[("z",)])
+
+
+def test_all_subsets_of_ten_columns_and_no_more():
+    ten = ts.plan(*named(12, "abcdefghij"), subsets="all")
+    assert sum(len(part.columns) for part in ten.parts) == 2**10 - 1
+    with pytest.raises(InputError, match=r"^subsets: 'all' is for up to 10 columns, and here are 11"):
+        ts.plan(*named(12, "abcdefghijk"), subsets="all")
+
+
+OWN = dataclasses.replace(models.PRESETS["adaptive"], name="own", lengthscale=models.Gamma(2.0, 2.0))
+
+
+@pytest.mark.parametrize("subsets", ["all", [("a",)], [(0, 1)], np.array([[0, 1]])])
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"model": "paper"}, "model 'paper' tests all columns together"),
+        ({"model": "published"}, "model 'published' tests all columns together"),
+        ({"model": OWN}, "model 'own' tests all columns together"),
+        ({"lengthscale": 1.0}, "at a given lengthscale all columns are tested together"),
+        ({"lengthscale": "median"}, "at a given lengthscale all columns are tested together"),
+        ({"model": "paper", "lengthscale": 1.0}, "model 'paper' tests all columns together"),
+    ],
+)
+def test_subsets_where_all_columns_are_tested_together(options, why, subsets):
+    with pytest.raises(InputError, match=f"^subsets: {why}; use subsets='auto'$"):
+        ts.test(*named(), subsets=subsets, **options)
+
+
+@pytest.mark.parametrize("options", [{"model": "paper"}, {"model": OWN}, {"lengthscale": 1.0}, {"subsets": None}])
+def test_where_all_columns_are_tested_together_there_are_no_columns_to_name(options):
+    result = finite_test(*named(), **options)
+    assert result.by_subset is None
+    assert len(result.by_column) == len(result.subsets) == 0
+    assert "column differs" not in result.summary()
+
+
+def test_without_subsets_it_is_the_mean_over_lengthscales_of_one_test():
+    """A uniform prior of log ℓ between 1/16 and 8 times the median heuristic, by Gauss and Legendre."""
+    x, y = draw(40, n_columns=2, shift=0.5)
+    result = ts.test(x, y, subsets=None, tolerance=1e-8)
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+    lengthscales = result.lengthscale.median_heuristic * 2.0 ** (-0.5 + 3.5 * nodes)
+    expected = np.log(0.5 * weights @ np.exp(ts.log_bf10(x, y, lengthscales)))
+    assert result.log_bf10 == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize("bad", [0.4, 0.5, 1.0, 1.2, 0, -1, True, "0.6", [0.6], np.nan, np.inf, 1j])
+def test_bad_rope(bad):
+    with pytest.raises(InputError, match=r"^rope: must be a number between 0.5 and 1"):
+        ts.test(*draw(10), rope=bad)
+
+
+@pytest.mark.parametrize("model", PAIR_MODELS)
+def test_a_rope_is_for_models_that_say_how_much_samples_differ(model):
+    with pytest.raises(InputError, match=rf"^rope: model '{model}' .*use model='adaptive'$"):
+        ts.test(*draw(10), model=model, rope=0.6)
+
+
+def test_a_rope_is_on_the_result_and_changes_nothing_else():
+    x, y = draw(40, shift=0.5)
+    plain = ts.test(x, y)
+    assert plain.rope is None and plain.prob_beyond_rope is None
+    for rope in (0.55, np.float32(0.75)):
+        result = ts.test(x, y, rope=rope)
+        assert result.rope == rope and type(result.rope) is float
+        assert result.prob_beyond_rope == plain.effect.auc.exceeding(float(rope))
+        assert result.log_bf10 == plain.log_bf10
+
+
+@pytest.mark.parametrize("function", [np.log, np.exp, lambda column: column**3])
+def test_an_increasing_map_of_a_column_leaves_its_normal_scores(function):
+    """Only the test of the columns as scaled sees the units."""
+    x, y = (10.0 + rows for rows in draw(60, 50, n_columns=3, shift=0.4))
+    mapped = [np.column_stack([rows[:, 0], function(rows[:, 1]), rows[:, 2]]) for rows in (x, y)]
+    before, after = ts.test(x, y), ts.test(*mapped)
+    assert [row.column for row in after.by_column] == [row.column for row in before.by_column]
+    for old, new in zip(before.by_column, after.by_column, strict=True):
+        assert new.log_bf10 == pytest.approx(old.log_bf10, abs=1e-9)
+        assert new.prob == pytest.approx(old.prob, abs=1e-9)
+    old, new = ({row.columns: row.log_bf10 for row in result.subsets} for result in (before, after))
+    for columns in (("0", "1"), ("1", "2"), ("0", "2")):
+        assert new[columns] == pytest.approx(old[columns], abs=1e-9)
+    # Half of "all columns" is the test as scaled; what is left of it are the scores.
+    as_scaled = [math.exp(ts.test(*samples, subsets=None).log_bf10) for samples in ((x, y), mapped)]
+    both = [math.exp(logs["0", "1", "2"]) for logs in (old, new)]
+    assert abs(as_scaled[0] - as_scaled[1]) > 1e-3
+    assert 2 * both[1] - as_scaled[1] == pytest.approx(2 * both[0] - as_scaled[0], rel=1e-8)
+
+
 # ---- scale, kernel, model, nan_policy
 
 
@@ -456,11 +617,21 @@ def test_smaller_tolerances_take_more_lengthscales_and_differ_by_less_than_the_l
 def test_the_tolerance_is_relative_where_the_bayes_factor_is_large():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=1000), rng.normal(0.3, 1, 1000)
-    result = ts.test(x, y)
+    result = ts.test(x, y, subsets=None)
     assert result.log_bf10 > 20
     assert result.diagnostics.converged
     assert 1e-3 < result.diagnostics.quadrature_error <= 1e-3 * result.log_bf10
     assert result.diagnostics.evaluations == len(ts.plan(x, y).lengthscales)
+
+
+def test_the_error_of_one_test_of_a_mixture_counts_by_its_share():
+    """d log(Σ w BF) = Σ (w BF/Σ w BF) d log BF, and only the test of all columns as scaled has an error."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=1000), rng.normal(0.3, 1, 1000)
+    alone, mixed = ts.test(x, y, subsets=None), ts.test(x, y)
+    # Half of the weight is the column as scaled, the other half its normal scores.
+    share = 0.5 * math.exp(alone.log_bf10 - mixed.log_bf10)
+    assert mixed.diagnostics.quadrature_error == pytest.approx(share * alone.diagnostics.quadrature_error)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -612,7 +783,7 @@ def test_booleans(model):
     x, y = rng.random((2, 200)) < [[0.2], [0.7]]
     with contextlib.nullcontext() if model == "adaptive" else pytest.warns(DroppedDataWarning):
         result = finite_test(x, y, model=model)
-    assert "differ" in result.verdict
+    assert result.log_bf10 > 5
 
 
 @pytest.mark.parametrize("n_columns", [1, 3])
@@ -645,7 +816,7 @@ def test_extreme_magnitudes_side_by_side():
 def test_one_value_of_another_magnitude(outlier):
     x, y = draw(40)
     x[0] = outlier
-    assert "differ" not in finite_test(x, y).verdict
+    assert finite_test(x, y).log_bf10 < 1
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -701,13 +872,15 @@ def test_the_same_constant_is_not_different(n_columns, paired):
     x, y = np.full((20, n_columns), 7.0), np.full((20, n_columns), 7.0)
     result = finite_test(x, y, paired=paired)
     assert result.log_bf10 <= 0
-    assert "differ" not in result.verdict
     assert np.abs(result.witness([[7.0] * n_columns]).mean).max() == pytest.approx(0, abs=1e-12)
 
 
 def test_one_sample_constant():
     rng = np.random.default_rng(0)
-    assert "differ" in finite_test(np.zeros(100), rng.normal(size=100)).verdict
+    result = finite_test(np.zeros(100), rng.normal(size=100))
+    assert result.log_bf10 > 5
+    (column,) = result.by_column
+    assert column.words == "more spread in y"  # how many times more cannot be said
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -824,7 +997,9 @@ def test_warnings_of_the_sampler_point_at_the_caller():
 def test_clearly_different_samples(model, paired):
     # The pseudo-likelihood models as in the paper: one column in units of its standard deviation.
     result = ts.test(*draw(500, shift=2.0), model=model, paired=paired)
-    assert result.verdict == "very strong evidence that the samples differ"
+    # The best AUC is Φ(2/√2) = 0.92, which is very large; the models of the paper do not say how large.
+    what = "of a very large difference" if model == "adaptive" else "that the samples differ"
+    assert result.verdict == f"very strong evidence {what}"
     assert result.prob_h1 > 0.999
     below, above = result.witness([-0.5, 2.5]).mean
     assert below > 0 > above
@@ -833,9 +1008,12 @@ def test_clearly_different_samples(model, paired):
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("n_columns", [1, 3])
 def test_the_same_distribution(seed, n_columns):
-    result = ts.test(*draw(500, n_columns=n_columns, seed=seed))
-    assert result.log_bf10 < -1
-    assert result.prob_h1 < 0.27
+    x, y = draw(500, n_columns=n_columns, seed=seed)
+    assert ts.test(x, y, subsets=None).log_bf10 < -1
+    # A test that looks at every column and every pair has more chances to see something in noise.
+    result = ts.test(x, y)
+    assert result.log_bf10 < (-1 if n_columns == 1 else -0.5)
+    assert result.prob_h1 < (0.27 if n_columns == 1 else 0.38)
 
 
 @pytest.mark.parametrize("model", PAIR_MODELS)
@@ -848,4 +1026,6 @@ def test_equal_means_and_variances_but_another_shape(n_columns):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(1000, n_columns))
     y = np.where(rng.random((1000, n_columns)) < 0.5, -1, 1) * np.sqrt(0.9) + np.sqrt(0.1) * x[::-1]
-    assert ts.test(x, y).verdict == "very strong evidence that the samples differ"
+    result = ts.test(x, y)
+    assert result.log_bf10 > 100
+    assert result.verdict.startswith("very strong evidence of a ")

@@ -106,6 +106,12 @@ def zero_sum_prior(points, lengthscale):
     return K @ (np.eye(s) - 1 / s) @ K / s
 
 
+def pooled_covariance(feature_x, feature_y):
+    """That of the deviations of all rows from the means of their samples."""
+    deviations = np.concatenate([feature_x - feature_x.mean(0), feature_y - feature_y.mean(0)])
+    return deviations.T @ deviations / len(deviations)
+
+
 @pytest.mark.parametrize(("n_x", "n_y"), [(60, 60), (25, 60)])
 def test_adaptive_bayes_factor_is_a_ratio_of_student_densities(n_x, n_y):
     """With hardly any floor every direction is noise, and the ratio is one of multivariate t densities of Δ.
@@ -119,9 +125,7 @@ def test_adaptive_bayes_factor_is_a_ratio_of_student_densities(n_x, n_y):
     found = evaluate(x, y, points, [lengthscale], model)
     feature_x, feature_y = kernel(x, points, lengthscale), kernel(y, points, lengthscale)
     delta = feature_x.mean(0) - feature_y.mean(0)
-    S_x, S_y = np.cov(feature_x.T, bias=True), np.cov(feature_y.T, bias=True)
-    within = (n_x * S_x + n_y * S_y) / (n_x + n_y)
-    V = (n_x * S_x + 100 * within) / (n_x + 100) / n_x + (n_y * S_y + 100 * within) / (n_y + 100) / n_y
+    V = pooled_covariance(feature_x, feature_y) * (1 / n_x + 1 / n_y)
     freedom = 2 / (1 / n_x + 1 / n_y) - 1
     R = zero_sum_prior(points, lengthscale)
     nodes, weights = np.polynomial.legendre.leggauss(300)
@@ -133,15 +137,16 @@ def test_adaptive_bayes_factor_is_a_ratio_of_student_densities(n_x, n_y):
     assert found.log_bf10[0] == pytest.approx(np.log(total), abs=1e-6)
 
 
-def test_directions_that_are_all_floor_do_not_count_as_estimated():
+@pytest.mark.parametrize(("n_x", "n_y"), [(40, 40), (80, 25)])
+def test_directions_that_are_all_floor_do_not_count_as_estimated(n_x, n_y):
     """tr V⁻¹(V - floor) dimensions enter the exponent of Student's t."""
-    n, s, lengthscale = 40, 6, 1.0
-    x, y, points = problem(8, n, n, 1, s)
+    n, s, lengthscale = 2 / (1 / n_x + 1 / n_y), 6, 1.0
+    x, y, points = problem(8, n_x, n_y, 1, s)
     found = evaluate(x, y, points, [lengthscale], ADAPTIVE)
     feature_x, feature_y = kernel(x, points, lengthscale), kernel(y, points, lengthscale)
     delta = feature_x.mean(0) - feature_y.mean(0)
-    noise = (np.cov(feature_x.T, bias=True) + np.cov(feature_y.T, bias=True)) / n
-    V = noise + 50 / n**3 * np.eye(s)
+    noise = pooled_covariance(feature_x, feature_y) * 2 / n
+    V = noise + 1500 / n**3 * np.concatenate([feature_x, feature_y]).var(axis=0).mean() * np.eye(s)
     dimensions, freedom = np.trace(np.linalg.solve(V, noise)), n - 1
     log_a, log_weight = ADAPTIVE.amplitude.nodes()
     terms = []
@@ -152,6 +157,86 @@ def test_directions_that_are_all_floor_do_not_count_as_estimated():
         log_ratio -= np.linalg.slogdet(total)[1] - np.linalg.slogdet(V)[1]
         terms.append(weight * np.exp(0.5 * log_ratio))
     assert found.log_bf10[0] == pytest.approx(np.log(sum(terms)), abs=1e-9)
+
+
+# ---- the difference of the means: its noise, and the variance that the floor is relative to
+
+
+def differences_of(x, y, points, lengthscales, shrinkage=None):
+    return Difference.of_samples(*sample_moments(features_at(points), (x, y), lengthscales), shrinkage)
+
+
+@pytest.mark.parametrize(("n_x", "n_y"), [(30, 30), (12, 50)])
+def test_the_variance_of_two_samples_is_that_of_all_rows(n_x, n_y):
+    """At each lengthscale the mean of the variances of the features about their common means."""
+    x, y, points = problem(14, n_x, n_y, 2, 7)
+    lengthscales = np.array([0.3, 1.0, 4.0])
+    found = differences_of(x, y, points, lengthscales)
+    for index, lengthscale in enumerate(lengthscales):
+        features = kernel(np.concatenate([x, y]), points, lengthscale)
+        assert found.variance[index] == pytest.approx(features.var(axis=0).mean(), rel=1e-12)
+
+
+def test_the_variance_of_pairs_is_that_within_pairs():
+    """Unbiased variances of the two rows of a pair are half their squared difference."""
+    x, y, points = problem(15, 20, 20, 2, 7)
+    found = Difference.of_pairs(pair_moments(features_at(points), x, y, np.array([0.8])).differences)
+    both = np.stack([kernel(rows, points, 0.8) for rows in (x, y)])
+    assert found.variance[0] == pytest.approx(both.var(axis=0, ddof=1).mean(), rel=1e-12)
+
+
+@pytest.mark.parametrize(("n_x", "n_y"), [(30, 30), (12, 50)])
+def test_the_floor_does_not_change_with_the_labels(n_x, n_y):
+    x, y, points = problem(16, n_x, n_y, 1, 5)
+    lengthscales = np.array([0.3, 2.0])
+    expected = ADAPTIVE.floor.at(*floor_arguments(differences_of(x, y, points, lengthscales)))
+    rng, pooled = np.random.default_rng(17), np.concatenate([x, y])
+    for _ in range(3):
+        mixed = rng.permutation(pooled)
+        for first in (n_x, n_y):
+            other = differences_of(mixed[:first], mixed[first:], points, lengthscales)
+            np.testing.assert_allclose(ADAPTIVE.floor.at(*floor_arguments(other)), expected, rtol=1e-12)
+    assert (expected > 0).all() and expected[0] != expected[1]
+
+
+def floor_arguments(difference):
+    return difference.size, difference.variance
+
+
+def test_the_floor_of_pairs_does_not_change_where_members_are_swapped():
+    x, y, points = problem(18, 25, 25, 1, 5)
+    lengthscales, rng, found = np.array([0.3, 2.0]), np.random.default_rng(19), []
+    for swapped in (np.zeros(25, bool), np.ones(25, bool), rng.random(25) < 0.5):
+        one, other = np.where(swapped[:, None], y, x), np.where(swapped[:, None], x, y)
+        moments = pair_moments(features_at(points), one, other, lengthscales).differences
+        found.append(ADAPTIVE.floor.at(*floor_arguments(Difference.of_pairs(moments))))
+    np.testing.assert_allclose(found[1:], [found[0]] * 2, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("shrinkage", "n_x", "n_y"), [(None, 12, 50), (None, 30, 30), (0.0, 12, 50), (40.0, 12, 50)])
+def test_noise_of_unequal_samples(shrinkage, n_x, n_y):
+    """The covariance of all deviations (None), of each sample's own (0), or of so many observations of the former."""
+    x, y, points = problem(20, n_x, n_y, 2, 6)
+    found = differences_of(x, y, points, np.array([0.9]), shrinkage)
+    feature_x, feature_y = (kernel(rows, points, 0.9) for rows in (x, y))
+    pooled = pooled_covariance(feature_x, feature_y)
+    expected = 0.0
+    for features in (feature_x, feature_y):
+        n, own = len(features), np.cov(features.T, bias=True)
+        covariance = pooled if shrinkage is None else (n * own + shrinkage * pooled) / (n + shrinkage)
+        expected = expected + covariance / n
+    np.testing.assert_allclose(found.noise[0], expected, rtol=1e-12, atol=1e-16)
+
+
+def test_v_is_pooled_for_the_evidence_and_each_samples_own_for_the_witness():
+    x, y, points = problem(21, 12, 50, 1, 5)
+    found = evaluate(x, 3.0 * y, points, [0.9], ADAPTIVE)
+    feature_x, feature_y = (kernel(rows, points, 0.9) for rows in (x, 3.0 * y))
+    n = 2 / (1 / 12 + 1 / 50)
+    floor = 1500 / n**3 * np.concatenate([feature_x, feature_y]).var(axis=0).mean()
+    own = np.cov(feature_x.T, bias=True) / 12 + np.cov(feature_y.T, bias=True) / 50
+    np.testing.assert_allclose(found.V[0], own + floor * np.eye(5), rtol=1e-12)
+    assert found.density == pytest.approx(62 / 12)
 
 
 def test_degrees_of_freedom():

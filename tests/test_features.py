@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twosample.data import View
-from twosample.features import PointFeatures, _chains
+from twosample.data import Ranks, View
+from twosample.features import PointFeatures, StackFeatures, _chains
 from twosample.kernels import RBF, Kernel
 from twosample.posterior.grid import lengthscale_grid
 
@@ -162,3 +162,79 @@ def test_rows_too_far_away_have_no_features():
     np.testing.assert_allclose(features.at(rows, 1.0), expected)
     for values in collected(features, rows, np.array([1.0])).values():
         np.testing.assert_allclose(values, expected)
+
+
+# ---- stacks of tests
+
+
+COLUMNS = {1: [[0], [2], [3], [1]], 2: [[0, 2], [3, 1], [1, 2]], 3: [[0, 1, 3], [1, 2, 3]]}
+MULTIPLES = 2.0 ** (np.arange(15) / 2) / 16
+
+
+def stack(size, ranked=True, s=5, multiples=MULTIPLES, kernel=None):
+    """Rows of four columns, what the view shows of them, and features of tests of so many columns each."""
+    rng = np.random.default_rng(size)
+    rows, columns = rng.gamma(2.0, size=(30, 4)), np.array(COLUMNS[size])
+    view = Ranks.of(rows[:10], rows[10:]) if ranked else View(rows.mean(axis=0), rows.std(axis=0))
+    points, typical = rng.normal(size=(len(columns), s, size)), rng.uniform(0.5, 2.0, len(columns))
+    return rows, view.apply(rows), StackFeatures(kernel or RBF(), view, columns, points, typical, multiples)
+
+
+@pytest.mark.parametrize("ranked", [True, False])
+@pytest.mark.parametrize("size", COLUMNS)
+def test_values_of_a_stack_are_those_of_its_tests(size, ranked):
+    rows, seen, features = stack(size, ranked)
+    found = np.empty((len(features.points), 15, 30, 5))
+    for index, values in features.values(rows):
+        found[:, index] = values
+    lengthscales = features.lengthscales.reshape(-1, 15)
+    for test, columns in enumerate(COLUMNS[size]):
+        alone = features.alone(test)
+        assert (alone.count, alone.typical) == (5, features.typical[test])
+        formula = [gaussian(seen[:, columns], features.points[test], one) for one in lengthscales[test]]
+        np.testing.assert_allclose(found[test], formula, rtol=ROUNDING, atol=1e-20)
+        for index, lengthscale in enumerate(lengthscales[test]):
+            assert lengthscale == pytest.approx(features.typical[test] * MULTIPLES[index], rel=1e-15)
+            expected = alone.at(rows[:, columns], lengthscale)
+            np.testing.assert_allclose(found[test, index], expected, rtol=ROUNDING, atol=1e-20)
+
+
+@pytest.mark.parametrize("size", COLUMNS)
+def test_between_the_points_of_a_stack(size):
+    _, _, features = stack(size)
+    lengthscales = features.lengthscales
+    between, convolved = features.between(lengthscales), features.convolved_between(lengthscales)
+    log_volumes = features.log_self_convolution(lengthscales)
+    for place, lengthscale in enumerate(lengthscales):
+        points = features.points[place // 15]
+        np.testing.assert_allclose(between[place], gaussian(points, points, lengthscale), rtol=ROUNDING, atol=1e-30)
+        wide = gaussian(points, points, np.sqrt(2) * lengthscale)
+        np.testing.assert_allclose(convolved[place], wide, rtol=ROUNDING, atol=1e-30)
+        assert log_volumes[place] == pytest.approx(size * np.log(np.sqrt(np.pi) * lengthscale))
+
+
+@pytest.mark.parametrize("tests", [slice(0, 1), slice(1, 3), slice(None), slice(2, 99)])
+@pytest.mark.parametrize("size", COLUMNS)
+def test_some_tests_of_a_stack_take_only_their_columns(size, tests):
+    rows, _, features = stack(size)
+    chosen, used = features.select(tests)
+    assert used.tolist() == sorted({column for columns in COLUMNS[size][tests] for column in columns})
+    np.testing.assert_array_equal(chosen.lengthscales, features.lengthscales.reshape(-1, 15)[tests].ravel())
+    whole = {index: values.copy() for index, values in features.values(rows)}
+    for index, values in chosen.values(rows[:, used]):
+        np.testing.assert_array_equal(values, whole[index][tests])
+
+
+def test_a_stack_with_a_kernel_that_is_computed_one_by_one():
+    class Exponential(Kernel):
+        name = "exponential of a stack of test_features"
+
+        def value(self, distances, lengthscale, out=None):
+            return np.exp(-np.sqrt(distances) / lengthscale)
+
+    rows, seen, features = stack(2, kernel=Exponential())
+    for index, values in features.values(rows):
+        for test, columns in enumerate(COLUMNS[2]):
+            distances = np.sqrt(((seen[:, None, columns] - features.points[test]) ** 2).sum(-1))
+            expected = np.exp(-distances / (features.typical[test] * MULTIPLES[index]))
+            np.testing.assert_allclose(values[test], expected, rtol=ROUNDING)

@@ -33,6 +33,15 @@ def test_log_uniform_prior(low, high, median):
     assert np.ptp(prior.log_density(np.linspace(first, last, 5))) == 0.0
 
 
+@pytest.mark.parametrize(("low", "high"), [(1 / 16, 8.0), (0.05, 7.0), (0.5, 0.6), (1.0, 1.4)])
+def test_few_multiples_stand_for_the_prior(low, high):
+    """From the lower bound on, half an octave apart, to the half octave that is nearest to the upper one."""
+    found = np.log2(LogUniform(low, high).multiples)
+    assert found[0] == pytest.approx(math.log2(low))
+    np.testing.assert_allclose(np.diff(found), 0.5)
+    assert len(found) == 2 or abs(found[-1] - math.log2(high)) <= 0.25 + 1e-12
+
+
 @pytest.mark.parametrize(("shape", "rate"), [(2.0, 2.0), (0.7, 5.0), (30.0, 0.1)])
 def test_gamma_prior(shape, rate):
     prior = Gamma(shape, rate)
@@ -129,6 +138,8 @@ def test_relative_noise_floor():
     # It never vanishes beside the noise, which is of the size of variance / n, nor where nothing varies.
     assert floor.at(1e9, 0.1) / (0.1 / 1e9) == pytest.approx(1e-9)
     assert floor.at(100.0, 0.0) > 0
+    # Whatever the unit of the features, the same share of their variance.
+    np.testing.assert_allclose(floor.at(30.0, np.array([1e-9, 1.0])) / [1e-9, 1.0], 1500 / 30**3, rtol=1e-9)
 
 
 # ---- models
@@ -162,6 +173,17 @@ def test_what_a_model_needs():
     assert [model.coherent for model in (ADAPTIVE, PAPER, PUBLISHED)] == [True, True, False]
     assert [model.takes_differences_alone(True) for model in (ADAPTIVE, PAPER, PUBLISHED)] == [True, True, False]
     assert [model.takes_differences_alone(False) for model in (ADAPTIVE, PAPER, PUBLISHED)] == [False, False, False]
+
+
+def test_only_the_default_is_a_mixture():
+    assert [model.ranks > 0 for model in (ADAPTIVE, PAPER, PUBLISHED)] == [True, False, False]
+    x, y = np.random.default_rng(1).normal(size=(2, 30, 2))
+    for model in ("adaptive", "paper"):
+        found = ts.test(x, y, model=model, points=12)
+        assert (found.by_subset is not None) == (model == "adaptive")
+    # Without ranks, it is the test of all columns as scaled.
+    alone = ts.test(x, y, model=replace(ADAPTIVE, ranks=0.0))
+    assert alone.log_bf10 == pytest.approx(ts.test(x, y, subsets=None).log_bf10, rel=1e-12)
 
 
 def test_needs_follow_from_the_weighing_and_not_from_the_name():

@@ -1,5 +1,8 @@
 """The permutation p-value of log BF10: against brute force, its level, and what must not change it."""
 
+import dataclasses
+import math
+from functools import partial
 from itertools import combinations, product
 
 import numpy as np
@@ -11,6 +14,7 @@ from twosample.data import Samples, View
 from twosample.errors import InputError, InputTypeError
 from twosample.features import PointFeatures
 from twosample.kernels import RBF
+from twosample.mixture import evaluate_parts, log_mean
 from twosample.models import PRESETS, Gamma, HalfCauchy, LogUniform, Model, NoiseFloor
 from twosample.plan import make_plan
 from twosample.statistics import FeatureStatistics, Moments
@@ -36,6 +40,8 @@ GAUSSIAN = Model(
     scale="robust",
 )
 MODELS = pytest.mark.parametrize("model", [ADAPTIVE, PLAIN, GAUSSIAN], ids=lambda model: model.name)
+# Of a few rows the floor of the default drowns the noise, and all labels are nearly as good.
+LOW_FLOOR = dataclasses.replace(ADAPTIVE, floor=NoiseFloor(0.5, power=3, relative=True))
 LENGTHSCALES = np.array([0.05, 0.7, 1.0, 6.0])
 
 
@@ -44,10 +50,10 @@ def draw(n_x=30, n_y=30, n_columns=1, shift=0.0, seed=0):
     return rng.normal(size=(n_x, n_columns)), rng.normal(shift, 1.0, size=(n_y, n_columns))
 
 
-def prepare(x, y, *, paired=False, points=40):
-    """The plan of the default test, and the checked samples."""
-    samples = Samples.from_data(x, y, paired=paired, scale=ADAPTIVE.scale)
-    return make_plan(samples, ADAPTIVE, RBF(), points), samples
+def prepare(x, y, *, paired=False, points=40, subsets=None, model=ADAPTIVE):
+    """The plan of the joint test, or of a mixture, and the checked samples."""
+    samples = Samples.from_data(x, y, paired=paired, scale=model.scale)
+    return make_plan(samples, model, RBF(), points, subsets=subsets), samples
 
 
 def features_at(points):
@@ -73,7 +79,8 @@ def all_splits(n_first, n_second):
 
 
 def plain_splits(rows, flags, points, lengthscales, model):
-    """Relabel the rows and take the plain path."""
+    """Relabel the rows and take the plain path, with the covariance pooled within the samples."""
+    model = dataclasses.replace(model, shrinkage=None)
     features = np.stack([kernel(rows, points, lengthscale) for lengthscale in lengthscales])
     values = []
     for first in flags.T:
@@ -143,7 +150,7 @@ def test_pvalue_tends_to_the_share_of_all_splits(sizes):
     at_lengthscales = plain_splits(rows, flags, plan.points, lengthscales, ADAPTIVE)
     values = np.logaddexp.reduce(log_weights[:, None] + at_lengthscales, axis=0)
     share = np.mean(values >= values[0] - 1e-6)
-    found = ts.test(x, y, permutations=4000).pvalue
+    found = ts.test(x, y, permutations=4000, subsets=None).pvalue
     assert 0.05 < share < 0.95
     assert found == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 4000))
 
@@ -158,7 +165,7 @@ def test_pvalue_of_pairs_tends_to_the_share_of_all_swaps():
     values = np.logaddexp.reduce(log_weights[:, None] + at_lengthscales, axis=0)
     share = np.mean(values >= values[0] - 1e-6)
     assert 0.05 < share < 0.95
-    found = ts.test(x, y, paired=True, permutations=4000).pvalue
+    found = ts.test(x, y, paired=True, permutations=4000, subsets=None).pvalue
     assert found == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 4000))
 
 
@@ -170,7 +177,7 @@ def test_the_fixed_rule_gives_the_reported_bayes_factor(sizes, shift):
     lengthscales, log_weights = permutation.rule(plan)
     assert np.exp(log_weights).sum() == pytest.approx(1.0)
     found = np.logaddexp.reduce(log_weights + ts.log_bf10(x, y, lengthscales * plan.view.unit))
-    assert found == pytest.approx(ts.test(x, y).log_bf10, abs=5e-3)
+    assert found == pytest.approx(ts.test(x, y, subsets=None).log_bf10, abs=5e-3)
 
 
 def test_the_rule_of_a_given_lengthscale_is_that_lengthscale():
@@ -181,13 +188,156 @@ def test_the_rule_of_a_given_lengthscale_is_that_lengthscale():
 
 
 @pytest.mark.parametrize("paired", [False, True])
-@pytest.mark.parametrize("n_y", [40, 55])
-def test_blocks_do_not_change_the_answer(monkeypatch, paired, n_y):
-    x, y = draw(40, 40 if paired else n_y, shift=0.3)
-    whole = ts.test(x, y, points=6, permutations=60, paired=paired).pvalue
+@pytest.mark.parametrize(("n_y", "n_columns"), [(40, 1), (55, 3)])
+def test_blocks_do_not_change_the_answer(monkeypatch, paired, n_y, n_columns):
+    x, y = draw(40, 40 if paired else n_y, n_columns, shift=0.3)
+    whole = ts.test(x, y, points=6, permutations=60, paired=paired)
     monkeypatch.setattr(permutation, "_BLOCK_ROWS", 7)
     monkeypatch.setattr(permutation, "_BLOCK_BYTES", 30_000)
-    assert ts.test(x, y, points=6, permutations=60, paired=paired).pvalue == whole
+    found = ts.test(x, y, points=6, permutations=60, paired=paired)
+    assert found.pvalue == whole.pvalue
+    assert found.evalue == pytest.approx(whole.evalue, rel=1e-9)
+
+
+# ---- the mixture, with all labels
+
+
+class Every:
+    """In the place of a random generator: given labels, one after the other."""
+
+    def __init__(self, flags):
+        self._flags = iter(flags.T)
+
+    def permutation(self, labels):
+        flags = next(self._flags)
+        assert flags.sum() == labels.sum()
+        return flags
+
+    def random(self, size):
+        flags = next(self._flags)
+        assert len(flags) == size
+        return np.where(flags, 0.0, 1.0)
+
+
+def statistic(x, y, subsets="auto", **options):
+    """The mixture of relabelled data by the plain path: statistics of the two samples, test by test."""
+    plan, samples = prepare(x, y, subsets=subsets, **options)
+    lengthscales, log_weights = permutation.rule(plan)
+    at_lengthscales = ts.log_bf10(x, y, lengthscales * plan.view.unit, **options)
+    logs, weights = [[np.logaddexp.reduce(log_weights + at_lengthscales)]], [[plan.prior]]
+    if plan.parts:
+        logs += evaluate_parts(plan, partial(plan.statistics_of, samples))
+        weights += [part.prior for part in plan.parts]
+    return log_mean(np.concatenate(logs), np.concatenate(weights))
+
+
+def every_labelling(x, y, paired):
+    """Labels of the rows (or swaps of the pairs), the observed ones first, with the data that each makes."""
+    if paired:
+        x, y = permutation.pairs_in_order(x, y)
+        flags = np.array(list(product([False, True], repeat=len(x)))).T
+        return flags, [(np.where(s[:, None], y, x), np.where(s[:, None], x, y)) for s in flags.T]
+    rows, observed = permutation.pool_in_order(x, y)
+    flags = all_splits(int(observed.sum()), len(rows) - int(observed.sum()))
+    first = (flags == observed[:, None]).all(axis=0)
+    flags = np.concatenate([flags[:, first], flags[:, ~first]], axis=1)
+    return flags, [(rows[of_first], rows[~of_first]) for of_first in flags.T]
+
+
+def relabelled(x, y, flags, subsets="auto", **options):
+    plan, samples = prepare(x, y, subsets=subsets, **options)
+    return permutation.test(plan, samples, flags.shape[1] - 1, Every(flags[:, 1:]), lambda _: None)
+
+
+@pytest.mark.parametrize(
+    ("n_x", "n_y", "n_columns", "options"),
+    [
+        (4, 4, 1, {}),
+        (5, 3, 1, {}),
+        (2, 2, 2, {}),
+        (3, 4, 2, {}),
+        (3, 5, 3, {}),
+        (2, 6, 4, {"subsets": "all"}),
+        (4, 3, 3, {"subsets": [(0, 2)]}),
+        (4, 3, 2, {"subsets": None}),
+        (5, 5, 1, {"paired": True}),
+        (5, 5, 3, {"paired": True}),
+    ],
+)
+@pytest.mark.parametrize(("model", "spread"), [(ADAPTIVE, 1e-4), (LOW_FLOOR, 0.1)], ids=["default", "low floor"])
+def test_pvalue_and_evalue_of_all_labellings(n_x, n_y, n_columns, options, model, spread):
+    options = {"model": model, **options}
+    x, y = draw(n_x, n_y, n_columns, shift=0.9, seed=n_x)
+    flags, data = every_labelling(x, y, options.get("paired", False))
+    assert flags.shape[1] == (2**n_x if "paired" in options else math.comb(n_x + n_y, n_x))
+    values = np.array([statistic(*both, **options) for both in data])
+    assert np.ptp(values) > spread
+    found = relabelled(x, y, flags, **options)
+    assert found.pvalue == np.mean(values >= values[0] - 1e-7)
+    assert found.evalue == pytest.approx(np.exp(values[0]) / np.exp(values).mean(), rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("n_x", "n_y", "n_columns", "paired"), [(3, 3, 1, False), (2, 4, 2, False), (3, 2, 3, False), (4, 4, 2, True)]
+)
+def test_the_mean_of_the_evalue_over_all_labellings_is_one(n_x, n_y, n_columns, paired):
+    """And no more than a share α of the p-values is α or less."""
+    x, y = draw(n_x, n_y, n_columns, shift=2.0)
+    flags, data = every_labelling(x, y, paired)
+    found = []
+    for number, both in enumerate(data):
+        if paired:  # swaps are from where the data are
+            others = np.delete(flags, 0, axis=1)
+        else:
+            others = np.delete(flags, number, axis=1)
+        of_first = np.concatenate([flags[:, [number]], others], axis=1)
+        found.append(relabelled(*both, of_first, paired=paired, model=LOW_FLOOR))
+    pvalues, evalues = np.array(found).T
+    assert evalues.mean() == pytest.approx(1.0, abs=1e-9)
+    assert evalues.std() > 0.1
+    for level in np.unique(pvalues):
+        assert np.mean(pvalues <= level) <= level + 1e-12
+
+
+@pytest.mark.parametrize("permutations", [1, 19, 99])
+def test_the_evalue_is_at_most_the_number_of_labellings(permutations):
+    far = ts.test(*draw(30, 40, 2, shift=9.0), permutations=permutations)
+    assert 0.99 * (permutations + 1) < far.evalue <= permutations + 1
+    near = ts.test(*draw(30, 40, 2), permutations=permutations)
+    assert 0.0 < near.evalue <= permutations + 1
+    assert ts.test(*draw(30, 40, 2)).evalue is None
+
+
+@pytest.mark.parametrize(
+    ("n_x", "n_y", "n_columns", "paired"),
+    [(30, 30, 1, False), (80, 40, 2, False), (25, 60, 4, False), (50, 50, 3, True)],
+)
+@pytest.mark.parametrize("shift", [0.0, 0.6])
+def test_the_statistic_of_the_observed_labels_is_the_reported_bayes_factor(
+    monkeypatch, n_x, n_y, n_columns, paired, shift
+):
+    """To the accuracy of the fixed rule of lengthscales of the joint test; of the other tests it is exact."""
+    x, y = draw(n_x, n_y, n_columns, shift=shift)
+    seen, as_extreme = [], permutation.as_extreme
+    monkeypatch.setattr(permutation, "as_extreme", lambda own, others: seen.append(own) or as_extreme(own, others))
+    result = ts.test(x, y, paired=paired, permutations=1)
+    assert seen == [pytest.approx(result.log_bf10, abs=5e-3)]
+    assert seen == [pytest.approx(statistic(x, y, paired=paired), abs=1e-7)]
+    # Without the joint test of the scaled columns there is no rule but that of the parts.
+    single = [(column,) for column in range(n_columns)]
+    if n_columns > 1:
+        result = ts.test(x, y, paired=paired, permutations=1, subsets=single)
+        assert seen[1] == pytest.approx(result.log_bf10, abs=1e-8)
+
+
+def test_the_work_of_a_mixture_is_counted():
+    x, y = draw(30, 40, 3)
+    plan, samples = prepare(x, y, subsets="auto")
+    done = []
+    permutation.test(plan, samples, 20, np.random.default_rng(0), done.append)
+    assert sum(done) == permutation.work(plan, samples, 20)
+    joint, _ = prepare(x, y)
+    assert permutation.work(plan, samples, 20) > 3 * permutation.work(joint, samples, 20)
 
 
 # ---- level and power
@@ -197,16 +347,20 @@ def test_blocks_do_not_change_the_answer(monkeypatch, paired, n_y):
 @pytest.mark.parametrize(("n_x", "n_y", "paired"), [(20, 20, False), (15, 30, False), (20, 20, True)])
 def test_level_over_null_data_sets(n_x, n_y, paired):
     data_sets, permutations = 1000, 39
-    pvalues = []
+    pvalues, evalues = [], []
     for seed in range(data_sets):
         rng = np.random.default_rng([7, n_y, paired, seed])
         common = rng.normal(size=n_x) if paired else 0.0
         x, y = rng.standard_exponential(n_x) + common, rng.standard_exponential(n_y) + common
-        pvalues.append(permutation.pvalue(*prepare(x, y, points=5, paired=paired), permutations, rng, lambda _: None))
+        prepared = prepare(x, y, points=5, paired=paired, subsets="auto")
+        found = permutation.test(*prepared, permutations, rng, lambda _: None)
+        pvalues.append(found.pvalue)
+        evalues.append(found.evalue)
     # With 39 permutations the p-value is uniform on 1/40, 2/40, …, 1.
     for level in (0.05, 0.25, 0.5):
         error = np.sqrt(level * (1 - level) / data_sets)
         assert np.mean(np.array(pvalues) <= level + 1e-12) == pytest.approx(level, abs=3.5 * error)
+    assert np.mean(evalues) == pytest.approx(1.0, abs=3.5 * np.std(evalues) / np.sqrt(data_sets))
 
 
 def test_nothing_but_the_labels_depends_on_the_labels():
@@ -245,13 +399,17 @@ def test_any_model_without_pairs(model):
 def test_swapping_samples_order_of_rows_and_units(options, n_y, n_columns):
     x, y = draw(30, 30 if "paired" in options else n_y, n_columns, shift=0.2)
     options = {"permutations": 199, "points": 12, **options}
-    found = ts.test(x, y, **options).pvalue
-    assert 0.005 < found < 1
-    assert ts.test(y, x, **options).pvalue == found
+    found = ts.test(x, y, **options)
+    assert 0.005 < found.pvalue < 1
     rng = np.random.default_rng(0)
     order, other = rng.permutation(len(x)), rng.permutation(len(y))
-    assert ts.test(x[order], y[order if "paired" in options else other], **options).pvalue == found
-    assert ts.test(1000 * x + 8, 1000 * y + 8, **options).pvalue == found
+    for again in (
+        ts.test(y, x, **options),
+        ts.test(x[order], y[order if "paired" in options else other], **options),
+        ts.test(1000 * x + 8, 1000 * y + 8, **options),
+    ):
+        assert again.pvalue == found.pvalue
+        assert again.evalue == pytest.approx(found.evalue, rel=1e-8)
 
 
 def test_order_of_tied_rows():
@@ -343,7 +501,7 @@ def test_models_with_pairs_have_no_pvalue(model, options):
 def test_json(permutations):
     result = ts.test(*draw(), permutations=permutations)
     again = ts.TwoSampleResult.from_json(result.to_json())
-    assert again.pvalue == result.pvalue
+    assert (again.pvalue, again.evalue) == (result.pvalue, result.evalue)
     assert again.diagnostics == result.diagnostics
 
 

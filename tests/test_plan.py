@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 
 import twosample as ts
 from twosample import models, statistics
+from twosample.data import Ranks
 from twosample.errors import AccuracyWarning, DroppedDataWarning, InputError, InputTypeError
 from twosample.kernels import Kernel
+from twosample.subsets import Part
 
 # Derandomized: the same examples in every run, as with a fixed seed.
 some = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -47,6 +49,16 @@ def same(first, second):
     np.testing.assert_allclose(first.lengthscale.mass_h1, second.lengthscale.mass_h1, rtol=1e-8, atol=1e-12)
     at = first.points[::5]
     np.testing.assert_allclose(first.witness(at).mean, second.witness(at).mean, rtol=1e-7, atol=1e-10)
+    assert (first.by_subset is None) == (second.by_subset is None)
+    if first.by_subset is not None:
+        one, other = first.by_subset, second.by_subset
+        assert (one.direction, one.subsets) == (other.direction, other.subsets)
+        for name in ("log_bf10", "auc", "spread", "prior", "subset_log_bf10", "probabilities", "posterior"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-9, atol=1e-9, err_msg=name)
+    assert (first.effect is None) == (second.effect is None)
+    for name in ("mmd", "auc") if first.effect is not None else ():
+        one, other = getattr(first.effect, name), getattr(second.effect, name)
+        np.testing.assert_allclose([one.mean, *one.interval()], [other.mean, *other.interval()], atol=1e-9)
     for name in ("shown_x", "shown_y"):  # rows to plot, as a set
         shown = [np.sort(getattr(result, name), axis=0) for result in (first, second)]
         np.testing.assert_array_equal(*shown)
@@ -86,8 +98,7 @@ def test_any_parts_merged_in_any_order_give_the_answer_of_the_whole(data):
     )
     plan = ts.plan(x, y)
     parts = [plan.statistics(*part) for part in zip(*map(cut, (x, y), data.draw(places)), strict=True)]
-    if data.draw(st.booleans()):
-        parts = [through_a_file(part) for part in parts]
+    parts = [through_a_file(part) if data.draw(st.booleans()) else part for part in parts]
     merged = in_any_order(data.draw, parts)
     assert (merged.n_x, merged.n_y) == (n_x, n_y)
     same(plan.test(merged, prior_odds=odds), ts.test(x, y, prior_odds=odds))
@@ -97,12 +108,11 @@ def test_any_parts_merged_in_any_order_give_the_answer_of_the_whole(data):
 @given(st.data())
 def test_any_parts_of_pairs(data):
     n = data.draw(st.integers(8, 40))
-    x, y = draw(n, n, data.draw(st.integers(1, 2)), seed=data.draw(st.integers(0, 99)))
+    x, y = draw(n, n, data.draw(st.integers(1, 3)), seed=data.draw(st.integers(0, 99)))
     places = data.draw(st.lists(st.integers(0, n), max_size=5))
     plan = ts.plan(x, y, paired=True)
     parts = [plan.statistics(*part) for part in zip(cut(x, places), cut(y, places), strict=True)]
-    if data.draw(st.booleans()):
-        parts = [through_a_file(part) for part in parts]
+    parts = [through_a_file(part) if data.draw(st.booleans()) else part for part in parts]
     same(plan.test(in_any_order(data.draw, parts)), ts.test(x, y, paired=True))
 
 
@@ -207,14 +217,24 @@ def test_more_data_are_more_evidence():
 def test_a_plan_from_a_pilot_works_on_other_data():
     x, y = draw(200, 150, 2, shift=0.6)
     pilot = np.random.default_rng(5).permutation(np.concatenate(draw(100, 100, 2, shift=0.6, seed=9)))
-    plan = ts.plan(pilot)
+    plan = ts.plan(pilot, subsets=None)
     found = plan.test(plan.statistics(x[:90], y).merge(plan.statistics(x[90:])))
     assert (found.n_x, found.n_y) == (200, 150)
+    assert found.log_bf10 == pytest.approx(ts.test(x, y, subsets=None).log_bf10, rel=0.2)
     # With all that was fixed beforehand given, it is the plain test.
     expected = ts.test(x, y, points=found.points, scale=plan.scale, lengthscale=float(plan.lengthscales[20]))
     given = dataclasses.replace(plan, lengthscales=plan.lengthscales[[20]], fixed=True)
     assert given.test(given.statistics(x, y)).log_bf10 == pytest.approx(expected.log_bf10, abs=1e-8)
-    assert found.log_bf10 == pytest.approx(ts.test(x, y).log_bf10, rel=0.2)
+
+
+def test_a_mixture_from_a_pilot_works_on_other_data():
+    x, y = draw(200, 150, 3, shift=0.6)
+    plan = ts.plan(np.random.default_rng(5).permutation(np.concatenate(draw(100, 100, 3, shift=0.6, seed=9))))
+    found = plan.test(plan.statistics(x[:90], y).merge(plan.statistics(x[90:])))
+    expected = ts.test(x, y)
+    # Points and ranks of another sample of the same law: another test, of nearly the same power.
+    assert found.log_bf10 == pytest.approx(expected.log_bf10, rel=0.2)
+    np.testing.assert_allclose(found.by_subset.auc, expected.by_subset.auc, atol=0.03)
 
 
 def test_a_plan_depends_on_the_pilot_as_one_set_of_rows():
@@ -261,6 +281,22 @@ def test_refused_pilots(pilot, options, match):
 # ---- JSON
 
 
+def equal(one, other):
+    """Equal to the last bit, with records in records."""
+    assert type(one) is type(other)
+    if isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
+    elif isinstance(one, (Ranks, Part)):
+        for field in dataclasses.fields(one):
+            equal(getattr(one, field.name), getattr(other, field.name))
+    elif isinstance(one, tuple):
+        for first, second in zip(one, other, strict=True):
+            equal(first, second)
+    else:
+        assert one == other
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -284,13 +320,7 @@ def test_json_round_trip(tmp_path, options):
         assert back.key == plan.key
         assert back.to_json() == text
         for field in dataclasses.fields(plan):
-            one, other = getattr(plan, field.name), getattr(back, field.name)
-            assert type(one) is type(other)
-            if isinstance(one, np.ndarray):
-                assert one.dtype == other.dtype
-                np.testing.assert_array_equal(one, other)
-            else:
-                assert one == other
+            equal(getattr(plan, field.name), getattr(back, field.name))
         if plan.lengthscales is not None:
             merged = plan.statistics(x[:9], y[:9]).merge(back.statistics(x[9:], y[9:]))
             assert back.test(merged).log_bf10 == plan.test(merged).log_bf10
@@ -342,6 +372,9 @@ def test_a_plan_is_frozen():
 
 
 CHANGES = {
+    "subsets": {"subsets": None},
+    "other subsets": {"subsets": [("0",)]},
+    "ranks": {"model": dataclasses.replace(models.PRESETS["adaptive"], ranks=0.25)},
     "points": {"points": 11},
     "lengthscale": {"lengthscale": 1.0},
     "paired": {"paired": True},
@@ -354,7 +387,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_statistics_of_another_plan_are_refused(change):
-    x, y = draw(30, 30)
+    x, y = draw(30, 30, 2)
     plan, other = ts.plan(x, y), ts.plan(x, y, **CHANGES[change])
     ours, theirs = plan.statistics(x, y), other.statistics(x, y)
     assert plan.key != other.key
@@ -373,6 +406,23 @@ def test_a_plan_of_other_data_is_another_plan():
     assert ts.plan(moved, y, points=99).key != ts.plan(x, y, points=99).key  # every row is a point
     renamed = [pd.DataFrame(rows, columns=["a"]) for rows in (x, y)]
     assert ts.plan(*renamed).key != ts.plan(x, y).key
+
+
+def test_statistics_that_lack_parts_are_refused(tmp_path):
+    x, y = draw(30, 40, 3)
+    plan = ts.plan(x, y)
+    whole = plan.statistics(x, y)
+    assert len(whole.parts) == 3
+    for kept in (0, 1, 2):
+        lacking = dataclasses.replace(whole, parts=whole.parts[:kept])
+        with pytest.raises(InputError, match=r"^statistics: they lack those of some columns; collect them with this"):
+            plan.test(lacking)
+        for one, other in ((whole, lacking), (lacking, whole)):
+            with pytest.raises(InputError, match=r"^merge: one of the statistics has parts that the other has not"):
+                one.merge(other)
+    for name in ("columns_x", "columns_y"):
+        with pytest.raises(InputError, match=rf"^merge: one of the statistics has {name} and the other has not"):
+            whole.merge(dataclasses.replace(whole, **{name: None}))
 
 
 def test_the_tolerance_alone_does_not_make_another_plan():
@@ -648,6 +698,25 @@ def test_arrays_that_do_not_belong_together(tmp_path, part):
     refuse("lacks 'plan'", words=np.array(json.dumps({"schema": 1, "notes": []})))
     refuse("", words=np.array("not json"))
     refuse("", words=np.array("[1]"))
+
+
+def test_arrays_of_a_mixture_that_do_not_belong_together(tmp_path):
+    x, y = draw(9, 8, 3)
+    path = tmp_path / "part.npz"
+    ts.plan(x, y, points=4).statistics(x, y).save(path)
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    for name, value in {
+        "parts.1.x.count": np.array(8),
+        "parts.2.lengthscales": np.ones(3),
+        "parts.0.y.mean": arrays["parts.0.y.mean"][:, :2],
+        "columns_x.mean": arrays["columns_x.mean"][:, :2],
+        "columns_y.count": None,
+    }.items():
+        changed = {key: array for key, array in {**arrays, name: value}.items() if array is not None}
+        np.savez(path, **changed)
+        with pytest.raises(InputError, match=r"^path: .* does not hold statistics .*do not belong together"):
+            ts.FeatureStatistics.load(path)
 
 
 def test_another_kind_of_file(tmp_path):

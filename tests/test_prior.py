@@ -115,12 +115,14 @@ def test_factors_on_the_points_keep_what_the_covariance_hides():
 
 
 def test_cross_covariance_and_variance_on_the_points():
+    """Of the witness: differences on the points are white noise of variance 1/s that need not add up to zero."""
     rows, locations, features = problem()
-    found = prior.at_locations("points", features, rows, 0.7)[0]
-    np.testing.assert_allclose(found, of_signed_measures(locations, features.points, features.points, 0.7), atol=1e-15)
-    variance = prior.at_locations("points", features, rows, 0.7)[1]
-    expected = np.diag(of_signed_measures(locations, locations, features.points, 0.7))
-    np.testing.assert_allclose(variance, expected, atol=1e-15)
+    cross, variance, residual = prior.at_locations("points", features, rows, 0.7)
+    of_locations, between = (gaussian(places, features.points, 0.7) for places in (locations, features.points))
+    np.testing.assert_allclose(cross, of_locations @ between / 7, atol=1e-15)
+    np.testing.assert_allclose(variance, np.diag(of_locations @ of_locations.T) / 7, atol=1e-15)
+    unexplained = 1.0 - np.diag(of_locations @ np.linalg.solve(between, of_locations.T))
+    np.testing.assert_allclose(residual, unexplained, atol=1e-5)  # equal points would make K singular
 
 
 def test_cross_covariance_and_variance_of_lebesgue():
@@ -135,6 +137,7 @@ def test_at_the_points_themselves_both_agree_with_the_covariance(measure):
     _, _, features = problem()
     model = replace(ADAPTIVE, measure=measure)
     rows = features.view.undo(features.points)
-    [R] = prior.covariances(model, features, np.array([0.7]))
+    [F] = prior.witness_factors(model, features, np.array([0.7]))
+    R = F @ F.T
     np.testing.assert_allclose(prior.at_locations(measure, features, rows, 0.7)[0], R, atol=1e-13)
     np.testing.assert_allclose(prior.at_locations(measure, features, rows, 0.7)[1], np.diag(R), atol=1e-13)

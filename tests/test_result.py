@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from numpy.testing import assert_array_equal
 
 import twosample as ts
 from twosample import models
+from twosample.effect import Effect, Quantity
 from twosample.errors import DroppedDataWarning, InputError
 from twosample.result import Amplitude, Lengthscale, verdict
 
@@ -30,6 +32,15 @@ def draw(n=30, n_columns=1, shift=0.3):
 @pytest.fixture(scope="module")
 def result():
     return ts.test(*draw())
+
+
+def effect_between(middle, high, prob_h1=0.5):
+    """An effect with this median and 95 % quantile of the AUC, given that the samples differ."""
+    auc = Quantity(
+        0.5, prob_h1, np.array([0.5, middle - 0.01, middle, high, 1.0]), np.array([0.0, 0.0, 0.5, 0.95, 1.0])
+    )
+    mmd = Quantity(0.0, prob_h1, np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    return Effect(mmd=mmd, auc=auc)
 
 
 # ---- verdicts and probabilities
@@ -56,8 +67,138 @@ def test_verdict_at_the_boundaries_of_kass_and_raftery(result, size, strength):
     for_sameness = f"{strength} {SAME}" if strength else UNCLEAR
     assert verdict(size) == for_difference
     assert verdict(-size) == for_sameness
-    assert dataclasses.replace(result, log_bf10=size).verdict == for_difference
-    assert dataclasses.replace(result, log_bf10=-size).verdict == for_sameness
+    # Without an effect, as from the models of the paper, the result says no more.
+    without = dataclasses.replace(result, effect=None)
+    assert dataclasses.replace(without, log_bf10=size).verdict == for_difference
+    assert dataclasses.replace(without, log_bf10=-size).verdict == for_sameness
+    if strength:
+        for_difference = f"{strength} evidence of a medium difference"
+        for_sameness += ", with no difference larger than AUC 0.75"
+    known = dataclasses.replace(result, effect=effect_between(0.65, 0.75))
+    assert dataclasses.replace(known, log_bf10=size).verdict == for_difference
+    assert dataclasses.replace(known, log_bf10=-size).verdict == for_sameness
+
+
+@pytest.mark.parametrize(
+    ("auc", "words"),
+    [(0.52, "very small"), (0.6, "small"), (0.68, "medium"), (0.75, "large"), (0.9, "very large"), (1.0, "very large")],
+)
+def test_the_verdict_says_how_large_the_median_difference_is(result, auc, words):
+    """By the median given that the samples differ; the rest of the posterior is elsewhere."""
+    skewed = Quantity(0.5, 0.9, np.array([0.5, auc, auc, 1.0]), np.array([0.0, 0.45, 0.55, 1.0]))
+    changed = dataclasses.replace(result, log_bf10=9.0, effect=Effect(mmd=skewed, auc=skewed))
+    assert changed.verdict == f"very strong evidence of a {words} difference"
+
+
+def test_a_verdict_for_sameness_says_what_could_have_been_missed():
+    """What lies below is 95 of 100, given that there is a difference; more data leave less room for one."""
+    few, many = (ts.test(*draw(n, shift=0.0)) for n in (200, 5000))
+    for result in (few, many):
+        assert result.log_bf10 < -1
+        limit = float(result.verdict.rpartition("AUC ")[2])
+        assert result.verdict == f"{verdict(result.log_bf10)}, with no difference larger than AUC {limit:.2f}"
+        auc = result.effect.auc
+        assert np.interp(limit, auc.values, auc.cumulative) == pytest.approx(0.95, abs=0.1)  # of two digits
+    assert few.effect.auc.given_different(0.95) > many.effect.auc.given_different(0.95)
+
+
+# ---- effect and rope
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.4, 1.5])
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_effect(n_columns, shift):
+    result = ts.test(*draw(60, n_columns, shift))
+    for quantity, null, most in ((result.effect.auc, 0.5, 1.0), (result.effect.mmd, 0.0, math.sqrt(2.0))):
+        assert quantity.null == null and quantity.prob_h1 == pytest.approx(result.prob_h1, abs=1e-12)
+        assert null <= quantity.mean <= most
+        intervals = [quantity.interval(level) for level in (0.5, 0.8, 0.9, 0.99)]
+        for low, high in intervals[1:]:
+            assert null <= low <= quantity.mean <= high <= most
+        for (low, high), (wider_low, wider_high) in itertools.pairwise(intervals):
+            assert wider_low <= low <= high <= wider_high
+
+
+def test_the_effect_of_a_shift():
+    """Of normal samples, the AUC of the best score is Φ(shift/√2), and nothing can be larger."""
+    result = ts.test(*draw(1000, shift=0.8))
+    low, high = result.effect.auc.interval(0.99)
+    assert low < NormalDist().cdf(0.8 / math.sqrt(2.0)) < high
+    assert high - low < 0.1
+
+
+def test_the_probability_beyond_a_rope_falls_with_it():
+    x, y = draw(60, shift=0.5)
+    result = ts.test(x, y)
+    ropes = [0.5001, 0.55, 0.6, 0.65, 0.7, 0.8, 0.999]
+    found = [dataclasses.replace(result, rope=rope).prob_beyond_rope for rope in ropes]
+    assert found == sorted(found, reverse=True)
+    assert found[0] == pytest.approx(result.prob_h1, abs=1e-2)
+    assert found[-1] == pytest.approx(0.0, abs=1e-2)
+    assert max(found) <= result.prob_h1
+    assert len(set(found)) > 4
+
+
+def test_the_rope_is_printed_with_its_probability(result):
+    assert "P(AUC > " not in result.summary()
+    text = dataclasses.replace(result, rope=0.55, effect=effect_between(0.6, 0.7, prob_h1=0.8125)).summary()
+    assert "\n  P(AUC > 0.55)        0.8125\n" in text
+    assert "\n  AUC of the witness   " in text
+    assert dataclasses.replace(result, rope=0.55, effect=None).prob_beyond_rope is None
+    assert "AUC" not in dataclasses.replace(result, rope=0.55, effect=None).summary()
+
+
+# ---- p-values that disagree
+
+COMMON, RARE = "is common among relabelled data", "is rare among relabelled data"
+
+
+@pytest.mark.parametrize(
+    ("log_bf10", "pvalue", "words"),
+    [
+        # For a difference, but not by the p-value.
+        (1.01, 0.051, COMMON),
+        (8.0, 0.6, COMMON),
+        (8.0, 0.05, None),
+        (8.0, 0.001, None),
+        # For the same distribution, but not by the p-value.
+        (-1.01, 0.05, RARE),
+        (-3.0, 0.001, RARE),
+        (-3.0, 0.051, None),
+        (-3.0, 0.9, None),
+        # For neither: only a p-value that is very small disagrees.
+        (1.0, 0.9, None),
+        (0.5, 0.05, None),
+        (-0.99, 0.0051, None),
+        (-0.99, 0.005, RARE),
+        (0.99, 0.005, RARE),
+        (0.99, 0.0051, None),
+        (8.0, None, None),
+        (-8.0, None, None),
+    ],
+)
+def test_a_pvalue_that_disagrees_is_pointed_out(result, log_bf10, pvalue, words):
+    changed = dataclasses.replace(result, log_bf10=log_bf10, pvalue=pvalue)
+    if words is None:
+        assert changed.disagreement is None
+        assert "does not agree" not in changed.summary()
+    else:
+        assert words in changed.disagreement
+        assert changed.disagreement.startswith(f"The p-value of {pvalue:.3g}")
+        assert changed.summary().splitlines()[1] == changed.disagreement
+
+
+def test_pvalues_and_evalues_are_printed():
+    x, y = draw(shift=1.0)
+    result = ts.test(x, y, permutations=99)
+    assert result.pvalue == 0.01 and 10 < result.evalue <= 100  # of 99 permutations, the largest is 100
+    assert result.disagreement is None
+    lines = result.summary().splitlines()
+    assert "  p-value              0.01 (99 permutations)" in lines
+    assert f"  e-value              {result.evalue:.3g}" in lines
+    assert "e-value" not in dataclasses.replace(result, evalue=None).summary()
+    assert "random swaps" in ts.test(x, y, permutations=9, paired=True).summary()
+    assert "-value" not in ts.test(x, y).summary()
 
 
 def test_the_verdict_does_not_depend_on_the_prior(result):
@@ -111,13 +252,15 @@ def test_frozen(result):
 def test_summary(result):
     lines = result.summary().splitlines()
     assert str(result) == result.summary()
-    assert lines[0] == f"{result.verdict.capitalize()}."
+    assert lines[0] == f"{result.verdict[0].upper()}{result.verdict[1:]}."
     text = dict(line.strip().split("  ", 1) for line in lines[1:])
     text = {key: value.strip() for key, value in text.items()}
     low, high = result.lengthscale.interval(0.9)
+    low_auc, high_auc = result.effect.auc.interval(0.9)
     assert text == {
         "P(different | data)": f"{result.prob_h1:.4f}",
         "log BF10": f"{result.log_bf10:+.2f}",
+        "AUC of the witness": f"{result.effect.auc.mean:.3f} (90 % between {low_auc:.3f} and {high_auc:.3f})",
         "lengthscale": f"{result.lengthscale.mean:.3g} (90 % between {low:.3g} and {high:.3g})",
         "data": "30 and 30 rows, 1 column",
         "model": "adaptive, 40 evaluation points",
@@ -165,6 +308,9 @@ def assert_equal_records(first, second):
         assert type(left) is type(right), field.name
         if dataclasses.is_dataclass(left):
             assert_equal_records(left, right)
+        elif isinstance(left, tuple) and any(map(dataclasses.is_dataclass, left)):
+            for one, other in zip(left, right, strict=True):
+                assert_equal_records(one, other)
         elif isinstance(left, np.ndarray):
             assert left.dtype == right.dtype == np.float64
             assert_array_equal(left, right, strict=True, err_msg=field.name)
@@ -194,6 +340,52 @@ def test_json_round_trip(tmp_path, model, n_columns, lengthscale):
             assert_array_equal(getattr(back.witness(at), name), getattr(result.witness(at), name))
         assert back.summary() == result.summary()
         assert back.to_json() == text
+
+
+def test_json_round_trip_of_everything_that_is_optional():
+    x, y = (pd.DataFrame(rows, columns=list("abc")) for rows in draw(40, 3, shift=0.5))
+    result = ts.test(x, y, permutations=19, rope=0.6, subsets="all")
+    assert None not in (result.pvalue, result.evalue, result.effect, result.by_subset, result.rope)
+    back = ts.TwoSampleResult.from_json(result.to_json())
+    assert_equal_records(result, back)
+    assert list(back.by_column) == list(result.by_column)
+    assert list(back.subsets) == list(result.subsets)
+    assert all(type(row.columns) is tuple for row in back.subsets)
+    assert back.prob_beyond_rope == result.prob_beyond_rope is not None
+    assert back.effect.auc.interval(0.8) == result.effect.auc.interval(0.8)
+    assert back.summary() == result.summary() and back.verdict == result.verdict
+    content = result.to_dict()
+    assert_plain(content)
+    assert content["prob_beyond_rope"] == result.prob_beyond_rope
+    assert content["by_column"][0]["column"] == result.by_column[0].column
+
+
+NEW = ("evalue", "by_subset", "effect", "rope", "prob_beyond_rope", "by_column", "subsets")
+
+
+def test_results_of_older_versions_are_read():
+    """They lack columns, effect and e-value, and their model has no ranks and no relative floor."""
+    content = ts.test(*draw(40, 2, shift=0.8), permutations=19, rope=0.6).to_dict()
+    for name in NEW:
+        del content[name]
+    del content["model"]["ranks"], content["model"]["floor"]["relative"]
+    old = ts.TwoSampleResult.from_json(json.dumps(content))
+    assert old.log_bf10 == content["log_bf10"] > 5 and old.pvalue == content["pvalue"]
+    assert (old.evalue, old.effect, old.rope, old.by_subset, old.prob_beyond_rope) == (None,) * 5
+    assert len(old.by_column) == len(old.subsets) == 0
+    assert old.verdict == f"very strong {DIFFER}"
+    assert old.model.ranks == 0.0 and not old.model.floor.relative
+    for part in ("AUC", "column differs", "e-value"):
+        assert part not in old.summary()
+    assert_equal_records(old, ts.TwoSampleResult.from_json(old.to_json()))
+
+
+@pytest.mark.parametrize("name", NEW)
+def test_each_of_the_newer_fields_may_be_missing(result, name):
+    content = result.to_dict()
+    del content[name]
+    back = ts.TwoSampleResult.from_json(json.dumps(content))
+    assert back.log_bf10 == result.log_bf10 and back.summary()
 
 
 def test_json_keeps_notes_names_and_models_of_ones_own():

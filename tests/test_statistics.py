@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from twosample import evidence, models
-from twosample.data import View
+from twosample.data import Ranks, View
 from twosample.engines import local
-from twosample.engines.local import Volumes, pair_moments, sample_moments
+from twosample.engines.local import Volumes, column_moments, pair_moments, sample_moments, stack_moments
 from twosample.errors import InputError
 from twosample.evidence import Difference
-from twosample.features import PointFeatures
+from twosample.features import PointFeatures, StackFeatures
 from twosample.jacobian import log_volumes
 from twosample.kernels import RBF
 from twosample.sketch import Sketch
@@ -258,3 +258,118 @@ def test_a_file_that_was_cut_short_is_refused(tmp_path):
         path.write_bytes(content[:size])
         with pytest.raises(InputError, match="does not hold statistics"):
             FeatureStatistics.load(path)
+
+
+# ---- stacks of tests, and single columns
+
+
+COLUMNS = {1: [[0], [2], [3]], 2: [[0, 2], [1, 3]], 3: [[0, 1, 3], [1, 2, 3]]}
+MULTIPLES = 2.0 ** (np.arange(7) / 2) / 4
+
+
+def stack(size, n_x, n_y):
+    rng = np.random.default_rng([size, n_x, n_y])
+    x, y = rng.normal(size=(n_x, 4)), rng.exponential(size=(n_y, 4))
+    columns = np.array(COLUMNS[size])
+    points, typical = rng.normal(size=(len(columns), 5, size)), rng.uniform(0.5, 2.0, len(columns))
+    return x, y, StackFeatures(RBF(), Ranks.of(x, y), columns, points, typical, MULTIPLES)
+
+
+def one_by_one(features, x, y, paired):
+    """The moments of each test by itself, one after the other: of x, of y, and of the differences of pairs."""
+    found = []
+    for test, columns in enumerate(features.columns):
+        alone, lengthscales = features.alone(test), features.typical[test] * MULTIPLES
+        rows = x[:, columns], y[:, columns]
+        if paired:
+            found.append([pair_moments(alone, *rows, lengthscales, halves=False).differences])
+        else:
+            found.append(sample_moments(alone, rows, lengthscales))
+    return [
+        (of_tests[0].count, *(np.concatenate([getattr(one, name) for one in of_tests]) for name in ("mean", "scatter")))
+        for of_tests in zip(*found, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("block", [1, 7, 2048])
+@pytest.mark.parametrize("size", COLUMNS)
+def test_moments_of_a_stack_are_those_of_its_tests(monkeypatch, size, block, paired):
+    x, y, features = stack(size, 40, 40 if paired else 23)
+    expected = one_by_one(features, x, y, paired)
+    monkeypatch.setattr(local, "BLOCK_ROWS", block)
+    # As many tests at a time as they are, and one.
+    for values in (1 << 17, 1):
+        monkeypatch.setattr(local, "_STACK_VALUES", values)
+        of_x, of_y, differences = stack_moments(features, x, y, paired=paired)
+        assert [of_x is None, of_y is None, differences is None] == [paired, paired, not paired]
+        for moments, (count, mean, scatter) in zip([differences] if paired else [of_x, of_y], expected, strict=True):
+            assert moments.count == count
+            np.testing.assert_allclose(moments.mean, mean, rtol=1e-12, atol=1e-14)
+            np.testing.assert_allclose(moments.scatter, scatter, rtol=1e-10, atol=1e-13)
+
+
+def test_moments_of_a_stack_without_rows():
+    x, y, features = stack(2, 20, 10)
+    empty, of_y, _ = stack_moments(features, x[:0], y)
+    assert (empty.count, of_y.count) == (0, 10)
+    assert empty.mean.shape == of_y.mean.shape and empty.scatter.shape == of_y.scatter.shape
+    assert stack_moments(features, x[:0], y[:0], paired=True)[2].count == 0
+
+
+@pytest.mark.parametrize("block", [1, 7, 2048])
+def test_moments_of_columns(monkeypatch, block):
+    """Means and sums of squares of scores and of levels, each column by itself."""
+    x, _, features = stack(1, 50, 30)
+    ranks = features.view
+    monkeypatch.setattr(local, "BLOCK_ROWS", block)
+    found = column_moments(ranks, x)
+    assert (found.count, found.mean.shape, found.scatter.shape) == (50, (2, 4, 1), (2, 4, 1, 1))
+    for kind, values in enumerate((ranks.apply(x), ranks.shares(x))):
+        np.testing.assert_allclose(found.mean[kind, :, 0], values.mean(axis=0), rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(found.scatter[kind, :, 0, 0], 50 * values.var(axis=0), rtol=1e-11)
+    parts = [column_moments(ranks, part) for part in (x[:0], x[:17], x[17:18], x[18:])]
+    merged = parts[2].merge(parts[0]).merge(parts[3]).merge(parts[1])
+    np.testing.assert_allclose(merged.mean, found.mean, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(merged.scatter, found.scatter, rtol=1e-11)
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_statistics_of_some_tests_of_a_stack(paired):
+    x, y, features = stack(1, 12, 12)
+    whole = FeatureStatistics(features.lengthscales, *stack_moments(features, x, y, paired=paired), plan="key")
+    for tests in (slice(0, 1), slice(1, 3), slice(2, 99)):
+        found = whole.select(tests, 3)
+        chosen, used = features.select(tests)
+        expected = stack_moments(chosen, x[:, used], y[:, used], paired=paired)
+        np.testing.assert_array_equal(found.lengthscales, chosen.lengthscales)
+        assert found.plan == "key"
+        for one, other in zip((found.x, found.y, found.differences), expected, strict=True):
+            assert (one is None) == (other is None)
+            if one is not None:
+                np.testing.assert_allclose(one.mean, other.mean, rtol=1e-13)
+                np.testing.assert_allclose(one.scatter, other.scatter, rtol=1e-11, atol=1e-14)
+
+
+def test_saved_stacks_and_columns_come_back_whole(tmp_path):
+    x, y, features = stack(2, 12, 9)
+    part = FeatureStatistics(features.lengthscales, *stack_moments(features, x, y), plan="key")
+    columns = [column_moments(features.view, rows) for rows in (x, y)]
+    saved = replace(part, columns_x=columns[0], columns_y=columns[1], parts=(part, part.select(slice(0, 1), 2)))
+    saved.save(tmp_path / "part.npz")
+    found = FeatureStatistics.load(tmp_path / "part.npz")
+    assert len(found.parts) == 2
+    for before, after in zip((saved, *saved.parts), (found, *found.parts), strict=True):
+        np.testing.assert_array_equal(after.lengthscales, before.lengthscales)
+        assert after.plan == "key"
+        for name in ("x", "y", "columns_x", "columns_y"):
+            one, other = getattr(before, name), getattr(after, name)
+            assert (one is None) == (other is None)
+            if one is not None:
+                assert one.count == other.count
+                np.testing.assert_array_equal(other.mean, one.mean)
+                np.testing.assert_array_equal(other.scatter, one.scatter)
+    # Of a file and of the memory.
+    merged = saved.merge(found)
+    assert [one.n_x for one in (merged, *merged.parts)] == [24] * 3
+    assert merged.columns_y.count == 18

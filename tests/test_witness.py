@@ -111,7 +111,7 @@ def test_adaptive_at_a_fixed_lengthscale(n_columns, shift, n_y):
 def test_mixture_over_the_lengthscale():
     """Against a dense mixture: twelve lengthscales come within a few per cent of the posterior sd."""
     x, y, points, at = data()
-    result = ts.test(x, y, model=ADAPTIVE, points=points, scale="raw")
+    result = ts.test(x, y, model=ADAPTIVE, points=points, scale="raw", subsets=None)
     median = result.lengthscale.median_heuristic
     grid = np.geomspace(median / 16, 8 * median, 200)
     logs, means, variances = map(
@@ -123,6 +123,13 @@ def test_mixture_over_the_lengthscale():
     found = result.witness(at)
     assert np.abs(found.mean - mean).max() < 0.04 * sd.max()
     np.testing.assert_allclose(found.sd, sd, rtol=0.04)
+
+
+def test_the_witness_of_the_default_is_that_of_all_columns_as_scaled():
+    x, y, _, at = data(2)
+    mixed, alone = (ts.test(x, y, subsets=subsets).witness(at) for subsets in ("auto", None))
+    np.testing.assert_allclose(mixed.mean, alone.mean, rtol=1e-12)
+    np.testing.assert_allclose(mixed.sd, alone.sd, rtol=1e-12)
 
 
 def test_no_more_is_known_of_few_rows_than_the_prior_says():

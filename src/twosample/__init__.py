@@ -1,9 +1,11 @@
 """Bayesian kernel two-sample tests: are two samples from the same distribution, and where do they differ.
 
 >>> import twosample as ts
->>> result = ts.test([4.1, 5.2, 4.7, 5.9, 5.0, 4.4, 5.5, 4.9], [6.3, 7.1, 6.9, 7.8, 6.6, 7.3, 8.0, 6.1])
+>>> before = [4.1, 5.2, 4.7, 5.9, 5.0, 4.4, 5.5, 4.9, 5.3, 4.6, 5.1, 4.8]
+>>> after = [6.3, 7.1, 6.9, 7.8, 6.6, 7.3, 8.0, 6.1, 7.0, 6.7, 7.5, 6.8]
+>>> result = ts.test(before, after)
 >>> result.verdict
-'positive evidence that the samples differ'
+'strong evidence of a very large difference'
 """
 
 from importlib import import_module as _import_module

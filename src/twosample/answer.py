@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twosample.drivers import TestOf, drivers
 from twosample.effect import Effect, combine, of_part
 from twosample.errors import AccuracyWarning
 from twosample.evidence import Evidence, amplitudes, probability
 from twosample.mixture import Mixture, OneTest
 from twosample.posterior.lengthscale import H0, H1, LengthscalePosterior, wanted_error
-from twosample.result import Amplitude, Diagnostics, Lengthscale, TwoSampleResult
-from twosample.witness import WitnessPosterior
+from twosample.result import Amplitude, Diagnostics, Lengthscale, TwoSampleResult, strength
+from twosample.witness import Driver, WitnessPosterior
 
 if TYPE_CHECKING:
     from twosample.plan import Plan
@@ -64,9 +66,14 @@ def result(
     given_lengthscale = np.exp(evidence.log_mixture - evidence.log_bf10[:, None])
     log_amplitudes, _ = amplitudes(plan.model)
     log_bf10, error, converged = posterior.log_bf10, rule.error, rule.converged
+    by_subset, test_of = None, None
+    shown: tuple[Driver, ...] = ()
     if mixture is not None:
         log_bf10, error = mixture.log_bf10, mixture.share_of_main * rule.error
         converged = rule.converged or error <= wanted_error(log_bf10, plan.tolerance)
+        by_subset, test_of = mixture.by_subset(), cache(mixture.test)
+        rows = np.concatenate([sketch.rows for sketch in sketches])
+        shown = drivers(plan, by_subset, log_bf10 > 0.0 and strength(log_bf10) != "", test_of, rows)
     return TwoSampleResult(
         log_bf10=log_bf10,
         prior_odds=prior_odds,
@@ -106,8 +113,9 @@ def result(
         shown_y=sketches[1].rows,
         witness_posterior=WitnessPosterior.of(evidence, posterior, plan.features, plan.model),
         pvalue=None,
-        by_subset=None if mixture is None else mixture.by_subset(),
-        effect=_effect(plan, evidence, posterior, mixture, log_bf10, prior_odds, sketches),
+        by_subset=by_subset,
+        effect=_effect(plan, evidence, posterior, mixture, test_of, log_bf10, prior_odds, sketches),
+        drivers=shown,
     )
 
 
@@ -116,19 +124,20 @@ def _effect(
     evidence: Evidence,
     posterior: LengthscalePosterior,
     mixture: Mixture | None,
+    test_of: TestOf | None,
     log_bf10: float,
     prior_odds: float,
     sketches: tuple[Sketch, Sketch],
 ) -> Effect | None:
     """How much the samples differ, by all tests that are likely; None where the model has no such answer."""
     model = plan.model
-    if model.measure != "points" or model.prior_nugget:
+    if not model.has_effect:
         return None
     columns = tuple(range(len(plan.columns)))
     weighed = [(1.0, OneTest(columns, evidence, posterior, plan.features))]
-    if mixture is not None:
+    if mixture is not None and test_of is not None:
         weighed = [(mixture.share_of_main, weighed[0][1])]
-        weighed += [(weight, mixture.test(part, number)) for weight, part, number in mixture.likely(_LIKELY)]
+        weighed += [(weight, test_of(part, number)) for weight, part, number in mixture.likely(_LIKELY)]
         weighed = [test for test in weighed if test[0] >= _LIKELY] or weighed[:1]
     x, y = (sketch.rows for sketch in sketches)
     parts = [

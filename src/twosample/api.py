@@ -20,7 +20,7 @@ from twosample.errors import DroppedDataWarning, InputError, Setting, warn
 from twosample.gibbs_result import GibbsResult
 from twosample.kernels import Kernel
 from twosample.mixture import evaluate_parts
-from twosample.models import Model
+from twosample.models import LogUniform, Model
 from twosample.pairs import Pairs
 from twosample.plan import Plan, make_plan
 from twosample.posterior import grid, passes
@@ -29,6 +29,7 @@ from twosample.progress import Progress, WorkCounter, progress_bar
 from twosample.result import TwoSampleResult
 from twosample.sketch import Sketch
 from twosample.statistics import FeatureStatistics
+from twosample.subsets import multiples_of
 from twosample.threads import one_thread
 
 __all__ = ["gibbs", "log_bf10", "plan", "test", "test_each"]
@@ -113,9 +114,11 @@ def test(
     --------
     >>> import numpy as np, twosample as ts
     >>> rng = np.random.default_rng(1)
-    >>> result = ts.test(rng.normal(0, 1, 200), rng.normal(0, 3, 200))
+    >>> result = ts.test(rng.normal(0, 1, 200), rng.normal(0, 2.5, 200))
     >>> result.verdict
-    'very strong evidence that the samples differ'
+    'very strong evidence of a large difference'
+    >>> [column.words for column in result.by_column]
+    ['more spread in y, 2 times']
     >>> ts.test([4.1, 5.2, 4.7, 5.9, 5.0], [6.3, 7.1, 6.9, 7.8, 6.6], permutations=99).pvalue <= 0.05
     True
     """
@@ -125,6 +128,12 @@ def test(
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
     permutations = count_of(permutations, "permutations", 0)
     rope = None if rope is None else share_of(rope, "rope", 0.5)
+    if rope is not None and not chosen.has_effect:
+        raise InputError(
+            f"rope: model {chosen.name!r} does not say how much samples differ",
+            argument="rope",
+            remedy=("use ", Setting("model", "adaptive")),
+        )
     if permutations and chosen.needs_pairs:
         raise InputError(
             f"permutations: the p-value is for models without pairs, not {chosen.name!r}",
@@ -166,6 +175,8 @@ def test_each(
 ) -> EachResult:
     """Test each column by itself, and say which ones differ with few false ones among them.
 
+    A column is tested by its pooled normal scores, as in `by_column` of `test`: monotone maps of it hardly matter.
+
     Parameters
     ----------
     x, y
@@ -174,7 +185,9 @@ def test_each(
         The false discovery rate: what share of the columns in `discoveries` may be expected to be the same.
     groups
         Names of groups with lists of columns that are also tested together, one more row each.
-    model, paired, progress
+    model
+        "adaptive" or a `Model` of your own that mixes over columns; "paper" and "published" do not.
+    paired, progress
         As in `test`.
     nan_policy
         "raise" refuses missing and infinite values; "omit" leaves them out, column by column, or the pair of each.
@@ -246,7 +259,7 @@ def plan(
     >>> the_plan = ts.plan(rng.normal(size=200))  # a pilot
     >>> days = [the_plan.statistics(rng.normal(0, 1, 300), rng.normal(0.3, 1, 300)) for _ in range(3)]
     >>> the_plan.test(days[0].merge(*days[1:])).verdict
-    'very strong evidence that the samples differ'
+    'very strong evidence of a small difference'
     """
     chosen = models.resolve(model)
     if y is None:
@@ -420,10 +433,12 @@ def _plan(
     tolerance: float = 1e-3,
     subsets: object = None,
 ) -> Plan:
-    if not model.ranks or lengthscale is not None:
-        if subsets not in ("auto", None):
+    # Only a prior that covers a known range has lengthscales that are fixed beforehand.
+    mixes = model.ranks > 0.0 and isinstance(model.lengthscale, LogUniform)
+    if not mixes or lengthscale is not None:
+        if not (subsets is None or (isinstance(subsets, str) and subsets == "auto")):
             why = f"model {model.name!r} tests all columns together"
-            if model.ranks:
+            if mixes:
                 why = "at a given lengthscale all columns are tested together"
             raise InputError(f"subsets: {why}", argument="subsets", remedy=("use ", Setting("subsets", "auto")))
         subsets = None
@@ -451,7 +466,11 @@ def _in_one_pass(the_plan: Plan, samples: Samples, prior_odds: float, counter: W
     """The answer from one pass over the rows, and from another one where that was not accurate enough."""
     statistics: FeatureStatistics | None = None
     statistics_of = partial(the_plan.statistics_of, samples)
-    parts = evaluate_parts(the_plan, statistics_of)
+    parts: tuple[Array, ...] = ()
+    if the_plan.parts:
+        of_test = (samples.n_x + samples.n_y) * len(multiples_of(the_plan.model))
+        counter.expect(of_test * sum(len(part.points) for part in the_plan.parts))
+        parts = evaluate_parts(the_plan, statistics_of, lambda tests: counter(of_test * tests))
     while True:
         assert the_plan.lengthscales is not None
         done = 0 if statistics is None else len(statistics.lengthscales)

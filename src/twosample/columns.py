@@ -13,9 +13,13 @@ from twosample import discoveries
 from twosample.arrays import Array
 from twosample.effect import size_in_words
 from twosample.frames import FrameKind, to_frame
+from twosample.records import to_plain
 
 __all__ = ["BySubset", "ColumnEvidence", "SubsetEvidence", "Table"]
 
+
+# Spreads of normal scores that differ by more are those of a sample of one value, and of another one.
+_LARGEST_RATIO = 100.0
 
 Row = TypeVar("Row", bound=tuple[Any, ...], covariant=True)
 
@@ -92,7 +96,7 @@ class Table(Sequence[Row]):
 
     def to_plain(self) -> list[dict[str, Any]]:
         """The rows for JSON."""
-        return [dict(zip(self._fields, row, strict=True)) for row in self._rows]
+        return [{name: to_plain(value) for name, value in zip(self._fields, row, strict=True)} for row in self._rows]
 
     def to_frame(self, kind: FrameKind = "pandas") -> Any:
         """The rows as a data frame of "pandas", "polars" or "pyarrow"."""
@@ -177,7 +181,8 @@ class BySubset:
             return f"{way}, {size_in_words(auc)} (AUC {auc:.2f})"
         if way.startswith("more spread"):
             ratio = math.exp(abs(math.log(float(self.spread[column]))))
-            return f"{way}, {ratio:.2g} times"
+            # One value that is repeated throughout has no spread to compare with.
+            return f"{way}, {ratio:.2g} times" if ratio < _LARGEST_RATIO else way
         return way
 
     def together(self, limit: float = 0.5) -> tuple[int, int] | None:

@@ -16,17 +16,17 @@ from twosample.data.views import MOST_KNOTS
 from twosample.discoveries import learn_share, posterior, q_values
 from twosample.each_result import EachResult, some_skipped
 from twosample.engines import local
-from twosample.errors import DroppedDataWarning, DuplicateRowsWarning, InputError, InputTypeError, warn
+from twosample.errors import DroppedDataWarning, DuplicateRowsWarning, InputError, InputTypeError, Setting, warn
 from twosample.features import PointFeatures, StackFeatures
 from twosample.kernels import RBF
 from twosample.mixture import stack_log_bf10
-from twosample.models import Model
+from twosample.models import LogUniform, Model
 from twosample.permutation import Splits
 from twosample.progress import Progress, WorkCounter, progress_bar
 from twosample.result import TwoSampleResult
 from twosample.statistics import FeatureStatistics
 from twosample.subsets import multiples_of, single_parts
-from twosample.threads import in_order
+from twosample.threads import in_order, one_thread
 from twosample.words import columns_in_words
 
 __all__ = ["JointTest", "run", "single_columns"]
@@ -68,16 +68,15 @@ def single_columns(x: Array, y: Array, *, paired: bool, model: Model, counter: W
         if not paired and rows <= MOST_KNOTS:
             shared = (pooled[1:] != pooled[:-1]).all(axis=0)
         found = np.empty(pooled.shape[1])
-        found[shared] = _without_ties(order[:, shared] < len(x), model)
+        found[shared] = _without_ties(order[:, shared] < len(x), model, counter)
         found[~shared] = _one_by_one(
-            x[:, block][:, ~shared], y[:, block][:, ~shared], pooled[:, ~shared], paired, model
+            x[:, block][:, ~shared], y[:, block][:, ~shared], pooled[:, ~shared], paired, model, counter
         )
         log_bf10[block] = found
-        counter(rows * pooled.shape[1])
     return log_bf10
 
 
-def _without_ties(in_x: Flags, model: Model) -> Array:
+def _without_ties(in_x: Flags, model: Model, counter: WorkCounter) -> Array:
     """Log BF10 of columns without ties, which have the same normal scores: only the labels (N, C) of these differ."""
     if not in_x.shape[1]:
         return np.empty(0)
@@ -87,12 +86,16 @@ def _without_ties(in_x: Flags, model: Model) -> Array:
     lengthscales = features.typical * multiples_of(model)
     splits = Splits.of(view.scores, int(in_x[:, 0].sum()), features, lengthscales, model)
     size = max(1, _LABELLED_BYTES // splits.bytes_each)
-    blocks = [in_x[:, first : first + size] for first in range(0, in_x.shape[1], size)]
-    by_lengthscale = np.concatenate(list(in_order(splits.log_bf10, blocks)), axis=1)
-    return np.asarray(np.logaddexp.reduce(by_lengthscale, axis=0) - math.log(len(lengthscales)))
+    found = []
+    for by_lengthscale in in_order(
+        splits.log_bf10, [in_x[:, first : first + size] for first in range(0, in_x.shape[1], size)]
+    ):
+        found.append(np.logaddexp.reduce(by_lengthscale, axis=0) - math.log(len(lengthscales)))
+        counter(in_x.shape[0] * by_lengthscale.shape[1])
+    return np.concatenate(found)
 
 
-def _one_by_one(x: Array, y: Array, pooled: Array, paired: bool, model: Model) -> Array:
+def _one_by_one(x: Array, y: Array, pooled: Array, paired: bool, model: Model, counter: WorkCounter) -> Array:
     """Log BF10 of columns whose normal scores have features of their own."""
     if not x.shape[1]:
         return np.empty(0)
@@ -107,7 +110,11 @@ def _one_by_one(x: Array, y: Array, pooled: Array, paired: bool, model: Model) -
         moments = local.stack_moments(chosen, x[:, columns], y[:, columns], paired=paired_)
         return stack_log_bf10(FeatureStatistics(chosen.lengthscales, *moments), chosen, model)
 
-    return np.concatenate(list(in_order(of, tests)))
+    found = []
+    for log_bf10 in in_order(of, tests):
+        found.append(log_bf10)
+        counter(pooled.shape[0] * len(log_bf10))
+    return np.concatenate(found)
 
 
 class _Rows(NamedTuple):
@@ -135,6 +142,7 @@ def run(
 ) -> EachResult:
     """Test each column and each group of columns; `joint` is the test for the groups, all else as in the public one."""
     fdr, paired = share_of(fdr, "fdr"), bool(paired)
+    _check_model(model)
     x_rows, y_rows, columns, limits = read_columns(x, y, paired=paired, nan_policy=nan_policy)
     members = _groups(groups, columns)
     n_x, n_y = (np.count_nonzero(~np.isnan(rows), axis=0) for rows in (x_rows, y_rows))
@@ -161,7 +169,7 @@ def run(
         warn(DuplicateRowsWarning(note, argument="x and y"))
 
     kept = np.flatnonzero(tested)
-    with progress_bar(progress) as report:
+    with progress_bar(progress) as report, one_thread():
         counter = WorkCounter(report, int(n_x[kept].sum() + n_y[kept].sum()))
         counter.expect(sum((len(x_rows) + len(y_rows)) * len(places) for places in members.values()))
         singles = _test_columns(x_rows, y_rows, columns, kept, (n_x, n_y), paired, model, counter)
@@ -185,6 +193,16 @@ def run(
         skipped=skipped,
         notes=notes + copied,
     )
+
+
+def _check_model(model: Model) -> None:
+    """Refuse models that have no test of the normal scores of a column."""
+    if not model.ranks or model.needs_pairs or not isinstance(model.lengthscale, LogUniform):
+        raise InputError(
+            f"model: {model.name!r} has no test of single columns by their ranks",
+            argument="model",
+            remedy=("use ", Setting("model", "adaptive")),
+        )
 
 
 def _groups(groups: Mapping[str, Sequence[str]] | None, columns: tuple[str, ...]) -> dict[str, list[int]]:

@@ -31,7 +31,8 @@ class EachRow(NamedTuple):
     n_x, n_y
         Sizes of the samples, missing values left out.
     log_bf10
-        Log Bayes factor: positive for different, negative for the same.
+        Log Bayes factor: positive for different, negative for the same. Of a column from its normal scores alone, of a
+        group that of `test`.
     prob_h1
         Probability that the samples differ in this column, with the share of such columns as its prior probability.
     q
@@ -69,7 +70,7 @@ class EachResult(Record):
     n_x, n_y
         Sizes of the samples, missing values left out, (R,).
     log_bf10
-        Log Bayes factors, decreasing, (R,).
+        Log Bayes factors, decreasing, (R,): of columns from their normal scores alone, of groups those of `test`.
     prob_h1
         Probabilities that the samples differ, with the learnt share as prior probability, (R,).
     q

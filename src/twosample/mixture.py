@@ -26,7 +26,8 @@ __all__ = ["Mixture", "OneTest", "StatisticsOf", "evaluate_parts", "log_mean", "
 
 StatisticsOf = Callable[[int, slice], FeatureStatistics]
 
-_SMALLEST = np.finfo(np.float64).tiny
+# Sums of squares of normal scores below this are rounding.
+_ROUNDED = 1e-24
 # Tests of a stack that are evaluated at the same time.
 _TESTS = 128
 
@@ -124,12 +125,15 @@ class Mixture:
         assert x is not None and y is not None
         (mean_x, level_x), (mean_y, level_y) = x.mean[..., 0], y.mean[..., 0]
         # As unbiased variances; a column of one value in a sample has none.
-        var_x, var_y = (np.maximum(of.scatter[0, :, 0, 0], _SMALLEST) / (of.count - 1) for of in (x, y))
+        var_x, var_y = (np.maximum(of.scatter[0, :, 0, 0], _ROUNDED) / (of.count - 1) for of in (x, y))
+        covariance = np.zeros(count)
+        if self.statistics.columns_differences is not None:
+            covariance = 0.5 * (var_x + var_y - self.statistics.columns_differences.scatter[0, :, 0, 0] / (x.count - 1))
         return BySubset(
             log_bf10=alone if count > 1 else np.array([self.log_bf10]),
             auc=0.5 + level_x - level_y,
             spread=np.sqrt(var_x / var_y),
-            direction=tuple(direction(mean_x, mean_y, var_x, var_y, x.count, y.count).tolist()),
+            direction=tuple(direction(mean_x, mean_y, var_x, var_y, x.count, y.count, covariance).tolist()),
             subsets=tuple(logs),
             prior=priors,
             subset_log_bf10=np.array(values) - np.log(priors),
@@ -148,12 +152,14 @@ def log_mean(log_values: Array, weights: Array) -> float:
         return float(np.logaddexp.reduce(np.log(weights) + log_values))
 
 
-def evaluate_parts(plan: Plan, statistics_of: StatisticsOf) -> tuple[Array, ...]:
-    """Log BF10 of every test of every stack, a few tests at a time."""
-    return tuple(_log_bf10(plan, part, statistics_of) for part in range(len(plan.parts)))
+def evaluate_parts(
+    plan: Plan, statistics_of: StatisticsOf, tick: Callable[[int], object] | None = None
+) -> tuple[Array, ...]:
+    """Log BF10 of every test of every stack, a few tests at a time; `tick` is called with the number just done."""
+    return tuple(_log_bf10(plan, part, statistics_of, tick) for part in range(len(plan.parts)))
 
 
-def _log_bf10(plan: Plan, part: int, statistics_of: StatisticsOf) -> Array:
+def _log_bf10(plan: Plan, part: int, statistics_of: StatisticsOf, tick: Callable[[int], object] | None) -> Array:
     """Log BF10 of every test of a stack, (P,)."""
     features = plan.features_of(part)
     found = []
@@ -161,6 +167,8 @@ def _log_bf10(plan: Plan, part: int, statistics_of: StatisticsOf) -> Array:
         tests = slice(first, first + _TESTS)
         chosen, _ = features.select(tests)
         found.append(stack_log_bf10(statistics_of(part, tests), chosen, plan.model))
+        if tick is not None:
+            tick(len(chosen.points))
     return np.concatenate(found)
 
 

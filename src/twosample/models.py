@@ -187,6 +187,11 @@ class Model:
         """Whether what weighs the lengthscale under H0 and under H1 belongs to one joint law."""
         return self.weighing != "published"
 
+    @property
+    def has_effect(self) -> bool:
+        """Whether it says how much samples differ."""
+        return self.measure == "points" and self.prior_nugget == 0.0
+
     def caution(self, scaled: bool) -> str | None:
         """A sentence to go with answers of the paper's models, which do not learn the amplitude; None of others.
 

@@ -137,10 +137,9 @@ def test(
             total = np.logaddexp(total, of_labels)
         values.append(total)
     statistics = np.concatenate(values)
-    mean = np.logaddexp.reduce(statistics) - np.log(len(statistics))
     return Relabelled(
         pvalue=as_pvalue(as_extreme(statistics[0], statistics[1:]), permutations),
-        evalue=float(np.exp(statistics[0] - mean)),
+        evalue=len(statistics) * float(np.exp(-np.logaddexp.reduce(statistics - statistics[0]))),
     )
 
 

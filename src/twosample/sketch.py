@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from twosample.arrays import Array
 from twosample.data import row_hashes
 
-__all__ = ["Sketch"]
+__all__ = ["SHOWN_SHARE", "Sketch", "shown_range"]
 
 
 # One column gets more, as its density is drawn from them.
@@ -19,6 +19,8 @@ _MOST_ROWS, _MOST_OF_ONE_COLUMN = 500, 2000
 _MOST_VALUES = 100_000
 _FEWEST_ROWS = 50
 _BLOCK_ROWS = 1 << 17
+# Of the values of a column, so many are in view.
+SHOWN_SHARE = 0.995
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,3 +96,17 @@ def _mixed(hashes: NDArray[np.uint64], earlier: NDArray[np.uint64]) -> NDArray[n
         mixed ^= mixed >> np.uint64(shift)
         mixed *= np.uint64(factor)
     return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+
+
+def shown_range(values: Array) -> tuple[float, float]:
+    """Where the central values lie, with a margin.
+
+    Examples
+    --------
+    >>> shown_range(np.array([3.0, 3.0]))
+    (1.5, 4.5)
+    """
+    tail = 0.5 * (1.0 - SHOWN_SHARE)
+    low, high = (float(value) for value in np.quantile(values, (tail, 1.0 - tail)))
+    margin = 0.05 * (high - low) if high > low else max(abs(low), 1.0) * 0.5
+    return low - margin, high + margin

@@ -99,6 +99,8 @@ class FeatureStatistics:
         One sentence for everything that was left out.
     columns_x, columns_y
         Moments of the normal scores and of the levels of each column, (2, D, 1); None where the plan has no ranks.
+    columns_differences
+        The same of the differences of pairs, or None.
     parts
         The same for the other tests of the mixture, one stack of tests each.
 
@@ -123,6 +125,7 @@ class FeatureStatistics:
     notes: tuple[str, ...] = ()
     columns_x: Moments | None = None
     columns_y: Moments | None = None
+    columns_differences: Moments | None = None
     parts: tuple[FeatureStatistics, ...] = ()
 
     def __repr__(self) -> str:
@@ -230,7 +233,7 @@ class FeatureStatistics:
             parts: list[FeatureStatistics] = []
             while f"parts.{len(parts)}.lengthscales" in arrays:
                 prefix = f"parts.{len(parts)}."
-                parts.append(cls(arrays[f"{prefix}lengthscales"], **_moments_in(arrays, prefix)))
+                parts.append(cls(arrays[f"{prefix}lengthscales"], **_moments_in(arrays, prefix), plan=words["plan"]))
             sketch_x, sketch_y = (
                 Sketch(*(arrays[f"{name}.{part.name}"] for part in fields(Sketch))) for name in ("sketch_x", "sketch_y")
             )
@@ -246,6 +249,8 @@ class FeatureStatistics:
             )
             for part in (statistics, *statistics.parts):
                 part._check_shapes()
+                if (part.n_x, part.n_y) != (statistics.n_x, statistics.n_y):
+                    raise ValueError("its arrays do not belong together")
             return statistics
         except FileNotFoundError:
             raise
@@ -264,12 +269,15 @@ class FeatureStatistics:
         s = moments[0].mean.shape[-1]
         shapes = [(one.mean.shape, one.scatter.shape) for one in moments]
         volumes = (m,) if self.log_volume is None else self.log_volume.shape
+        columns = [None if one is None else one.mean.shape for one in (self.columns_x, self.columns_y)]
+        if columns[0] != columns[1]:
+            raise ValueError("its arrays do not belong together")
         if shapes != [((m, s), (m, s, s))] * len(moments) or volumes != (m,):
             raise ValueError("its arrays do not belong together")
 
 
 # The fields that hold moments.
-_MOMENTS = ("x", "y", "differences", "columns_x", "columns_y")
+_MOMENTS = ("x", "y", "differences", "columns_x", "columns_y", "columns_differences")
 
 
 def _moments_in(arrays: dict[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -293,6 +301,8 @@ def _merge(first: FeatureStatistics, second: FeatureStatistics) -> FeatureStatis
     for name in (*_MOMENTS, "log_volume"):
         if (getattr(first, name) is None) != (getattr(second, name) is None):
             raise InputError(f"merge: one of the statistics has {name} and the other has not")
+    if len(first.parts) != len(second.parts):
+        raise InputError("merge: one of the statistics has parts that the other has not")
 
     def both(one: Moments | None, other: Moments | None) -> Moments | None:
         return None if one is None or other is None else one.merge(other)

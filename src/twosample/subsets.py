@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations
+from numbers import Integral
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twosample.arrays import Array, Indices
 from twosample.data import Ranks
@@ -64,10 +66,19 @@ class Subsets:
     weight: float
 
 
-def chosen_subsets(subsets: object, columns: tuple[str, ...]) -> list[Subsets]:
+def chosen_subsets(subsets: object, columns: tuple[str, ...], kept: NDArray[np.bool_] | None = None) -> list[Subsets]:
     """The subsets that the argument names, by size; each size has the same prior weight, uniform within a size.
 
-    Single columns are always among them, if need be with no weight, as they say which columns differ.
+    All single columns are among them, if need be with no weight, as they say which columns differ.
+
+    Parameters
+    ----------
+    subsets
+        "auto", "all", or tuples of names or numbers of columns.
+    columns
+        Names of the columns used.
+    kept
+        Which columns of the data these are; None is all of them. Numbers count the columns of the data.
 
     Examples
     --------
@@ -94,12 +105,13 @@ def chosen_subsets(subsets: object, columns: tuple[str, ...]) -> list[Subsets]:
         found = {size: list(combinations(range(count), size)) for size in sizes}
     else:
         found = {}
-        for subset in _given(subsets, columns):
+        places = np.arange(len(columns)) if kept is None else np.flatnonzero(kept)
+        for subset in _given(subsets, columns, places.tolist()):
             found.setdefault(len(subset), []).append(subset)
     weight = 1.0 / len(found)
-    groups = {size: Subsets(np.array(found[size], dtype=np.int64), weight) for size in found}
-    groups.setdefault(1, Subsets(np.arange(count)[:, np.newaxis], 0.0))
-    return [groups[size] for size in sorted(groups)]
+    groups = [Subsets(np.array(found[size], dtype=np.int64), weight) for size in sorted(found)]
+    others = np.setdiff1d(np.arange(count), np.array(found.get(1, []), dtype=np.int64))
+    return groups if not len(others) else [Subsets(others[:, np.newaxis], 0.0), *groups]
 
 
 def _unknown(subsets: object) -> InputError:
@@ -110,8 +122,8 @@ def _unknown(subsets: object) -> InputError:
     )
 
 
-def _given(subsets: object, columns: tuple[str, ...]) -> list[tuple[int, ...]]:
-    """The subsets of a list, as sorted places of columns, each once."""
+def _given(subsets: object, columns: tuple[str, ...], numbers: list[int]) -> list[tuple[int, ...]]:
+    """The subsets of a list, as sorted places among the columns used, each once."""
     if not isinstance(subsets, Iterable):
         raise _unknown(subsets)
     found = []
@@ -124,13 +136,14 @@ def _given(subsets: object, columns: tuple[str, ...]) -> list[tuple[int, ...]]:
             )
         places = set()
         for name in subset:
-            if name not in columns and not (isinstance(name, int) and 0 <= name < len(columns)):
+            known: Sequence[object] = columns if isinstance(name, str) else numbers
+            if isinstance(name, bool) or not isinstance(name, str | Integral) or name not in known:
                 raise InputError(
                     f"subsets: there is no column {name!r}",
                     argument="subsets",
                     remedy=f"the columns are {', '.join(map(repr, columns[:8]))}{', ...' * (len(columns) > 8)}",
                 )
-            places.add(columns.index(name) if name in columns else int(name))
+            places.add(known.index(name))
         if not places:
             raise InputError("subsets: a subset is empty", argument="subsets", remedy="name its columns")
         found.append(tuple(sorted(places)))
@@ -199,7 +212,8 @@ def _points(seen: Array, columns: Indices, order: Indices, count: int) -> Array:
     if size == 2 and seen.shape[1] > 2:
         points = _points_of_two(seen, chosen, min(math.isqrt(count), POINTS_OF_TWO))
     else:
-        points = np.stack([np.resize(choose(_sorted_rows(seen[:, subset]), count), (count, size)) for subset in chosen])
+        found = [choose(_sorted_rows(seen[:, subset]), count) for subset in chosen]
+        points = np.stack([np.resize(one, (max(map(len, found)), size)) for one in found])
     back = np.argsort(arranged, axis=1, kind="stable")
     return np.take_along_axis(points, back[:, np.newaxis, :], axis=2)
 
@@ -216,8 +230,12 @@ def _points_of_one(ordered: Array, count: int) -> Array:
 
 
 def _points_of_two(seen: Array, columns: Indices, count: int) -> Array:
-    """Means of cells: intervals of the first column, and in each intervals of the second, (P, count², 2)."""
-    order = np.argsort(seen, axis=0, kind="stable").T[columns[:, 0]]  # (P, N)
+    """Means of cells: intervals of the first column, and in each intervals of the second, (P, count², 2).
+
+    Rows that are equal in the first are in the order of the second, whatever the other columns.
+    """
+    ordered = np.ascontiguousarray(seen.T)
+    order = np.lexsort((ordered[columns[:, 1]], ordered[columns[:, 0]]))  # (P, N)
     points = []
     for first, last in _cells(len(seen), count):
         slab = order[:, first:last]
@@ -229,9 +247,8 @@ def _points_of_two(seen: Array, columns: Indices, count: int) -> Array:
 
 
 def _cells(n: int, count: int) -> list[tuple[int, int]]:
-    """Where `count` cells of n places start and end, each with at least one; they overlap where n is smaller."""
-    edges = [cell * n // count for cell in range(count + 1)]
-    return [(first, max(last, first + 1)) for first, last in pairwise(edges)]
+    """Where `count` cells of n places start and end, the same from either side: they share the places between them."""
+    return [(cell * n // count, -(-(cell + 1) * n // count)) for cell in range(count)]
 
 
 def typical_of_points(points: Array) -> Array:

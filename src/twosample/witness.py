@@ -18,7 +18,7 @@ from twosample.models import Measure, Model
 from twosample.posterior.grid import local_polynomials
 from twosample.posterior.lengthscale import H1, LengthscalePosterior
 
-__all__ = ["Witness", "WitnessPosterior"]
+__all__ = ["Driver", "Witness", "WitnessPosterior", "locations"]
 
 
 # Kept are about so many lengthscales, with all but this share of the posterior to either side between them.
@@ -49,6 +49,31 @@ class Witness:
         """Lower and upper end of the pointwise credible band of that probability (normal approximation)."""
         reach = NormalDist().inv_cdf(0.5 + 0.5 * level) * self.sd
         return self.mean - reach, self.mean + reach
+
+
+@dataclass(frozen=True, eq=False)
+class Driver:
+    """A column, or a pair of columns, that drives the difference, with the witness of its own test, for a picture.
+
+    Attributes
+    ----------
+    columns
+        Places of its k columns, 1 or 2.
+    grid
+        Increasing places along each of them, (k, G), in the units of the data.
+    mean, sd
+        Posterior mean and standard deviation of the witness there, (G,) or (G, G), given that the samples differ.
+    """
+
+    columns: tuple[int, ...]
+    grid: Array
+    mean: Array
+    sd: Array
+
+    @property
+    def witness(self) -> Witness:
+        """The witness at all locations of the grid."""
+        return Witness(locations(self.grid), self.mean.ravel(), self.sd.ravel())
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +172,17 @@ class WitnessPosterior:
         within = np.maximum(self.weights @ variances, 0.0)
         between = np.einsum("jw,jk,kw->w", means, self.covariance, means)
         return self.weights @ means, np.sqrt(within + np.maximum(between, 0.0))
+
+
+def locations(grid: Array) -> Array:
+    """All locations of a grid of places along k columns (k, G), (Gᵏ, k): the last column changes first.
+
+    Examples
+    --------
+    >>> locations(np.array([[0.0, 1.0], [5.0, 6.0]])).tolist()
+    [[0.0, 5.0], [0.0, 6.0], [1.0, 5.0], [1.0, 6.0]]
+    """
+    return np.stack(np.meshgrid(*grid, indexing="ij"), axis=-1).reshape(-1, len(grid))
 
 
 def _noise_factor(freedom: float) -> float:

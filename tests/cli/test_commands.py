@@ -1,5 +1,6 @@
 """The commands as a whole: what they print and write, and names that try to be more than names."""
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -33,7 +34,7 @@ def test_help_of_test_shows_every_option():
     assert shown.exit_code == 0
     for option in (
         "--by --groups --columns --paired --model --lengthscale --points --prior-odds --scale --nan-policy --seed "
-        "--json --plot --quiet --permutations"
+        "--json --plot --quiet --permutations --subsets --rope --tolerance"
     ).split():
         assert option in shown.output
 
@@ -112,16 +113,62 @@ def test_demo_into_a_file_is_refused(refused, tmp_path):
 # ---- permutations
 
 
-def test_permutations_print_the_pvalue(run, files, first, second):
+def test_permutations_print_the_pvalue_and_the_evalue(run, files, first, second):
     options = ["test", "a.csv", "b.csv", "--columns", "u"]
     expected = ts.test(first["u"], second["u"], permutations=99, rng=3)
     status, out, err = run(*options, "--permutations", "99", "--seed", "3", "--json", "out.json")
     assert (status, err) == (0, "")
-    (line,) = (line for line in out.splitlines() if "p-value" in line)
-    assert line in expected.summary().splitlines()
-    assert ts.TwoSampleResult.from_json(Path("out.json")).pvalue == expected.pvalue
-    assert "p-value" not in run(*options)[1]
+    (pvalue,) = (line for line in out.splitlines() if "p-value" in line)
+    (evalue,) = (line for line in out.splitlines() if "e-value" in line)
+    assert pvalue.split()[1:] == [f"{expected.pvalue:.3g}", "(99", "permutations)"]
+    assert evalue.split()[1:] == [f"{expected.evalue:.3g}"]
+    back = ts.TwoSampleResult.from_json(Path("out.json"))
+    assert (back.pvalue, back.evalue) == (expected.pvalue, expected.evalue)
+    assert "-value" not in run(*options)[1]
     assert run(*options, "-q", "--permutations", "9")[1] == run(*options, "-q")[1]
+
+
+def test_a_pvalue_that_disagrees_is_pointed_out(run, files, monkeypatch):
+    real = ts.test
+    monkeypatch.setattr(
+        "twosample.api.test", lambda *args, **options: dataclasses.replace(real(*args, **options), pvalue=0.4)
+    )
+    _, verdict, disagreement, *_ = run("test", "a.csv", "b.csv", "--columns", "u")[1].splitlines()
+    assert verdict.startswith("Very strong evidence of a ")
+    assert disagreement.startswith("The p-value of 0.400 does not agree: ")
+
+
+# ---- columns and effect
+
+
+def test_columns_and_effect_are_printed(run, files, expected):
+    """Column u is shifted by 1.5 standard deviations, and v is not."""
+    status, out, _ = run("test", "a.csv", "b.csv")
+    assert status == 0
+    lines = out.splitlines()
+    assert lines[1] == "Very strong evidence of a very large difference."
+    (start,) = (place for place, line in enumerate(lines) if line.startswith("  P(column differs)"))
+    first, second = expected.by_column
+    assert lines[start][23:] == f"u: {first.prob:.4f}, {first.words}"
+    assert first.words.startswith("larger in y, very large (AUC 0.8")  # Φ(1.5/√2) = 0.86
+    words = f", {second.words}" if second.prob > 0.5 else ""
+    assert lines[start + 1] == f"{'':23}v: {second.prob:.4f}{words}"
+    (effect,) = (line for line in lines if line.startswith("  AUC of the witness"))
+    assert f"{expected.effect.auc.mean:.3f} (90 % between" in effect
+    alone = run("test", "a.csv", "b.csv", "--columns", "u")[1]
+    assert "column differs" not in alone and "AUC of the witness" in alone
+    joint = run("test", "a.csv", "b.csv", "--subsets", "none")[1]
+    assert "column differs" not in joint and "AUC of the witness" in joint
+
+
+@pytest.mark.parametrize("name", [HOSTILE, ESCAPES, "\u202egnp.exe"])
+def test_hostile_names_of_columns_that_differ(name, run, files, first, second):
+    for path, sample in (("a.csv", first), ("b.csv", second)):
+        sample.select(pl.col("u").alias(name), "v").write_csv(path)
+    status, out, _ = run("test", "a.csv", "b.csv")
+    assert status == 0
+    assert all(line.isprintable() for line in out.splitlines())
+    assert "P(column differs)" in out
 
 
 def test_permutations_of_models_with_pairs_are_refused(refused, files):

@@ -96,6 +96,7 @@ def test_options_reach_the_tests(args, options, refused, files, monkeypatch):
         (["--fdr", "0"], "--fdr: must be a number between 0 and 1, not 0.0"),
         (["--fdr", "few"], "'few'"),
         (["--top", "-1"], "--top"),
+        (["--model", "paper"], "--model: 'paper' has no test of single columns by their ranks; use --model adaptive"),
         (["--paired"], "x has 40 rows and y has 30; --paired needs"),
         (["--columns", "u,w"], "no column 'w'"),
         (["--csv", "none/o.csv"], "--csv: there is no folder"),

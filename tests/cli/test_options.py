@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 
 import twosample as ts
@@ -29,6 +31,7 @@ def test_columns(run, refused, files, first, second, agrees):
         (["--lengthscale", "0.7"], {"lengthscale": 0.7}),
         (["--lengthscale", "median"], {"lengthscale": "median"}),
         (["--points", "12"], {"points": 12}),
+        (["--subsets", "none"], {"subsets": None}),
         (["--prior-odds", "0.25"], {"prior_odds": 0.25}),
         (["--scale", "raw"], {"scale": "raw"}),
         (["--scale", "robust", "--model", "paper"], {"scale": "robust", "model": "paper"}),
@@ -40,6 +43,33 @@ def test_options_reach_the_test(args, options, run, files, expected, first, seco
     assert status == 0
     agrees(out, result)
     assert (result.prob_h1, result.log_bf10) != (expected.prob_h1, expected.log_bf10)
+
+
+def test_subsets(run, files, first, second, agrees):
+    rng = np.random.default_rng(0)
+    x, y = (sample.with_columns(w=pl.Series(rng.normal(size=len(sample)))) for sample in (first, second))
+    x, y = (sample.with_columns(z=pl.Series(rng.normal(size=len(sample)))) for sample in (x, y))
+    for name, sample in (("a.csv", x), ("b.csv", y)):
+        sample.drop("label").write_csv(name)
+    answers = set()
+    for word, subsets in (("auto", "auto"), ("all", "all"), ("none", None)):
+        status, out, err = run("test", "a.csv", "b.csv", "-q", "--subsets", word)
+        assert (status, err) == (0, "")
+        result = ts.test(x.drop("label"), y.drop("label"), subsets=subsets)
+        agrees(out, result)
+        answers.add(result.log_bf10)
+    assert len(answers) == 3
+    assert run("test", "a.csv", "b.csv", "-q")[1] == run("test", "a.csv", "b.csv", "-q", "--subsets", "auto")[1]
+
+
+def test_rope(run, files, first, second):
+    status, out, _ = run("test", "a.csv", "b.csv", "--columns", "v", "--rope", "0.55", "--json", "out.json")
+    expected = ts.test(first["v"], second["v"], rope=0.55)
+    assert status == 0
+    assert f"  P(AUC > 0.55)        {expected.prob_beyond_rope:.4f}\n" in out
+    back = ts.TwoSampleResult.from_json(Path("out.json"))
+    assert (back.rope, back.prob_beyond_rope) == (0.55, expected.prob_beyond_rope)
+    assert "P(AUC > " not in run("test", "a.csv", "b.csv", "--columns", "v")[1]
 
 
 def test_paired(run, refused, files, first):
@@ -77,6 +107,17 @@ def test_missing_values(missing, run, refused, files, second, quiet_answer):
         (["--lengthscale", "nan"], "--lengthscale: must be positive"),
         (["--points", "0"], "--points: need at least 1"),
         (["--points", "many"], "--points"),
+        (["--subsets", "pairs"], "'pairs'"),
+        (
+            ["--subsets", "all", "--model", "paper"],
+            "--subsets: model 'paper' tests all columns together; use --subsets",
+        ),
+        (["--subsets", "all", "--lengthscale", "1"], "--subsets: at a given lengthscale"),
+        (["--rope", "0.4"], "--rope: must be a number between 0.5 and 1"),
+        (["--rope", "1.2"], "--rope: must be a number between 0.5 and 1"),
+        (["--rope", "nan"], "--rope: must be a number between 0.5 and 1"),
+        (["--rope", "small"], "--rope"),
+        (["--rope", "0.6", "--model", "paper"], "use --model adaptive"),
         (["--points", "3", "--model", "paper"], "use --model adaptive"),
         (["--prior-odds", "0"], "--prior-odds: must be a positive"),
         (["--model", "best"], "'best'"),

@@ -1,4 +1,4 @@
-"""Views: the pooled center and robust scale, against formulas, at any magnitude."""
+"""Views: the pooled center and robust scale, and normal scores, against formulas, at any magnitude."""
 
 import math
 import warnings
@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import norm, rankdata
 
-from twosample.data import Samples, View
+from twosample.data import Ranks, Samples, View
 from twosample.errors import InputError, InputTypeError
 
 # The scale is at least that of the interquartile range over this.
@@ -209,3 +210,113 @@ def test_standardized_samples_are_finite(pair):
     samples = from_any(*pair)
     if samples is not None:
         assert np.isfinite(samples.standardize(samples.x)).all()
+
+
+# ---- normal scores
+
+
+def levels_of(rows):
+    """(rank - ½)/N, where equal values share the mean of their ranks."""
+    return (rankdata(rows, axis=0) - 0.5) / len(rows)
+
+
+@given(two_samples)
+def test_scores_are_normal_quantiles_of_mean_ranks(pair):
+    rows = np.concatenate(pair)
+    ranks = Ranks.of(*pair)
+    assert_allclose(ranks.shares(rows), levels_of(rows), rtol=1e-14)
+    assert_allclose(ranks.apply(rows), norm.ppf(levels_of(rows)), rtol=1e-12, atol=1e-12)
+    assert_array_equal(ranks.knots, np.sort(rows, axis=0))
+    assert_allclose(ranks.scores, np.sort(norm.ppf(levels_of(rows)), axis=0), rtol=1e-12, atol=1e-12)
+
+
+@given(two_samples, st.randoms(use_true_random=False))
+def test_scores_know_neither_order_nor_labels(pair, random):
+    rows = np.concatenate(pair)
+    mixed = rows[random.sample(range(len(rows)), len(rows))]
+    first = random.randrange(1, len(rows))
+    ranks, again = Ranks.of(*pair), Ranks.of(mixed[:first], mixed[first:])
+    assert_array_equal(again.knots, ranks.knots)
+    assert_array_equal(again.levels, ranks.levels)
+
+
+@pytest.mark.parametrize("decimals", [None, 2, 0])
+@pytest.mark.parametrize("n", [1024, 1025, 2000, 50_001])
+def test_scores_of_many_rows(n, decimals):
+    """Knots are thinned: at them the levels are exact, and between two of them off by no more than they are apart."""
+    rng = np.random.default_rng(n)
+    rows = rng.gamma(2.0, size=(n, 2))
+    rows = rows if decimals is None else np.round(rows, decimals)
+    ranks = Ranks.of(rows[: n // 3], rows[n // 3 :])
+    assert ranks.knots.shape == (1024, 2)
+    expected, found = levels_of(rows), ranks.shares(rows)
+    at_knots = np.stack([np.isin(rows[:, column], ranks.knots[:, column]) for column in range(2)], axis=1)
+    assert at_knots.sum(axis=0).min() >= 1024
+    assert_allclose(found[at_knots], expected[at_knots], rtol=0, atol=1e-13)
+    assert_allclose(ranks.apply(rows)[at_knots], norm.ppf(expected[at_knots]), rtol=1e-9, atol=1e-9)
+    if decimals is None:
+        assert np.abs(found - expected).max() <= (math.ceil((n - 1) / 1023) - 1) / n + 1e-13
+    for column in range(2):
+        above = np.searchsorted(ranks.knots[:, column], rows[:, column])  # the first knot that is not smaller
+        low, high = ranks.levels[np.maximum(above - 1, 0), column], ranks.levels[above, column]
+        for levels in (found, expected):
+            assert (levels[:, column] >= low - 1e-13).all() and (levels[:, column] <= high + 1e-13).all()
+    assert_array_equal(ranks.knots[[0, -1]], [rows.min(axis=0), rows.max(axis=0)])
+
+
+@pytest.mark.parametrize("n", [9, 3000])
+def test_values_beyond_the_knots_have_the_scores_of_the_last(n):
+    rows = np.random.default_rng(n).normal(size=(n, 1))
+    ranks = Ranks.of(rows[:4], rows[4:])
+    low, high = ranks.apply(np.array([[-1e300], [1e300]])).ravel()
+    assert low == pytest.approx(norm.ppf(0.5 / n)) and high == pytest.approx(-norm.ppf(0.5 / n))
+    assert_allclose(ranks.shares(np.array([[-50.0], [50.0]])).ravel(), [0.5 / n, 1 - 0.5 / n])
+
+
+def test_between_the_knots_scores_are_linear():
+    ranks = Ranks.of(np.array([[0.0], [1.0]]), np.array([[1.0], [5.0]]))
+    middle, top = norm.ppf([0.5, 0.875])
+    assert_allclose(ranks.apply(np.array([[1.0], [2.0], [4.0]])).ravel(), [middle, top / 4, 3 * top / 4], atol=1e-15)
+
+
+MAPS = {
+    "cube": lambda v: v**3,
+    "exp": np.exp,
+    "sinh": lambda v: np.sinh(9 * v),
+    "root": lambda v: np.sign(v) * abs(v) ** 0.2,
+}
+
+
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("decimals", [None, 1])
+def test_monotone_maps_leave_the_scores(name, decimals):
+    x, y = np.random.default_rng(0).normal(size=(2, 300, 2))
+    x, y = (rows if decimals is None else np.round(rows, decimals) for rows in (x, y))
+    seen, ranks = MAPS[name], Ranks.of(x, y)
+    mapped = Ranks.of(seen(x), seen(y))
+    assert_array_equal(mapped.levels, ranks.levels)
+    assert_array_equal(mapped.apply(seen(x)), ranks.apply(x))
+
+
+def test_some_columns_of_ranks():
+    x, y = np.random.default_rng(0).normal(size=(2, 30, 4))
+    ranks, chosen = Ranks.of(x, y), np.array([3, 1])
+    some = ranks.select(chosen)
+    again = Ranks.of(x[:, chosen], y[:, chosen])
+    for found in (some, some.select(np.array([0, 1]))):
+        for name in ("knots", "levels", "scores"):
+            assert_array_equal(getattr(found, name), getattr(again, name))
+    assert_array_equal(some.apply(x[:, chosen]), ranks.apply(x)[:, chosen])
+
+
+@pytest.mark.parametrize("magnitude", [1e-320, 1e-300, 1e300])
+def test_scores_at_any_magnitude(magnitude):
+    rows = np.array([[-3.0], [1.0], [2.0], [2.0], [6.0]]) * magnitude
+    ranks = Ranks.of(rows[:2], rows[2:])
+    assert_allclose(ranks.apply(rows), norm.ppf(levels_of(rows)), atol=1e-15)
+
+
+def test_some_columns_of_a_view():
+    view = View(np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0])).select(np.array([2, 0]))
+    assert_array_equal(view.center, [3.0, 1.0])
+    assert_array_equal(view.scale, [6.0, 4.0])

@@ -51,6 +51,21 @@ def five(result_of):
 
 
 @pytest.fixture(scope="session")
+def together(result_of):
+    """Five columns that are tested together, and in no other way."""
+    return result_of(5, subsets=None)
+
+
+@pytest.fixture(scope="session")
+def correlated():
+    """Five columns of which two differ in how they go together."""
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(2, 120, 5))
+    y[:, 3] = 0.95 * y[:, 1] + 0.3 * y[:, 3]
+    return ts.test(x, y)
+
+
+@pytest.fixture(scope="session")
 def sampled(frame):
     def sampled(columns, **options):
         rng = np.random.default_rng(0)

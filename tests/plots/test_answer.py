@@ -11,7 +11,7 @@ from twosample.errors import InputError
 from twosample.plots import plot_result
 
 
-@pytest.mark.parametrize("name, n_axes", [("one", 4), ("two", 5), ("five", 5)])
+@pytest.mark.parametrize("name, n_axes", [("one", 4), ("two", 5), ("together", 5)])
 def test_has_three_panels_a_probability_axis_and_a_colour_scale(name, n_axes, request):
     figure = plot_result(request.getfixturevalue(name))
     assert isinstance(figure, Figure)
@@ -25,7 +25,15 @@ def test_has_three_panels_a_probability_axis_and_a_colour_scale(name, n_axes, re
 
 @pytest.mark.parametrize(
     "name, suffix, start",
-    [("one", "png", b"\x89PNG"), ("two", "png", b"\x89PNG"), ("five", "png", b"\x89PNG"), ("two", "svg", b"<?xml")],
+    [
+        ("one", "png", b"\x89PNG"),
+        ("two", "png", b"\x89PNG"),
+        ("five", "png", b"\x89PNG"),
+        ("correlated", "png", b"\x89PNG"),
+        ("together", "png", b"\x89PNG"),
+        ("two", "svg", b"<?xml"),
+        ("five", "svg", b"<?xml"),
+    ],
 )
 def test_can_be_saved(name, suffix, start, request, tmp_path):
     path = tmp_path / f"picture.{suffix}"
@@ -41,6 +49,20 @@ def test_title_is_the_verdict_and_the_probability(one):
     assert f"P(different | data) = {doubtful.prob_h1:.4f}" in plot_result(doubtful).get_suptitle()
     same = dataclasses.replace(one, log_bf10=-20.0)
     assert "P(different | data) < 0.0001" in plot_result(same).get_suptitle()
+
+
+@pytest.mark.parametrize("name", ["one", "two", "five", "correlated"])
+def test_long_verdict_fits(name, request):
+    same = dataclasses.replace(request.getfixturevalue(name), log_bf10=-2.0)
+    assert len(same.verdict) > 95
+    figure = plot_result(same)
+    assert " ".join(figure.get_suptitle().splitlines()[:-1]).lower() == same.verdict.lower()
+    figure.canvas.draw()
+    title = figure._suptitle.get_window_extent()
+    assert 0 < title.x0 < title.x1 < figure.bbox.width
+    assert title.y1 < figure.bbox.height
+    top = max(axes.get_window_extent().y1 for axes in figure.axes)
+    assert title.y0 > top
 
 
 def test_does_not_show_a_negative_zero(one):

@@ -32,11 +32,11 @@ def test_colour_scale_says_which_end_is_which(two):
     assert not any(text.get_parse_math() for text in labels)
 
 
-def test_rows_are_coloured_by_the_witness(five):
-    figure = plot_result(five)
+def test_rows_are_coloured_by_the_witness(together):
+    figure = plot_result(together)
     drawn = figure.axes[1].collections
-    np.testing.assert_array_equal(drawn[0].get_array(), five.witness(five.shown_x).mean)
-    np.testing.assert_array_equal(drawn[1].get_array(), five.witness(five.shown_y).mean)
+    np.testing.assert_array_equal(drawn[0].get_array(), together.witness(together.shown_x).mean)
+    np.testing.assert_array_equal(drawn[1].get_array(), together.witness(together.shown_y).mean)
     assert figure.axes[0].get_xlabel().startswith("principal axis 1 of 5")
     assert figure.axes[0].get_ylabel().startswith("principal axis 2 of 5")
 
@@ -48,7 +48,7 @@ def test_principal_axes_are_those_of_standardised_rows():
     y[:, 0] += 2.0
     drawn = []
     for factor in (1, 1e6):
-        result = ts.test(x * [1, 1, factor], y * [1, 1, factor])
+        result = ts.test(x * [1, 1, factor], y * [1, 1, factor], subsets=None)
         rows = plot_result(result).axes[0].collections[0].get_offsets()
         assert len(rows) == 80
         drawn.append(np.abs(rows)[np.argsort(result.shown_x[:, 0])])  # rows are shown in any order

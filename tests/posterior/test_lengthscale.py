@@ -153,7 +153,7 @@ def samples():
 @pytest.mark.parametrize("model", ["adaptive", "paper", "published"])
 def test_densities_of_a_result(model):
     """The density of log ℓ by the trapezoidal rule on its own grid; the mass is that of this density times weights."""
-    result = ts.test(*samples(), model=model, points=20, tolerance=1e-6)
+    result = ts.test(*samples(), model=model, points=20, tolerance=1e-6, subsets=None)
     found, log_grid = result.lengthscale, np.log(result.lengthscale.grid)
     densities, masses = (found.density_h0, found.density_h1), (found.mass_h0, found.mass_h1)
     assert (np.diff(log_grid) > 0).all()
@@ -180,7 +180,7 @@ def test_densities_of_a_result(model):
 def test_densities_are_those_of_the_bayes_factors(model):
     """Under a uniform prior H1 weighs log ℓ by its Bayes factor, and H0 leaves it uniform."""
     x, y = samples()
-    result = ts.test(x, y, model=model, points=20, tolerance=1e-6)
+    result = ts.test(x, y, model=model, points=20, tolerance=1e-6, subsets=None)
     lengthscale = result.lengthscale
     places = np.linspace(0, len(lengthscale.grid) - 1, 9).astype(int)
     given = ts.log_bf10(x, y, lengthscale.grid[places], model=model, points=20)
@@ -213,3 +213,12 @@ def test_the_amplitude_is_weighed_by_the_shares_of_the_lengthscales():
     result = ts.test(x, y, points=20)
     assert result.amplitude.mass.sum() == pytest.approx(1.0, abs=1e-9)
     assert (result.amplitude.mass >= 0).all()
+
+
+def test_in_a_mixture_lengthscale_and_amplitude_are_those_of_all_columns_as_scaled():
+    x, y = samples()
+    mixed, alone = (ts.test(x, y, points=20, subsets=subsets) for subsets in ("auto", None))
+    assert abs(mixed.log_bf10 - alone.log_bf10) > 1e-3
+    for name in ("grid", "density_h0", "density_h1", "mass_h0", "mass_h1", "prob_h1"):
+        assert_allclose(getattr(mixed.lengthscale, name), getattr(alone.lengthscale, name), rtol=1e-12, err_msg=name)
+    assert_allclose(mixed.amplitude.mass, alone.amplitude.mass, rtol=1e-12)

@@ -131,7 +131,7 @@ def test_one_pass_over_a_grid_says_the_same_as_several(bounds, tolerance):
     model = replace(ADAPTIVE, lengthscale=LogUniform(*bounds))
     _, expected = infer(passes_of(x, y, model), 0.0, 1e-8)
     assert expected.rule.converged
-    found = ts.test(x, y, model=model, points=10, tolerance=tolerance)
+    found = ts.test(x, y, model=model, points=10, tolerance=tolerance, subsets=None)
     assert found.log_bf10 == pytest.approx(expected.log_bf10, abs=tolerance * max(1.0, abs(expected.log_bf10)))
     low, high = np.array(bounds) * found.lengthscale.median_heuristic
     assert low <= found.lengthscale.grid[0] and found.lengthscale.grid[-1] <= high

@@ -17,6 +17,7 @@ from twosample.data import View
 from twosample.engines import local
 from twosample.features import PointFeatures
 from twosample.kernels import RBF
+from twosample.mixture import evaluate_parts
 from twosample.points import REPRESENTATIVES
 
 # Derandomized: the same examples in every run, as with a fixed seed.
@@ -58,9 +59,25 @@ def any_samples(draw_from):
     return x, y, rng
 
 
+MIRRORED = {
+    "larger in x": "larger in y", "larger in y": "larger in x",
+    "more spread in x": "more spread in y", "more spread in y": "more spread in x",
+    "different shape": "different shape",
+}  # fmt: skip
+
+
 def swapped_agree(x, y, **options):
     first, second = ts.test(x, y, **options), ts.test(y, x, **options)
     assert first.log_bf10 == pytest.approx(second.log_bf10, abs=1e-9)
+    one, other = first.by_subset, second.by_subset
+    assert one.subsets == other.subsets
+    assert_allclose(one.log_bf10, other.log_bf10, atol=1e-9)
+    assert_allclose(one.subset_log_bf10, other.subset_log_bf10, atol=1e-9)
+    assert_allclose(one.auc, 1.0 - other.auc, atol=1e-12)
+    assert_allclose(one.spread * other.spread, 1.0, rtol=1e-12)
+    assert [MIRRORED[words] for words in one.direction] == list(other.direction)
+    for name in ("mmd", "auc"):
+        assert getattr(first.effect, name).mean == pytest.approx(getattr(second.effect, name).mean, abs=1e-9)
     assert_array_equal(first.points, second.points)
     at = first.points[::7]
     assert_allclose(first.witness(at).mean, -second.witness(at).mean, atol=1e-9)
@@ -71,6 +88,11 @@ def swapped_agree(x, y, **options):
 def same_answer(first, second, tolerance=1e-9):
     assert first.log_bf10 == pytest.approx(second.log_bf10, abs=tolerance)
     assert first.prob_h1 == pytest.approx(second.prob_h1, abs=tolerance)
+    one, other = first.by_subset, second.by_subset
+    if one is not None:
+        assert (one.subsets, one.direction) == (other.subsets, other.direction)
+        for name in ("log_bf10", "subset_log_bf10", "prior", "auc", "spread"):
+            assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-9, atol=tolerance, err_msg=name)
 
 
 # ---- order of the samples and of the rows
@@ -180,10 +202,50 @@ def test_units_with_given_points_and_lengthscale(samples, lengthscale):
 @given(continuous(least_columns=2))
 def test_order_of_the_columns(samples):
     x, y, _ = samples
-    first = ts.test(x, y)
+    names = list("abc"[: x.shape[1]])
+    first = ts.test(*(pd.DataFrame(rows, columns=names) for rows in (x, y)))
+    by_subset = {frozenset(row.columns): row for row in first.subsets}
+    by_column = {row.column: row for row in first.by_column}
     for order in itertools.permutations(range(x.shape[1])):
-        second = ts.test(x[:, order], y[:, order])
-        same_answer(first, second, 1e-6)
+        second = ts.test(*(pd.DataFrame(rows, columns=names).iloc[:, list(order)] for rows in (x, y)))
+        assert second.log_bf10 == pytest.approx(first.log_bf10, abs=1e-6)
+        for row in second.subsets:
+            expected = by_subset[frozenset(row.columns)]
+            assert row.prior == expected.prior
+            assert row.log_bf10 == pytest.approx(expected.log_bf10, abs=1e-6)
+        for row in second.by_column:
+            assert row.log_bf10 == pytest.approx(by_column[row.column].log_bf10, abs=1e-9)
+            assert row.words == by_column[row.column].words
+
+
+@few
+@given(continuous(most_columns=4), st.booleans())
+def test_monotone_maps_of_columns_leave_all_tests_of_ranks(samples, paired):
+    x, y, rng = samples
+    n = min(len(x), len(y)) if paired else None
+    x, y = x[:n], y[:n]
+    maps = [np.exp, lambda v: v**3 + 0.1 * v, lambda v: np.arctan(v) - 7.0, lambda v: v]
+    chosen = rng.permutation(4)[: x.shape[1]]
+    seen = [np.column_stack([maps[k](rows[:, column]) for column, k in enumerate(chosen)]) for rows in (x, y)]
+    first, second = log_bf10_of_ranks(x, y, paired), log_bf10_of_ranks(*seen, paired)
+    for one, other in zip(first, second, strict=True):
+        assert_array_equal(one, other)
+    one, other = (ts.test(*both, paired=paired).by_subset for both in ((x, y), seen))
+    assert one.direction == other.direction
+    # Where all columns are tested, half of the weight is on values as scaled, which the maps change.
+    parts = [subset for subset in one.subsets if len(subset) < x.shape[1]]
+    for subset in parts:
+        at = one.subsets.index(subset)
+        assert one.subset_log_bf10[at] == other.subset_log_bf10[at]
+    assert_array_equal(one.auc, other.auc)
+    assert_array_equal(one.spread, other.spread)
+
+
+def log_bf10_of_ranks(x, y, paired):
+    """Log BF10 of every test of a mixture but the joint one."""
+    plan = ts.plan(x, y, paired=paired)
+    collected = plan.statistics(x, y)
+    return evaluate_parts(plan, lambda part, tests: collected.parts[part].select(tests, len(plan.parts[part].points)))
 
 
 @few
@@ -192,7 +254,9 @@ def test_order_of_the_columns_with_given_points(samples):
     x, y, rng = samples
     points = draw(rng, 12, x.shape[1])
     order = rng.permutation(x.shape[1])
-    same_answer(ts.test(x, y, points=points), ts.test(x[:, order], y[:, order], points=points[:, order]))
+    first, second = ts.test(x, y, points=points), ts.test(x[:, order], y[:, order], points=points[:, order])
+    assert first.log_bf10 == pytest.approx(second.log_bf10, abs=1e-9)
+    assert_allclose(second.by_subset.log_bf10, first.by_subset.log_bf10[order], atol=1e-9)
 
 
 # ---- default points
@@ -252,7 +316,7 @@ def test_units_and_origins_of_many_rows(n_columns):
 # ---- containers, chunks and seeds
 
 
-@few
+@settings(few, max_examples=6)  # a dozen tests each
 @given(any_samples())
 def test_every_container_gives_the_identical_answer(samples):
     x, y, _ = samples

@@ -23,8 +23,10 @@ from twosample.cli.options import (
     points_option,
     question_options,
     quiet_option,
+    rope_option,
     sample_options,
     seed_option,
+    subsets_option,
     tolerance_option,
 )
 from twosample.cli.output import STDOUT, check_outputs, save_plot, show, show_comparison, show_each
@@ -134,6 +136,7 @@ Examples:
   twosample test trial.csv --by arm                  one file; column "arm" holds two values
   twosample test trial.csv --by arm --groups a,c     one file, two of its groups
   twosample test a.csv b.csv --columns dose,weight   only these columns
+  twosample test a.csv b.csv --rope 0.55             also whether there is a difference that matters
   twosample test a.csv b.csv --plot answer.pdf --json answer.json
 """
 
@@ -143,8 +146,10 @@ Examples:
 @model_option("adaptive")
 @lengthscale_option
 @points_option
+@subsets_option
 @tolerance_option
-@permutations_option(0, 0, "Number of permutations for a p-value.")
+@permutations_option(0, 0, "Number of permutations for a p-value and an e-value.")
+@rope_option
 @question_options
 @seed_option("Seed of random pairs and permutations, where they are needed.")
 @json_option

@@ -21,8 +21,10 @@ __all__ = [
     "points_option",
     "question_options",
     "quiet_option",
+    "rope_option",
     "sample_options",
     "seed_option",
+    "subsets_option",
     "tolerance_option",
 ]
 
@@ -130,6 +132,21 @@ tolerance_option = click.option(
     show_default=True,
     metavar="ERROR",
     help="Wanted error of log BF10, relative where that is more than 1.",
+)
+subsets_option = click.option(
+    "--subsets",
+    type=click.Choice(["auto", "all", "none"]),
+    default="auto",
+    show_default=True,
+    callback=lambda context, parameter, value: None if value == "none" else value,
+    help="Which columns may differ: all together, each alone and each pair (auto); all subsets of up to 10 columns "
+    "(all); all together as scaled, and nothing else (none).",
+)
+rope_option = click.option(
+    "--rope",
+    type=float,
+    metavar="AUC",
+    help="Also print P(AUC > this), that there is a difference that matters; between 0.5 and 1, such as 0.55.",
 )
 points_option = count_option("--points", 40, "Number of evaluation points.")
 json_option = path_option("--json", "json_path", help="Write the whole result to this file.")

@@ -109,11 +109,13 @@ def stack_moments(
     return (None, None, found[0]) if paired else (found[0], found[1], None)
 
 
-def column_moments(ranks: Ranks, rows: Array) -> Moments:
-    """Moments of the normal scores and of the levels of every column, (2, D, 1)."""
+def column_moments(ranks: Ranks, rows: Array, others: Array | None = None) -> Moments:
+    """Moments of the normal scores and of the levels of every column, (2, D, 1), or of pairs those of differences."""
     total = Moments(0, np.zeros((2, rows.shape[1], 1)), np.zeros((2, rows.shape[1], 1, 1)))
     for part in _blocks(len(rows)):
         values = np.stack([ranks.apply(rows[part]), ranks.shares(rows[part])])
+        if others is not None:
+            values -= np.stack([ranks.apply(others[part]), ranks.shares(others[part])])
         mean = values.mean(axis=1)
         scatter = np.square(values - mean[:, np.newaxis]).sum(axis=1)
         total = total.merge(Moments(values.shape[1], mean[..., np.newaxis], scatter[..., np.newaxis, np.newaxis]))

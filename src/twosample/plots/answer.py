@@ -8,6 +8,7 @@ import numpy as np
 
 from twosample.errors import InputError
 from twosample.plots.common import DIFFER_COLOR, FAINT, INK, add_legend, as_text, headline, new_figure, number_log_axis
+from twosample.plots.drivers import draw_drivers
 from twosample.plots.labels import answer_in_words, short, unit_in_words
 from twosample.plots.one_column import draw_column
 from twosample.plots.several_columns import draw_columns
@@ -25,6 +26,9 @@ _PROBABILITY_COLOR = "#7B3294"
 
 def plot_result(result: TwoSampleResult, *, names: tuple[str, str] = ("x", "y")) -> Figure:
     """Draw a result: the two samples, the witness function, and the posterior of the lengthscale.
+
+    Of three columns or more it shows up to three columns, or two together, that drive the difference, and the columns
+    that are the likeliest to differ; for models that test all columns together only, the first two principal axes.
 
     Parameters
     ----------
@@ -55,6 +59,18 @@ def plot_result(result: TwoSampleResult, *, names: tuple[str, str] = ("x", "y"))
         raise InputError(f"names: need one name for each of the two samples, not {len(names)}")
     labels = (short(names[0]), short(names[1]))
 
+    if result.drivers:
+        figure, scale = draw_drivers(result, labels)
+        scale.set_title("At what scale, all columns together", loc="left", color=INK)
+    else:
+        figure, scale = _draw_all(result, labels)
+    _draw_lengthscale(scale, result)
+    headline(figure, result, *answer_in_words(result))
+    return figure
+
+
+def _draw_all(result: TwoSampleResult, names: tuple[str, str]) -> tuple[Figure, Axes]:
+    """All columns at once, as one or two need it; returns the axes left free too."""
     one_column = len(result.columns) == 1
     figure = new_figure(11.0, 6.2) if one_column else new_figure(15.0, 5.2)
     if one_column:
@@ -62,20 +78,17 @@ def plot_result(result: TwoSampleResult, *, names: tuple[str, str] = ("x", "y"))
         samples = figure.add_subplot(grid[0, 0])
         witness = figure.add_subplot(grid[1, 0], sharex=samples)
         scale = figure.add_subplot(grid[:, 1])
-        draw_column(samples, witness, result, labels)
+        draw_column(samples, witness, result, names)
     else:
         samples, witness, scale = figure.subplots(1, 3)
-        draw_columns(samples, witness, result, labels)
-    _draw_lengthscale(scale, result)
-
-    headline(figure, result, *answer_in_words(result))
+        draw_columns(samples, witness, result, names)
     for axes, text in (
         (samples, "The samples"),
         (witness, "Where they differ, if they do"),
         (scale, "At what scale they differ, if they do"),
     ):
         axes.set_title(text, loc="left", color=INK)
-    return figure
+    return figure, scale
 
 
 def _draw_lengthscale(axes: Axes, result: TwoSampleResult) -> None:

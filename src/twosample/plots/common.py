@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from twosample.words import sentence
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, FigureBase
+    from matplotlib.legend import Legend
     from matplotlib.text import Text
 
     from twosample.baselines import HolmesResult
@@ -27,9 +29,9 @@ __all__ = [
     "INK",
     "MOST_PANELS",
     "NEUTRAL",
-    "SHOWN_SHARE",
     "X_COLOR",
     "Y_COLOR",
+    "add_figure_legend",
     "add_legend",
     "as_text",
     "headline",
@@ -39,7 +41,6 @@ __all__ = [
     "new_figure",
     "number_log_axis",
     "plain_ticks",
-    "shown_range",
 ]
 
 
@@ -51,9 +52,12 @@ INK = "#333333"
 FAINT = "#777777"
 DIFFER_COLOR = "#009E73"
 
-SHOWN_SHARE = 0.995
 GRID_1D = 400
 MOST_PANELS = 12
+# Of a headline, with room to spare.
+_CHARACTERS_PER_INCH = 8.0
+# The same of a legend.
+_SMALL_PER_INCH = 14.0
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -70,8 +74,12 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def headline(figure: Figure, result: TwoSampleResult | GibbsResult | HolmesResult, *numbers: str) -> None:
-    """The verdict, and the numbers below it."""
-    title = f"{sentence(result.verdict)}\n{'      '.join(numbers)}"
+    """The verdict, in as many lines as it needs, and the numbers below it."""
+    widest = int(_CHARACTERS_PER_INCH * figure.get_figwidth())
+    verdict = sentence(result.verdict)
+    if len(verdict) > widest:
+        verdict = "\n".join(textwrap.fill(part, widest) for part in verdict.replace(", ", ",\n").splitlines())
+    title = f"{verdict}\n{'      '.join(numbers)}"
     as_text(figure.suptitle(title, fontsize="x-large", color=INK))
 
 
@@ -102,6 +110,20 @@ def add_legend(axes: Axes, handles: list[Any], labels: list[str], *, ncols: int 
         markerscale=1.6,
         ncols=ncols,
     )
+    _write_labels(legend, labels)
+
+
+def add_figure_legend(figure: FigureBase, handles: list[Any], labels: list[str], width: float) -> None:
+    """Put a legend below all axes, in as few lines as fit the width in inches."""
+    longest = max(len(label) for label in labels) + 6
+    ncols = max(1, min(len(labels), int(_SMALL_PER_INCH * width / longest)))
+    legend = figure.legend(
+        handles, ["?"] * len(labels), loc="outside lower center", ncols=ncols, frameon=False, fontsize="small"
+    )
+    _write_labels(legend, labels)
+
+
+def _write_labels(legend: Legend, labels: list[str]) -> None:
     # The texts are set afterwards because matplotlib leaves out labels that start with an underscore.
     for text, label in zip(legend.get_texts(), labels, strict=True):
         as_text(text).set_text(label)
@@ -132,14 +154,6 @@ def _number(value: float) -> str:
         return f"{value:g}"
     digits, exponent = f"{value:.0e}".split("e")
     return f"{digits}e{int(exponent)}"
-
-
-def shown_range(values: Array) -> tuple[float, float]:
-    """Where the central values lie, with a margin."""
-    tail = 0.5 * (1.0 - SHOWN_SHARE)
-    low, high = (float(value) for value in np.quantile(values, (tail, 1.0 - tail)))
-    margin = 0.05 * (high - low) if high > low else max(abs(low), 1.0) * 0.5
-    return low - margin, high + margin
 
 
 def kernel_density(rows: Array, at: Array) -> Array:

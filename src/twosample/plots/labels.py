@@ -8,25 +8,45 @@ from twosample.words import log_bf10_text, printable, probability_in_words
 
 if TYPE_CHECKING:
     from twosample.baselines import HolmesResult
+    from twosample.columns import ColumnEvidence
     from twosample.gibbs_result import GibbsResult
     from twosample.result import TwoSampleResult
 
-__all__ = ["answer_in_words", "column_labels", "sample_labels", "sampled_answer_in_words", "short", "unit_in_words"]
+__all__ = [
+    "LONGEST_WITHIN",
+    "answer_in_words",
+    "column_in_words",
+    "column_labels",
+    "pair_in_words",
+    "probability_label",
+    "sample_labels",
+    "sampled_answer_in_words",
+    "short",
+    "unit_in_words",
+]
 
 _LONGEST_NAME = 28
+# Of a name within a line of words.
+LONGEST_WITHIN = 16
 
 
-def short(name: str) -> str:
-    """A name without its middle where it is long: names that start alike often differ at the end."""
+def short(name: str, longest: int = _LONGEST_NAME) -> str:
+    """A name without its middle where it is long: names that start alike often differ at the end.
+
+    Examples
+    --------
+    >>> short("before the operation", 15)
+    'before ...ation'
+    """
     shown = printable(str(name))
-    return shown if len(shown) <= _LONGEST_NAME else f"{shown[:14]}...{shown[17 - _LONGEST_NAME :]}"
+    return shown if len(shown) <= longest else f"{shown[: longest // 2]}...{shown[longest // 2 + 3 - longest :]}"
 
 
-def column_labels(result: TwoSampleResult | GibbsResult | HolmesResult) -> list[str]:
+def column_labels(result: TwoSampleResult | GibbsResult | HolmesResult, longest: int = _LONGEST_NAME) -> list[str]:
     """What to call the columns; those without a name go by their position."""
     if len(result.columns) == 1 and result.columns[0].isdigit():
         return ["value"]
-    return [f"column {name}" if name.isdigit() else short(name) for name in result.columns]
+    return [f"column {name}" if name.isdigit() else short(name, longest) for name in result.columns]
 
 
 def sample_labels(result: TwoSampleResult, names: tuple[str, str]) -> list[str]:
@@ -35,6 +55,46 @@ def sample_labels(result: TwoSampleResult, names: tuple[str, str]) -> list[str]:
     for name, n, shown in zip(names, (result.n_x, result.n_y), (result.shown_x, result.shown_y), strict=True):
         labels.append(f"{name} ({n:,} rows)" if len(shown) == n else f"{name} ({len(shown):,} of {n:,} rows)")
     return labels
+
+
+def column_in_words(row: ColumnEvidence, names: tuple[str, str]) -> list[str]:
+    """How likely a column differs and, if it is likely, which way and how much.
+
+    Examples
+    --------
+    >>> from twosample.columns import ColumnEvidence
+    >>> column_in_words(ColumnEvidence("dose", 0.9, 2.0, "larger in y, small (AUC 0.61)"), ("before", "after"))
+    ['P(differs) = 0.9000', 'larger in after, small (AUC 0.61)']
+    >>> column_in_words(ColumnEvidence("dose", 0.1, -2.0, "larger in y, small (AUC 0.61)"), ("before", "after"))
+    ['P(differs) = 0.1000']
+    """
+    words = f"P(differs) {_probability(row.prob)}"
+    if row.prob <= 0.5:
+        return [words]
+    way = row.words
+    for name, sample in zip(names, ("x", "y"), strict=True):
+        for start in (f"larger in {sample}", f"more spread in {sample}"):
+            if row.words.startswith(start):
+                way = f"{start[:-1]}{name}{row.words[len(start) :]}"
+    return [words, way]
+
+
+def pair_in_words(result: TwoSampleResult, columns: tuple[int, ...]) -> list[str]:
+    """The evidence that the samples differ in two columns together."""
+    names = tuple(result.columns[place] for place in columns)
+    log_bf10 = next(row.log_bf10 for row in result.subsets if row.columns == names)
+    return [f"{_log_bayes_factor(log_bf10)} of these two", "in how they go together"]
+
+
+def probability_label(probability: float) -> str:
+    """A probability in two digits, for a bar.
+
+    Examples
+    --------
+    >>> probability_label(0.374), probability_label(0.996), probability_label(0.001)
+    ('0.37', '> 0.99', '< 0.01')
+    """
+    return "< 0.01" if probability < 0.01 else "> 0.99" if probability > 0.99 else f"{probability:.2f}"
 
 
 def unit_in_words(result: TwoSampleResult | GibbsResult) -> str:

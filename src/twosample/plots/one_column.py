@@ -17,50 +17,65 @@ from twosample.plots.common import (
     as_text,
     kernel_density,
     plain_ticks,
-    shown_range,
 )
 from twosample.plots.labels import column_labels, sample_labels
+from twosample.sketch import shown_range
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from twosample.result import TwoSampleResult
+    from twosample.witness import Witness
 
-__all__ = ["draw_column"]
+__all__ = ["WITNESS_LABELS", "draw_column", "draw_densities", "draw_witness_curve"]
+
+# Width of a character in inches.
+_CHARACTER = 0.08
+WITNESS_LABELS = ("posterior mean", "95 % band", "50 % band")
 
 
 def draw_column(samples: Axes, witness: Axes, result: TwoSampleResult, names: tuple[str, str]) -> None:
     """Draw the densities of both samples, and below them the witness."""
-    pooled = np.concatenate([result.shown_x[:, 0], result.shown_y[:, 0]])
-    low, high = shown_range(pooled)
-    at = np.linspace(low, high, GRID_1D)
-
-    handles: list[Any] = []
-    top = 0.0
-    for rows, color in ((result.shown_x[:, 0], X_COLOR), (result.shown_y[:, 0], Y_COLOR)):
-        density = kernel_density(rows, at)
-        top = max(top, float(density.max()))
-        samples.fill_between(at, density, color=color, alpha=0.18, linewidth=0)
-        handles += samples.plot(at, density, color=color, linewidth=1.8)
-    for rows, color, height in (
-        (result.shown_x[:, 0], X_COLOR, -0.05 * top),
-        (result.shown_y[:, 0], Y_COLOR, -0.12 * top),
-    ):
-        samples.plot(rows, np.full(len(rows), height), "|", color=color, markersize=7, alpha=0.45, markeredgewidth=0.7)
-    samples.set(ylim=(-0.17 * top, 1.1 * top), ylabel="density", yticks=[])
-    samples.axhline(0.0, color=FAINT, linewidth=0.6)
+    limits = shown_range(np.concatenate([result.shown_x[:, 0], result.shown_y[:, 0]]))
+    handles = draw_densities(samples, result.shown_x[:, 0], result.shown_y[:, 0], limits)
     labels = sample_labels(result, names)
     add_legend(samples, handles, labels, ncols=2 if len("".join(labels)) < 48 else 1, above=True)
-    samples.tick_params(labelbottom=False)
-    outside = int(np.count_nonzero((pooled < low) | (pooled > high)))
+    curve = result.witness(np.linspace(*limits, GRID_1D))
+    handles = draw_witness_curve(witness, curve, names, column_labels(result)[0])
+    add_legend(witness, handles, list(WITNESS_LABELS), ncols=3)
+
+
+def draw_densities(axes: Axes, x: Array, y: Array, limits: tuple[float, float]) -> list[Any]:
+    """Draw the densities of the values of both samples, each a line below; returns what a legend needs."""
+    at = np.linspace(*limits, GRID_1D)
+    handles: list[Any] = []
+    top = 0.0
+    for values, color in ((x, X_COLOR), (y, Y_COLOR)):
+        density = kernel_density(values, at)
+        top = max(top, float(density.max()))
+        axes.fill_between(at, density, color=color, alpha=0.18, linewidth=0)
+        handles += axes.plot(at, density, color=color, linewidth=1.8)
+    for values, color, height in ((x, X_COLOR, -0.05 * top), (y, Y_COLOR, -0.12 * top)):
+        axes.plot(values, np.full(len(values), height), "|", color=color, markersize=7, alpha=0.45, markeredgewidth=0.7)
+    pooled = np.concatenate([x, y])
+    outside = int(np.count_nonzero((pooled < limits[0]) | (pooled > limits[1])))
+    axes.set(ylim=(-0.17 * top, (1.25 if outside else 1.1) * top), ylabel="density", yticks=[])
+    axes.axhline(0.0, color=FAINT, linewidth=0.6)
+    axes.tick_params(labelbottom=False)
     if outside:
         words = f"{outside} {'row' if outside == 1 else 'rows'} out of view"
-        samples.text(0.01, 0.96, words, transform=samples.transAxes, va="top", color=FAINT, fontsize="small")
-    _draw_witness_curve(witness, result, at, names)
+        axes.text(0.01, 0.96, words, transform=axes.transAxes, va="top", color=FAINT, fontsize="small")
+    return handles
 
 
-def _draw_witness_curve(axes: Axes, result: TwoSampleResult, at: Array, names: tuple[str, str]) -> None:
-    witness = result.witness(at)
+def draw_witness_curve(
+    axes: Axes, witness: Witness, names: tuple[str, str], label: str, width: float = 5.5
+) -> list[Any]:
+    """Draw the witness of one column with its bands, about so many inches wide.
+
+    Returns what a legend needs, with `WITNESS_LABELS`.
+    """
+    at = witness.at[:, 0]
     bands = {level: witness.band(level) for level in (0.95, 0.5)}
     handles: list[Any] = []
     for (low, high), color in zip(bands.values(), ("#D9D9D9", "#B0B0B0"), strict=True):
@@ -71,7 +86,7 @@ def _draw_witness_curve(axes: Axes, result: TwoSampleResult, at: Array, names: t
     lower, upper = bands[0.95]
     reach = max(float(np.max(np.abs([lower, upper]))), np.finfo(float).tiny)
     axes.set(xlim=(at[0], at[-1]), ylim=(-1.35 * reach, 1.35 * reach), ylabel="witness")
-    as_text(axes.set_xlabel(column_labels(result)[0]))
+    as_text(axes.set_xlabel(label))
     plain_ticks(axes)
     for sign, name, color, clear in (
         (1.0, names[0], X_COLOR, bool((lower > 0).any())),
@@ -82,12 +97,12 @@ def _draw_witness_curve(axes: Axes, result: TwoSampleResult, at: Array, names: t
         if not (signed > 0).any():
             continue
         peak = (at[int(np.argmax(signed))] - at[0]) / (at[-1] - at[0])
-        side = "left" if peak < 0.2 else "right" if peak > 0.8 else "center"
         words = f"more {name} here" if clear else f"perhaps more {name} here"
+        half = min(0.5 * len(words) * _CHARACTER / width + 0.02, 0.5)
         as_text(
             axes.text(
-                float(np.clip(peak, 0.02, 0.98)), 0.5 + 0.47 * sign, words, transform=axes.transAxes, ha=side,
+                float(np.clip(peak, half, 1.0 - half)), 0.5 + 0.47 * sign, words, transform=axes.transAxes, ha="center",
                 va="top" if sign > 0 else "bottom", color=color if clear else FAINT,
             )
         )  # fmt: skip
-    add_legend(axes, handles, ["posterior mean", "95 % band", "50 % band"], ncols=3)
+    return handles

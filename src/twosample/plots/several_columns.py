@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,27 +12,30 @@ from twosample.plots.common import (
     FAINT,
     INK,
     NEUTRAL,
-    SHOWN_SHARE,
     X_COLOR,
     Y_COLOR,
     add_legend,
     as_text,
     plain_ticks,
-    shown_range,
 )
 from twosample.plots.labels import column_labels, sample_labels
+from twosample.sketch import SHOWN_SHARE, shown_range
+from twosample.witness import locations
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap, Normalize
 
     from twosample.result import TwoSampleResult
+    from twosample.witness import Driver, Witness
 
-__all__ = ["draw_columns"]
+__all__ = ["draw_columns", "draw_pair"]
 
 
 _GRID_2D = 90
 _MARKERS = ("o", "^")
+# Characters in a line at the colour scale.
+_WIDEST = 15
 
 
 class _Plane(NamedTuple):
@@ -40,23 +44,43 @@ class _Plane(NamedTuple):
     x: Array
     y: Array
     labels: tuple[str, str]
+    limits: tuple[tuple[float, float], tuple[float, float]]
 
-    @property
-    def limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        both = np.concatenate([self.x, self.y])
-        return shown_range(both[:, 0]), shown_range(both[:, 1])
+    @classmethod
+    def of(cls, x: Array, y: Array, labels: tuple[str, str]) -> _Plane:
+        """With the limits that these rows need."""
+        both = np.concatenate([x, y])
+        return cls(x, y, labels, (shown_range(both[:, 0]), shown_range(both[:, 1])))
 
 
 def draw_columns(samples: Axes, witness: Axes, result: TwoSampleResult, names: tuple[str, str]) -> None:
     """Draw the rows of both samples, and beside them the witness."""
     if len(result.columns) == 2:
         first, second = column_labels(result)
-        plane = _Plane(result.shown_x, result.shown_y, (first, second))
-        _draw_witness_map(witness, result, plane, names)
+        plane = _Plane.of(result.shown_x, result.shown_y, (first, second))
+        grid = np.stack([np.linspace(*limits, _GRID_2D) for limits in plane.limits])
+        _draw_witness_map(witness, grid, result.witness(locations(grid)), plane, names)
     else:
         plane = _principal_plane(result)
         _draw_witness_rows(witness, result, plane, names)
+    _draw_rows(samples, witness, result, plane, names)
 
+
+def draw_pair(samples: Axes, witness: Axes, result: TwoSampleResult, pair: Driver, names: tuple[str, str]) -> None:
+    """Draw the rows of both samples in two of the columns, and beside them the witness of these."""
+    columns, labels = list(pair.columns), column_labels(result)
+    first, second = ((float(places[0]), float(places[-1])) for places in pair.grid)
+    plane = _Plane(
+        result.shown_x[:, columns],
+        result.shown_y[:, columns],
+        (labels[columns[0]], labels[columns[1]]),
+        (first, second),
+    )
+    _draw_witness_map(witness, pair.grid, pair.witness, plane, names)
+    _draw_rows(samples, witness, result, plane, names)
+
+
+def _draw_rows(samples: Axes, witness: Axes, result: TwoSampleResult, plane: _Plane, names: tuple[str, str]) -> None:
     handles: list[Any] = []
     size = _marker_size(plane)
     for rows, color, marker in zip((plane.x, plane.y), (X_COLOR, Y_COLOR), _MARKERS, strict=True):
@@ -84,19 +108,18 @@ def _principal_plane(result: TwoSampleResult) -> _Plane:
     _, singular, axes = np.linalg.svd(inner - center, full_matrices=False)
     shares = singular**2 / np.sum(singular**2)
     first, second = (f"principal axis {i + 1} of {x.shape[1]} ({shares[i]:.0%} of the variance)" for i in range(2))
-    return _Plane((x - center) @ axes[:2].T, (y - center) @ axes[:2].T, (first, second))
+    return _Plane.of((x - center) @ axes[:2].T, (y - center) @ axes[:2].T, (first, second))
 
 
-def _draw_witness_map(axes: Axes, result: TwoSampleResult, plane: _Plane, names: tuple[str, str]) -> None:
+def _draw_witness_map(axes: Axes, grid: Array, found: Witness, plane: _Plane, names: tuple[str, str]) -> None:
     from matplotlib.lines import Line2D
 
-    first, second = (np.linspace(*limits, _GRID_2D) for limits in plane.limits)
-    at = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
-    witness = result.witness(at)
-    norm = _centered(witness.mean, witness.sd)
+    first, second = grid
+    shape = (len(first), len(second))
+    norm = _centered(found.mean, found.sd)
     levels = np.linspace(norm.vmin or 0.0, norm.vmax or 0.0, 22)
-    mean = witness.mean.reshape(_GRID_2D, _GRID_2D)
-    clear = (np.abs(witness.mean) - 2.0 * witness.sd).reshape(_GRID_2D, _GRID_2D)
+    mean = found.mean.reshape(shape).T
+    clear = (np.abs(found.mean) - 2.0 * found.sd).reshape(shape).T
 
     filled = axes.contourf(first, second, mean, levels=levels, cmap=_colors(), norm=norm)
     if clear.min() < 0.0 < clear.max():
@@ -144,6 +167,7 @@ def _witness_scale(axes: Axes, drawn: object, norm: Normalize, names: tuple[str,
     """A colour scale that says at its ends which sample has more there."""
     bar = axes.figure.colorbar(drawn, ax=axes, shrink=0.8, pad=0.02)  # type: ignore[arg-type]
     bar.set_ticks([norm.vmin or 0.0, 0.0, norm.vmax or 0.0])
-    bar.set_ticklabels([f"more\n{names[1]}", "0", f"more\n{names[0]}"])
+    low, high = (f"more\n{textwrap.fill(name, _WIDEST)}" for name in (names[1], names[0]))
+    bar.set_ticklabels([low, "0", high])
     for text in bar.ax.get_yticklabels():
         as_text(text)

@@ -4,9 +4,9 @@ Each generator draws both samples and then, from the same two laws, evaluation p
 `rng` is an int, a SeedSequence or a Generator; the same seed gives the same samples, whatever the number of points.
 
 >>> import twosample as ts
->>> pair = ts.simulate.gaussian(200, 0, sd=3)
+>>> pair = ts.simulate.gaussian(200, 0, sd=4)
 >>> ts.test(pair.x, pair.y, points=pair.points).verdict
-'very strong evidence that the samples differ'
+'very strong evidence of a very large difference'
 """
 
 from twosample.simulate.networks import correlated_gaussian, hub_network, random_network

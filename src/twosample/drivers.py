@@ -1,0 +1,97 @@
+"""What drives the difference: the few columns, or the pair of columns, that a picture of many columns shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twosample.columns import BySubset
+from twosample.mixture import OneTest
+from twosample.sketch import shown_range
+from twosample.witness import Driver, WitnessPosterior, locations
+
+if TYPE_CHECKING:
+    from twosample.arrays import Array
+    from twosample.plan import Plan
+
+__all__ = ["TestOf", "choose", "drivers"]
+
+# A test of a stack, from the number of the stack and its own.
+TestOf = Callable[[int, int], OneTest]
+
+# One and two columns need no choice.
+_FEWEST_COLUMNS = 3
+# Columns that are shown if they are likelier to differ than not; the likeliest always is.
+_MOST_DRIVERS = 3
+_LIKELY = 0.5
+# A share of the values; half as far again is shown to either side, where there are values.
+_MOST = 0.95
+# Places along a column shown alone, and along each of a pair.
+_PLACES = {1: 120, 2: 28}
+
+
+def choose(by_subset: BySubset, differ: bool) -> list[tuple[int, ...]]:
+    """The places of the columns to show, likeliest first: a pair, or up to three columns.
+
+    Parameters
+    ----------
+    by_subset
+        What the data say of columns and of subsets of columns.
+    differ
+        Whether there is clear evidence that the samples differ.
+    """
+    pair = by_subset.together() if differ else None
+    if pair is not None:
+        return [pair]
+    order = np.argsort(-by_subset.log_bf10, kind="stable").tolist()
+    probabilities = by_subset.probabilities
+    likely = [place for place in order[:_MOST_DRIVERS] if probabilities[place] > _LIKELY]
+    return [(place,) for place in likely or order[:1]]
+
+
+def drivers(plan: Plan, by_subset: BySubset, differ: bool, test_of: TestOf, rows: Array) -> tuple[Driver, ...]:
+    """The witness of each, over the range that is shown; none where there are only one or two columns.
+
+    Parameters
+    ----------
+    plan
+        Says which tests there are.
+    by_subset, differ
+        As for `choose`.
+    test_of
+        Does one of the tests.
+    rows
+        Rows of both samples that are shown (n, D), in the units of the data.
+    """
+    if len(plan.columns) < _FEWEST_COLUMNS:
+        return ()
+    return tuple(_driver(plan, test_of(*_number_of(plan, columns)), rows) for columns in choose(by_subset, differ))
+
+
+def _number_of(plan: Plan, columns: tuple[int, ...]) -> tuple[int, int]:
+    """The stack with the test of these columns, and its number there."""
+    for number, part in enumerate(plan.parts):
+        if part.columns.shape[1] == len(columns):
+            found = np.flatnonzero((part.columns == columns).all(axis=1))
+            if found.size:
+                return number, int(found[0])
+    raise AssertionError(f"no test of {columns}")
+
+
+def _driver(plan: Plan, test: OneTest, rows: Array) -> Driver:
+    count = _PLACES[len(test.columns)]
+    grid = np.stack([np.linspace(*_range(rows[:, column]), count) for column in test.columns])
+    posterior = WitnessPosterior.of(test.evidence, test.posterior, test.features, plan.model)
+    mean, sd = posterior.at(test.features.view.apply(locations(grid)))
+    shape = (count,) * len(test.columns)
+    return Driver(test.columns, grid, mean.reshape(shape), sd.reshape(shape))
+
+
+def _range(values: Array) -> tuple[float, float]:
+    """The range that is shown; of heavy tails only what is near most of the values."""
+    low, high = shown_range(values)
+    first, last = (float(value) for value in np.quantile(values, (0.5 - 0.5 * _MOST, 0.5 + 0.5 * _MOST)))
+    reach = 0.5 * (last - first)
+    return (max(low, first - reach), min(high, last + reach)) if reach > 0.0 else (low, high)
