@@ -2,8 +2,8 @@
 
 The sampler has a lengthscale for each column and ranks the columns in `relevance`; the test weighs subsets of columns
 and ranks them in `by_column`. Chains are short. The first data sets are the same for each model of the sampler; there
-are fewer for the slow one. Run with ``python -m benchmarks.relevance`` (a quarter of an hour on two cores), or with the
-names of models for those alone.
+are fewer for the slow one. Run with ``python -m benchmarks.relevance adaptive`` (7 minutes on two cores), or with
+``paper``, or with neither for both (about 20 minutes).
 """
 
 from __future__ import annotations
