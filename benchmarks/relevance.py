@@ -1,8 +1,8 @@
 """How often the two of six columns that differ are ranked first, by the sampler and by the test.
 
 The sampler has a lengthscale for each column and ranks the columns in `relevance`; the test weighs subsets of columns
-and ranks them in `by_column`. Chains are short. Run with ``python -m benchmarks.relevance``, or with the names of models:
-``paper`` takes half an hour.
+and ranks them in `by_column`. Chains are short. Run with ``python -m benchmarks.relevance``, or with the names of
+models: ``paper`` takes half an hour.
 """
 
 from __future__ import annotations
