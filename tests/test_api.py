@@ -977,7 +977,7 @@ def test_warnings_of_the_sampler_point_at_the_caller():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         line = sys._getframe().f_lineno + 1
-        ts.gibbs(x, y, points=5, steps=24, burn_in=8, chains=2, paired=True, nan_policy="omit")
+        ts.gibbs(x, y, points=5, steps=24, burn_in=8, chains=2, model="paper", paired=True, nan_policy="omit")
     assert {(warning.filename, warning.lineno) for warning in caught} == {(__file__, line)}
     said = {
         (warning.category, part)
