@@ -31,10 +31,20 @@ from scipy.special import logsumexp
 import twosample as ts
 from benchmarks.power import WORST_LOG_SCORE
 from benchmarks.problems import columns_of, problems
-from benchmarks.suite import RUNS, Array, generator, lines_of, log_score, run_any, write_lines
+from benchmarks.suite import RESULTS, RUNS, Array, generator, lines_of, log_score, run_any, write_lines
+from twosample import subsets
+from twosample.data import Ranks, Samples
+from twosample.engines import local
 from twosample.errors import TwoSampleWarning
+from twosample.features import StackFeatures
+from twosample.kernels import RBF
+from twosample.mixture import log_mean, stack_log_bf10
+from twosample.models import PRESETS
+from twosample.points import thin
+from twosample.statistics import FeatureStatistics
 
-DEVELOPMENT_SEED = 20_270_331
+DEVELOPMENT_SEED = 987_654_321
+MODEL, POINTS = PRESETS["adaptive"], 40
 PARTS = ("J", "Jr", "S", "Sr", "P", "Pr")
 MIXTURES = (
     *PARTS,
@@ -42,6 +52,8 @@ MIXTURES = (
     "J + S + P",
     "Jr + Sr + Pr",
     "J + Jr",
+    "(J + Jr) + Sr + Pr",
+    "(J + Jr) + Sr",
     "J + Jr + Sr + Pr",
     "J + Sr + Pr",
     "(J + Jr) + (S + Sr) + (P + Pr)",
@@ -56,9 +68,27 @@ Parsed = list[tuple[float, "str | Parsed"]]
 
 
 def parts_of(x: Array, y: Array, paired: bool) -> dict[str, float]:
-    """Log BF10 of every part that such data can have."""
-    # To be filled in: S and Sr are averages over columns, P and Pr over pairs, for 3 to 12 columns.
-    return {"J": ts.test(x, y, paired=paired).log_bf10}
+    """Log BF10 of every part that such data can have; S and Sr are averages over columns, P and Pr over pairs."""
+    samples = Samples.from_data(x, y, paired=paired)
+    found = {"J": ts.test(x, y, paired=paired, subsets=None).log_bf10}
+    ranks, rows, count = Ranks.of(samples.x, samples.y), thin(samples.x, samples.y), samples.n_columns
+    views = {"r": (ranks, ranks.apply(rows)), "": (samples.view, samples.view.apply(rows))}
+    for group in subsets.chosen_subsets("auto", samples.columns):
+        size = group.columns.shape[1]
+        for suffix, (view, seen) in views.items():
+            if size == count and suffix == "":
+                continue  # J
+            if size == 1:
+                points = subsets._points_of_one(np.sort(seen, axis=0), subsets.POINTS_OF_ONE)
+            else:
+                points = subsets._points(seen, group.columns, subsets._order_of_columns(seen), POINTS)
+            typical, multiples = subsets.typical_of_points(points), subsets.multiples_of(MODEL)
+            features = StackFeatures(RBF(), view, group.columns, points, typical, multiples)
+            moments = local.stack_moments(features, samples.x, samples.y, paired=paired)
+            log_bf10 = stack_log_bf10(FeatureStatistics(features.lengthscales, *moments), features, MODEL)
+            part = "S" if size == 1 else "J" if size == count else "P"
+            found[f"{part}{suffix}"] = log_mean(log_bf10, np.full(len(log_bf10), 1.0 / len(log_bf10)))
+    return found
 
 
 def run_cell(cell: Cell) -> dict[str, float]:
@@ -66,7 +96,7 @@ def run_cell(cell: Cell) -> dict[str, float]:
     name, different, _ = cell
     warnings.simplefilter("ignore", TwoSampleWarning)
     problem = problems()[name]
-    rng = generator("mixture", *cell, root=DEVELOPMENT_SEED)
+    rng = generator(*cell, root=DEVELOPMENT_SEED)
     x, y = (problem.different if different else problem.same)(rng, problem.rows)
     return {part: round(float(value), 4) for part, value in parts_of(x, y, problem.paired).items()}
 
@@ -229,7 +259,10 @@ def main() -> None:
         if arguments.only:
             data = {name: parts for name, parts in data.items() if name in arguments.only}
         show = by_problem if arguments.by_problem else table
-        print("\n".join(show(arguments.judge or list(MIXTURES), data)))
+        text = "\n".join(show(arguments.judge or list(MIXTURES), data))
+        print(text)
+        if not (arguments.judge or arguments.by_problem or arguments.only):
+            (RESULTS / "mixture.md").write_text(f"# Mixtures of parts, on development seeds\n\n{text}\n")
         return
     names = arguments.only or list(problems())
     cells = [(name, different, run) for run in range(arguments.runs) for name in names for different in (False, True)]
