@@ -33,10 +33,10 @@ __all__ = ["Effect", "PartEffect", "Quantity", "combine", "of_part", "size_in_wo
 
 
 # Lengthscales looked at, and what is left out: posterior mass at either end, amplitudes, components of the mixture.
-_LENGTHSCALES = 8
+_LENGTHSCALES = 5
 _NEGLIGIBLE_TAIL = 5e-3
 _NEGLIGIBLE_WEIGHT = 1e-2
-_NEGLIGIBLE_COMPONENT = 1e-3
+_NEGLIGIBLE_COMPONENT = 5e-3
 # The prior of an amplitude is multiplied by a to this power; less than 2, or a single direction would not bound it.
 _TILT = 1.5
 # Prior standard deviation of κ, whose mean is 1, and its smallest value.
