@@ -33,7 +33,7 @@ __all__ = ["Effect", "PartEffect", "Quantity", "combine", "of_part", "size_in_wo
 
 
 # Lengthscales looked at, and what is left out: posterior mass at either end, amplitudes, components of the mixture.
-_LENGTHSCALES = 5
+_LENGTHSCALES = 8
 _NEGLIGIBLE_TAIL = 5e-3
 _NEGLIGIBLE_WEIGHT = 1e-2
 _NEGLIGIBLE_COMPONENT = 5e-3
