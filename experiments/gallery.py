@@ -81,9 +81,7 @@ def _intro(found: Mapping[str, Reading], checked: list[Verdict]) -> Iterator[str
     yield "\n".join(lines)
     yield (
         "Where `adaptive` differs, it mostly finds a difference that the paper's model does not find yet, or is less "
-        "sure that two samples of one law are the same. Its weak spot is [columns of noise](#higher_dimensions) "
-        "beside clusters far apart: a difference inside the clusters takes more rows then. The statements, and "
-        "reasons, are below."
+        "sure that two samples of one law are the same. The statements, and reasons, are below."
     )
     contents = ["| here | in the paper |", "|---|---|", "| [rows needed](#rows-needed) | |"]
     contents += [_row(f"[{one.title}](#{name})", one.paper) for name, one in EXPERIMENTS.items()]

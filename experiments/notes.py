@@ -29,7 +29,8 @@ NOTES: dict[str, str] = {
     "higher_dimensions": (
         "Columns of standard normal noise beside the blobs with ε = 6. The fourth model, `adaptive_raw`, is the "
         'default with `scale="raw"`: dividing each column by its spread, which for the columns of the blobs is 3 to 4, '
-        "magnifies the noise as much relative to a blob. The paper's caption names 3 to 7 columns and its text 8. Most "
+        "magnifies the noise as much relative to a blob. That matters little, as the default also tests the ranks of "
+        "single columns and of pairs. The paper's caption names 3 to 7 columns and its text 8. Most "
         "warnings are for 5 columns, where the volume has [sharp dips](method.md#from-data-to-evidence); in eight "
         "such data sets ten times as many lengthscales moved log BF10 by at most 0.02."
     ),
