@@ -20,6 +20,7 @@ import os
 import re
 import warnings
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -85,7 +86,8 @@ def parts_of(x: Array, y: Array, paired: bool) -> dict[str, float]:
             typical, multiples = subsets.typical_of_points(points), subsets.multiples_of(MODEL)
             features = StackFeatures(RBF(), view, group.columns, points, typical, multiples)
             moments = local.stack_moments(features, samples.x, samples.y, paired=paired)
-            log_bf10 = stack_log_bf10(FeatureStatistics(features.lengthscales, *moments), features, MODEL)
+            collected = FeatureStatistics(features.lengthscales, *moments)
+            log_bf10 = stack_log_bf10(features, partial(collected.select, count=len(points)), MODEL)
             part = "S" if size == 1 else "J" if size == count else "P"
             found[f"{part}{suffix}"] = log_mean(log_bf10, np.full(len(log_bf10), 1.0 / len(log_bf10)))
     return found

@@ -21,7 +21,7 @@ from scipy.special import logsumexp
 from scipy.stats import mannwhitneyu, norm, rankdata
 
 import twosample as ts
-from twosample import each
+from twosample import each, mixture
 from twosample.discoveries import learn_share, posterior, q_values
 from twosample.errors import DroppedDataWarning, DuplicateRowsWarning, InputError, InputTypeError, MissingExtraError
 from twosample.models import PRESETS, Gamma, HalfCauchy
@@ -190,8 +190,8 @@ def test_blocks_do_not_matter(paired, monkeypatch):
     x, y = (np.concatenate([kinds_of_columns(30, 30, seed)[part] for seed in range(6)], axis=1) for part in (0, 1))
     expected = evidence_of(x, y, paired)
     assert_array_equal(evidence_of(x, y, paired), expected)
-    for name, value in (("_TESTS", 2), ("_LABELLED_BYTES", 1), ("_BLOCK_VALUES", 5 * 60)):
-        monkeypatch.setattr(each, name, value)
+    for module, name, value in ((mixture, "_TESTS", 2), (each, "_LABELLED_BYTES", 1), (each, "_BLOCK_VALUES", 5 * 60)):
+        monkeypatch.setattr(module, name, value)
         assert_allclose(evidence_of(x, y, paired), expected, rtol=0, atol=1e-9)
 
 
@@ -490,7 +490,7 @@ def test_many_columns_in_another_order_are_quick(quick, monkeypatch):
 @pytest.mark.parametrize("paired", [False, True])
 def test_progress_reaches_the_end(paired, monkeypatch):
     """After every few tests, and with no more work than was expected: the end is reached with the last test."""
-    monkeypatch.setattr(each, "_TESTS", 2)
+    monkeypatch.setattr(mixture, "_TESTS", 2)
     monkeypatch.setattr(each, "_LABELLED_BYTES", 1)
     x, y = kinds_of_columns(30, 30)
     x[:5, 1], y[:5, 1] = np.nan, np.nan

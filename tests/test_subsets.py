@@ -16,7 +16,7 @@ from twosample.data import Ranks
 from twosample.errors import InputError, InputTypeError
 from twosample.models import PRESETS
 from twosample.points import thin
-from twosample.subsets import chosen_subsets, make_parts, single_parts, typical_of_points
+from twosample.subsets import chosen_subsets, make_parts, single_part, typical_of_points
 
 # Derandomized: the same examples in every run, as with a fixed seed.
 some = settings(max_examples=30, deadline=None, derandomize=True)
@@ -151,7 +151,7 @@ def test_points_of_one_column_are_means_of_sixteenths_of_its_scores(n_x, n_y, de
     for column in range(3):
         expected = [np.mean(cell) for cell in cells(np.sort(scores[:, column]), 16)]
         assert_allclose(part.points[column, :, 0], expected, rtol=ROUNDING, atol=ROUNDING)
-    [alone] = single_parts(Ranks.of(x, y))
+    alone = single_part(Ranks.of(x, y))
     assert_array_equal(alone.points, part.points)
     assert_array_equal(alone.prior, [1 / 3] * 3)
 

@@ -10,7 +10,16 @@ from numpy.typing import ArrayLike
 from twosample.arrays import Array
 from twosample.errors import InputError, InputTypeError
 
-__all__ = ["LARGEST_LENGTHSCALE", "Seed", "count_of", "generator_of", "lengthscales_of", "positive", "share_of"]
+__all__ = [
+    "LARGEST_LENGTHSCALE",
+    "Seed",
+    "check_level",
+    "count_of",
+    "generator_of",
+    "lengthscales_of",
+    "positive",
+    "share_of",
+]
 
 Seed = int | np.random.SeedSequence | np.random.Generator | None
 
@@ -75,6 +84,12 @@ def share_of(value: float, name: str, low: float = 0.0) -> float:
     if not low < number < 1.0:
         raise InputError(f"{name}: must be a number between {low:g} and 1, not {value!r:.40}", argument=name)
     return number
+
+
+def check_level(level: float) -> None:
+    """Refuse a probability of an interval that is not between 0 and 1."""
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level: must be between 0 and 1, not {level}", argument="level")
 
 
 def generator_of(rng: Seed) -> np.random.Generator:

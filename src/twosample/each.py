@@ -25,16 +25,15 @@ from twosample.permutation import Splits
 from twosample.progress import Progress, WorkCounter, progress_bar
 from twosample.result import TwoSampleResult
 from twosample.statistics import FeatureStatistics
-from twosample.subsets import multiples_of, single_parts
+from twosample.subsets import multiples_of, single_part
 from twosample.threads import in_order, one_thread
 from twosample.words import columns_in_words
 
 __all__ = ["JointTest", "run", "single_columns"]
 
-# How many values are ranked at a time, the memory of labels in a block, and how many tests have features of their own.
+# How many values are ranked at a time, and the memory of labels in a block.
 _BLOCK_VALUES = 1 << 20
 _LABELLED_BYTES = 1 << 22
-_TESTS = 64
 
 
 class JointTest(Protocol):
@@ -81,7 +80,7 @@ def _without_ties(in_x: Flags, model: Model, counter: WorkCounter) -> Array:
     if not in_x.shape[1]:
         return np.empty(0)
     view = Ranks.of_sorted(np.arange(float(len(in_x)))[:, np.newaxis])
-    [part] = single_parts(view)
+    part = single_part(view)
     features = PointFeatures(RBF(), View.none(1), part.points[0], float(part.typical[0]))
     lengthscales = features.typical * multiples_of(model)
     splits = Splits.of(view.scores, int(in_x[:, 0].sum()), features, lengthscales, model)
@@ -100,21 +99,15 @@ def _one_by_one(x: Array, y: Array, pooled: Array, paired: bool, model: Model, c
     if not x.shape[1]:
         return np.empty(0)
     view = Ranks.of_sorted(pooled)
-    [part] = single_parts(view)
+    part = single_part(view)
     features = StackFeatures(RBF(), view, part.columns, part.points, part.typical, multiples_of(model))
-    tests = [slice(first, first + _TESTS) for first in range(0, x.shape[1], _TESTS)]
+    alone = model.takes_differences_alone(paired)
 
-    def of(some: slice) -> Array:
-        chosen, columns = features.select(some)
-        paired_ = model.takes_differences_alone(paired)
-        moments = local.stack_moments(chosen, x[:, columns], y[:, columns], paired=paired_)
-        return stack_log_bf10(FeatureStatistics(chosen.lengthscales, *moments), chosen, model)
+    def statistics_of(tests: slice) -> FeatureStatistics:
+        chosen = features.select(tests)
+        return FeatureStatistics(chosen.lengthscales, *local.stack_moments(chosen, x, y, paired=alone))
 
-    found = []
-    for log_bf10 in in_order(of, tests):
-        found.append(log_bf10)
-        counter(pooled.shape[0] * len(log_bf10))
-    return np.concatenate(found)
+    return stack_log_bf10(features, statistics_of, model, lambda tests: counter(pooled.shape[0] * tests))
 
 
 class _Rows(NamedTuple):

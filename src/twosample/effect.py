@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample import prior
+from twosample.arguments import check_level
 from twosample.arrays import Array
-from twosample.errors import InputError
 from twosample.evidence import Evidence, Spectrum, amplitudes, needs_exact_spectra, spectrum
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Quantity:
 
         It starts there if the probability of the same distribution is more than that of the tail below the interval.
         """
-        _check_level(level)
+        check_level(level)
         tail = 0.5 * (1.0 - level)
         return self._quantile(tail), self.given_different(1.0 - tail)
 
@@ -130,7 +130,7 @@ class Quantity:
 
     def given_different(self, level: float = 0.95) -> float:
         """What the number is less than with that probability, given that the samples differ."""
-        _check_level(level)
+        check_level(level)
         return float(np.interp(level, self.cumulative, self.values))
 
     def _quantile(self, level: float) -> float:
@@ -415,8 +415,3 @@ def _at_most(values: Array, weights: Array, squares: Squares) -> Array:
     from scipy.special import gammainc  # as above
 
     return np.asarray(weights @ gammainc(squares.shape[:, None], values**2 / squares.scale[:, None]))
-
-
-def _check_level(level: float) -> None:
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level: must be between 0 and 1, not {level}", argument="level")

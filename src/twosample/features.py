@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -113,9 +114,7 @@ class PointFeatures:
 
     def between(self, lengthscales: Array) -> Array:
         """K(Z, Z) for every lengthscale, (m, s, s)."""
-        with np.errstate(over="ignore"):
-            distances = self.kernel.distances(self.points, self.points)
-            return np.asarray(self.kernel.value(distances, lengthscales[:, None, None]))
+        return _between(self.kernel, self.points, self.kernel.value, lengthscales)
 
     def convolved(self, rows: Array, lengthscale: float) -> Array:
         """The self-convolution of the kernel between rows and points, (n, s)."""
@@ -124,9 +123,7 @@ class PointFeatures:
 
     def convolved_between(self, lengthscales: Array) -> Array:
         """The self-convolution between the points, (m, s, s)."""
-        with np.errstate(over="ignore"):
-            distances = self.kernel.distances(self.points, self.points)
-            return np.asarray(self.kernel.self_convolution(distances, lengthscales[:, None, None]))
+        return _between(self.kernel, self.points, self.kernel.self_convolution, lengthscales)
 
     def log_self_convolution(self, lengthscales: Array) -> Array:
         """Log of the self-convolution at zero, (m,)."""
@@ -176,20 +173,20 @@ class StackFeatures:
         """Of all tests, (P·m,)."""
         return np.outer(self.typical, self.multiples).ravel()
 
-    def select(self, tests: slice) -> tuple[StackFeatures, Indices]:
-        """Some of the tests, of only those columns that they need, and which these are."""
-        used, places = np.unique(self.columns[tests], return_inverse=True)
-        return replace(
-            self,
-            view=self.view.select(used),
-            columns=places.reshape(-1, self.columns.shape[1]),
-            points=self.points[tests],
-            typical=self.typical[tests],
-        ), used
+    def select(self, tests: slice) -> StackFeatures:
+        """Some of the tests."""
+        return replace(self, columns=self.columns[tests], points=self.points[tests], typical=self.typical[tests])
+
+    @cached_property
+    def _needed(self) -> tuple[Indices, Indices, View | Ranks]:
+        """The columns that the tests are of, the places of each test's among these, and the view of them alone."""
+        used, places = np.unique(self.columns, return_inverse=True)
+        return used, places.reshape(self.columns.shape), self.view.select(used)
 
     def values(self, rows: Array) -> Iterator[tuple[int, Array]]:
         """Kernel values (P, n, s) of rows (n, D) for every multiple with its index; the next overwrites them."""
-        seen = self.view.apply(rows).T[self.columns].swapaxes(1, 2)
+        used, places, view = self._needed
+        seen = view.apply(rows[:, used]).T[places].swapaxes(1, 2)
         with np.errstate(over="ignore"):
             distances = np.asarray(self.kernel.distances(np.ascontiguousarray(seen), self.points))
         return _values(self.kernel, distances, self.multiples, self.typical[:, np.newaxis, np.newaxis])
@@ -201,21 +198,24 @@ class StackFeatures:
 
     def between(self, lengthscales: Array) -> Array:
         """K(Z, Z) of each test at each of its lengthscales, (P·m, s, s)."""
-        return self._between(self.kernel.value, lengthscales)
+        return _between(self.kernel, self.points, self.kernel.value, lengthscales)
 
     def convolved_between(self, lengthscales: Array) -> Array:
         """The self-convolution between the points, (P·m, s, s)."""
-        return self._between(self.kernel.self_convolution, lengthscales)
-
-    def _between(self, value: Callable[[Array, Array], Array], lengthscales: Array) -> Array:
-        with np.errstate(over="ignore"):
-            distances = self.kernel.distances(self.points, self.points)
-            repeated = np.repeat(distances, len(lengthscales) // len(distances), axis=0)
-            return np.asarray(value(repeated, lengthscales[:, None, None]))
+        return _between(self.kernel, self.points, self.kernel.self_convolution, lengthscales)
 
     def log_self_convolution(self, lengthscales: Array) -> Array:
         """Log of the self-convolution at zero, (P·m,)."""
         return np.asarray(self.kernel.log_self_convolution(lengthscales, self.points.shape[2]))
+
+
+def _between(kernel: Kernel, points: Array, value: Callable[[Array, Array], Array], lengthscales: Array) -> Array:
+    """A function of the distances between points (s, k), or those of each test (P, s, k), at every lengthscale."""
+    with np.errstate(over="ignore"):
+        distances = kernel.distances(points, points)
+        if distances.ndim > 2:
+            distances = np.repeat(distances, len(lengthscales) // len(distances), axis=0)
+        return np.asarray(value(distances, lengthscales[:, None, None]))
 
 
 def _values(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ from twosample.evidence import Evidence
 from twosample.posterior.lengthscale import Curves, LengthscalePosterior
 from twosample.ranks import direction
 from twosample.statistics import FeatureStatistics
+from twosample.threads import in_order
 
 if TYPE_CHECKING:
     from twosample.features import PointFeatures, StackFeatures
@@ -29,7 +31,7 @@ StatisticsOf = Callable[[int, slice], FeatureStatistics]
 # Sums of squares of normal scores below this are rounding.
 _ROUNDED = 1e-24
 # Tests of a stack that are evaluated at the same time.
-_TESTS = 128
+_TESTS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +68,7 @@ class Mixture:
     statistics: FeatureStatistics
     statistics_of: StatisticsOf
 
-    @property
+    @cached_property
     def log_bf10(self) -> float:
         """Of the mixture."""
         return log_mean(
@@ -87,9 +89,8 @@ class Mixture:
     def test(self, part: int, number: int) -> OneTest:
         """One test of a stack."""
         features = self.plan.features_of(part)
-        chosen, _ = features.select(slice(number, number + 1))
-        statistics = self.statistics_of(part, slice(number, number + 1))
-        by_lengthscale = evidence.evaluate(statistics, chosen, self.plan.model)
+        alone = slice(number, number + 1)
+        by_lengthscale = evidence.evaluate(self.statistics_of(part, alone), features.select(alone), self.plan.model)
         posterior = LengthscalePosterior.given(by_lengthscale, Curves(coherent=True))
         columns = tuple(features.columns[number].tolist())
         return OneTest(columns, by_lengthscale, posterior, features.alone(number))
@@ -155,24 +156,32 @@ def log_mean(log_values: Array, weights: Array) -> float:
 def evaluate_parts(
     plan: Plan, statistics_of: StatisticsOf, tick: Callable[[int], object] | None = None
 ) -> tuple[Array, ...]:
-    """Log BF10 of every test of every stack, a few tests at a time; `tick` is called with the number just done."""
-    return tuple(_log_bf10(plan, part, statistics_of, tick) for part in range(len(plan.parts)))
+    """Log BF10 of every test of every stack; `tick` is called with the number of tests just done."""
+    return tuple(
+        stack_log_bf10(plan.features_of(part), partial(statistics_of, part), plan.model, tick)
+        for part in range(len(plan.parts))
+    )
 
 
-def _log_bf10(plan: Plan, part: int, statistics_of: StatisticsOf, tick: Callable[[int], object] | None) -> Array:
-    """Log BF10 of every test of a stack, (P,)."""
-    features = plan.features_of(part)
+def stack_log_bf10(
+    features: StackFeatures,
+    statistics_of: Callable[[slice], FeatureStatistics],
+    model: Model,
+    tick: Callable[[int], object] | None = None,
+) -> Array:
+    """Log BF10 of every test of a stack, (P,): the mean over its lengthscales, which are as likely beforehand.
+
+    The tests are evaluated a few at a time, in threads where there are many. `tick` as for `evaluate_parts`.
+    """
+
+    def of(tests: slice) -> Array:
+        by_lengthscale = evidence.evaluate(statistics_of(tests), features.select(tests), model).log_bf10
+        by_lengthscale = by_lengthscale.reshape(-1, len(features.multiples))
+        return np.asarray(np.logaddexp.reduce(by_lengthscale, axis=1) - math.log(len(features.multiples)))
+
     found = []
-    for first in range(0, len(features.points), _TESTS):
-        tests = slice(first, first + _TESTS)
-        chosen, _ = features.select(tests)
-        found.append(stack_log_bf10(statistics_of(part, tests), chosen, plan.model))
+    for log_bf10 in in_order(of, [slice(first, first + _TESTS) for first in range(0, len(features.points), _TESTS)]):
+        found.append(log_bf10)
         if tick is not None:
-            tick(len(chosen.points))
+            tick(len(log_bf10))
     return np.concatenate(found)
-
-
-def stack_log_bf10(statistics: FeatureStatistics, features: StackFeatures, model: Model) -> Array:
-    """Log BF10 of every test of a stack, (P,): the mean over its lengthscales, which are as likely beforehand."""
-    by_lengthscale = evidence.evaluate(statistics, features, model).log_bf10.reshape(len(features.points), -1)
-    return np.asarray(np.logaddexp.reduce(by_lengthscale, axis=1) - math.log(by_lengthscale.shape[1]))

@@ -225,16 +225,10 @@ class Plan(Record):
 
     def statistics_of(self, samples: Samples, part: int, tests: slice = slice(None)) -> FeatureStatistics:
         """Statistics of checked samples for some tests of a stack."""
-        features, columns = self.features_of(part).select(tests)
-        rows = (
-            (samples.x, samples.y)
-            if len(columns) == len(self.columns)
-            else (samples.x[:, columns], samples.y[:, columns])
-        )
+        features = self.features_of(part).select(tests)
         paired = self.model.takes_differences_alone(self.paired)
-        return FeatureStatistics(
-            features.lengthscales, *local.stack_moments(features, *rows, paired=paired), plan=self.key
-        )
+        moments = local.stack_moments(features, samples.x, samples.y, paired=paired)
+        return FeatureStatistics(features.lengthscales, *moments, plan=self.key)
 
     def test(self, statistics: FeatureStatistics, *, prior_odds: float = 1.0) -> TwoSampleResult:
         """The answer from the statistics of all rows.

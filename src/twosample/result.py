@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from twosample import models
+from twosample.arguments import check_level
 from twosample.arrays import Array
 from twosample.columns import BySubset, ColumnEvidence, SubsetEvidence, Table
 from twosample.data import as_rows, check_finite
 from twosample.effect import Effect, size_in_words
-from twosample.errors import InputError
 from twosample.records import Record
 from twosample.witness import Driver, Witness, WitnessPosterior
 from twosample.words import data_in_words, log_bf10_text, printable, probability_in_words, pvalue_text, sentence
@@ -67,11 +67,6 @@ def _quantile(values: Array, mass: Array, level: float) -> float:
     return float(np.interp(level, np.cumsum(mass) - 0.5 * mass, values))
 
 
-def _check_level(level: float) -> None:
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level: must be between 0 and 1, not {level}", argument="level")
-
-
 @dataclass(frozen=True, eq=False)
 class Lengthscale:
     """Posterior of the kernel's lengthscale: at what scale the samples differ.
@@ -109,7 +104,7 @@ class Lengthscale:
 
     def interval(self, level: float = 0.9) -> tuple[float, float]:
         """Central credible interval given that the samples differ."""
-        _check_level(level)
+        check_level(level)
         tail = 0.5 * (1.0 - level)
         return _quantile(self.grid, self.mass_h1, tail), _quantile(self.grid, self.mass_h1, 1.0 - tail)
 
@@ -139,7 +134,7 @@ class Amplitude:
 
     def interval(self, level: float = 0.9) -> tuple[float, float]:
         """Central credible interval."""
-        _check_level(level)
+        check_level(level)
         tail = 0.5 * (1.0 - level)
         return _quantile(self.grid, self.mass, tail), _quantile(self.grid, self.mass, 1.0 - tail)
 

@@ -18,7 +18,7 @@ from twosample.kernels import squared_distances
 from twosample.models import LogUniform, Model
 from twosample.points import choose
 
-__all__ = ["Part", "Subsets", "chosen_subsets", "make_parts", "multiples_of", "single_parts", "typical_of_points"]
+__all__ = ["Part", "Subsets", "chosen_subsets", "make_parts", "multiples_of", "single_part", "typical_of_points"]
 
 # Pairs of columns are tested up to this many columns; all subsets of columns up to that many.
 _MOST_COLUMNS_IN_PAIRS = 12
@@ -182,11 +182,11 @@ def make_parts(groups: list[Subsets], ranks: Ranks, rows: Array, model: Model, c
     return tuple(parts)
 
 
-def single_parts(ranks: Ranks) -> tuple[Part, ...]:
+def single_part(ranks: Ranks) -> Part:
     """Only the tests of single columns, at as many points as in the default test."""
     points = _points_of_one(ranks.scores, POINTS_OF_ONE)
     count = len(points)
-    return (Part(np.arange(count)[:, np.newaxis], points, typical_of_points(points), np.full(count, 1.0 / count)),)
+    return Part(np.arange(count)[:, np.newaxis], points, typical_of_points(points), np.full(count, 1.0 / count))
 
 
 def multiples_of(model: Model) -> Array:

@@ -100,10 +100,8 @@ def stack_moments(
     tasks = [slice(first, first + size) for first in range(0, len(features.points), size)]
 
     def of_tests(tests: slice) -> list[Moments]:
-        chosen, columns = features.select(tests)
-        if paired:
-            return [_stacked(chosen, [(x[part][:, columns], y[part][:, columns]) for part in _blocks(len(x))])]
-        return [_stacked(chosen, [(sample[part][:, columns],) for part in _blocks(len(sample))]) for sample in (x, y)]
+        chosen = features.select(tests)
+        return [_stacked(chosen, rows) for rows in ([(x, y)] if paired else [(x,), (y,)])]
 
     found = [_joined(moments) for moments in zip(*in_order(of_tests, tasks), strict=True)]
     return (None, None, found[0]) if paired else (found[0], found[1], None)
@@ -122,11 +120,12 @@ def column_moments(ranks: Ranks, rows: Array, others: Array | None = None) -> Mo
     return total
 
 
-def _stacked(features: StackFeatures, blocks: list[tuple[Array, ...]]) -> Moments:
-    """Moments of blocks of rows, or of pairs of rows."""
+def _stacked(features: StackFeatures, samples: tuple[Array, ...]) -> Moments:
+    """Moments of the rows of a sample, or of the differences of two, block by block."""
     tests, count, m = len(features.points), features.count, len(features.multiples)
     total = Moments(0, np.zeros((tests * m, count)), np.zeros((tests * m, count, count)))
-    for block in blocks:
+    for part in _blocks(len(samples[0])):
+        block = [rows[part] for rows in samples]
         mean, scatter = np.empty((tests, m, count)), np.empty((tests, m, count, count))
         for (index, values), *others in zip(*map(features.values, block), strict=True):
             of_block = values - others[0][1] if others else values
