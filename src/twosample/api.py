@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -16,7 +17,7 @@ from twosample.arguments import Seed, count_of, generator_of, positive, share_of
 from twosample.arrays import Array
 from twosample.data import Samples
 from twosample.each_result import EachResult
-from twosample.errors import DroppedDataWarning, InputError, Setting, warn
+from twosample.errors import DroppedDataWarning, InputError, Setting, TwoSampleWarning, warn
 from twosample.gibbs_result import GibbsResult
 from twosample.kernels import Kernel
 from twosample.mixture import evaluate_parts
@@ -31,6 +32,7 @@ from twosample.sketch import Sketch
 from twosample.statistics import FeatureStatistics
 from twosample.subsets import multiples_of
 from twosample.threads import one_thread
+from twosample.words import log_bf10_text, probability_in_words
 
 __all__ = ["gibbs", "log_bf10", "plan", "test", "test_each"]
 
@@ -123,8 +125,18 @@ def test(
     True
     """
     chosen = models.resolve(model)
-    samples = _samples(x, y, chosen, paired, scale, nan_policy)
-    the_plan = _plan(samples, chosen, kernel, points, lengthscale, nan_policy, tolerance, subsets)
+    samples = _samples(x, y, chosen, paired, scale, nan_policy, say_copies=False)
+    plan_of = partial(
+        _plan,
+        model=chosen,
+        kernel=kernel,
+        points=points,
+        lengthscale=lengthscale,
+        nan_policy=nan_policy,
+        tolerance=tolerance,
+        subsets=subsets,
+    )
+    the_plan = plan_of(samples)
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
     permutations = count_of(permutations, "permutations", 0)
     rope = None if rope is None else share_of(rope, "rope", 0.5)
@@ -140,16 +152,16 @@ def test(
             argument="permutations",
             remedy=("use ", Setting("model", "adaptive")),
         )
-    pairs = None
-    if the_plan.lengthscales is None and chosen.needs_pairs:
-        pairs = _pairs(samples, the_plan, generator)
-
     with progress_bar(progress) as report, one_thread():
         counter = WorkCounter(report, permutation.work(the_plan, samples, permutations) if permutations else 0)
-        if the_plan.lengthscales is None:
-            result = _in_several_passes(the_plan, samples, pairs, prior_odds, counter)
-        else:
-            result = _in_one_pass(the_plan, samples, prior_odds, counter)
+        result = _answer(the_plan, samples, prior_odds, generator, counter)
+        if samples.copies:
+            once = ""
+            if not samples.copies.in_place:
+                once = _with_each_once(samples, plan_of, _scale(scale, chosen), prior_odds, generator, counter)
+            notes = samples.with_copies_said(once).notes[len(samples.notes) :]
+            diagnostics = replace(result.diagnostics, notes=result.diagnostics.notes + notes)
+            result = replace(result, diagnostics=diagnostics)
         if permutations:
             relabelled = permutation.test(the_plan, samples, permutations, generator, counter)
             diagnostics = replace(result.diagnostics, permutations=permutations)
@@ -414,8 +426,12 @@ def _samples(
     paired: bool,
     scale: ArrayLike,
     nan_policy: Literal["raise", "omit"],
+    *,
+    say_copies: bool = True,
 ) -> Samples:
-    return Samples.from_data(x, y, paired=paired, scale=_scale(scale, model), nan_policy=nan_policy)
+    return Samples.from_data(
+        x, y, paired=paired, scale=_scale(scale, model), nan_policy=nan_policy, say_copies=say_copies
+    )
 
 
 def _scale(scale: ArrayLike, model: Model) -> ArrayLike:
@@ -460,6 +476,39 @@ def _pairs(samples: Samples, the_plan: Plan, generator: np.random.Generator) -> 
     for note in () if pairs is None else pairs.notes:
         warn(DroppedDataWarning(note))
     return pairs
+
+
+def _answer(
+    the_plan: Plan, samples: Samples, prior_odds: float, generator: np.random.Generator, counter: WorkCounter
+) -> TwoSampleResult:
+    """The answer, in as many passes as the model needs."""
+    if the_plan.lengthscales is not None:
+        return _in_one_pass(the_plan, samples, prior_odds, counter)
+    pairs = _pairs(samples, the_plan, generator) if the_plan.model.needs_pairs else None
+    return _in_several_passes(the_plan, samples, pairs, prior_odds, counter)
+
+
+def _with_each_once(
+    samples: Samples,
+    plan_of: Callable[[Samples], Plan],
+    scale: ArrayLike,
+    prior_odds: float,
+    generator: np.random.Generator,
+    counter: WorkCounter,
+) -> str:
+    """What the answer is with each copied row kept once, in words."""
+    how = "With each kept once" if not samples.copies or not samples.copies.shared_x.any() else "Without them"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TwoSampleWarning)
+            fewer = samples.without_copies(scale)
+            result = _answer(plan_of(fewer), fewer, prior_odds, generator, counter)
+    except InputError:
+        return f"{how} too few rows are left for an answer."
+    return (
+        f"{how} log BF10 is {log_bf10_text(result.log_bf10)} and P(different) {probability_in_words(result.prob_h1)}, "
+        f"from {fewer.n_x} and {fewer.n_y} rows."
+    )
 
 
 def _in_one_pass(the_plan: Plan, samples: Samples, prior_odds: float, counter: WorkCounter) -> TwoSampleResult:

@@ -11,12 +11,12 @@ import numpy as np
 from twosample import ranks
 from twosample.arguments import share_of
 from twosample.arrays import Array, Flags, Indices
-from twosample.data import Ranks, View, copied_rows, read_columns
+from twosample.data import Ranks, View, find_copies, read_columns, serial_dependence
 from twosample.data.views import MOST_KNOTS
 from twosample.discoveries import learn_share, posterior, q_values
 from twosample.each_result import EachResult, some_skipped
 from twosample.engines import local
-from twosample.errors import DroppedDataWarning, DuplicateRowsWarning, InputError, InputTypeError, Setting, warn
+from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, InputTypeError, Setting, warn
 from twosample.features import PointFeatures, StackFeatures
 from twosample.kernels import RBF
 from twosample.mixture import stack_log_bf10
@@ -157,9 +157,11 @@ def run(
     notes = _missing(len(x_rows) - n_x, len(y_rows) - n_y, paired)
     for note in notes:
         warn(DroppedDataWarning(note, argument="x and y"))
-    copied = copied_rows(x_rows, y_rows)
-    for note in copied:
-        warn(DuplicateRowsWarning(note, argument="x and y"))
+    copies = find_copies(x_rows, y_rows, paired=paired)
+    dependent = serial_dependence(x_rows, y_rows, columns, copies)
+    said = (*copies.warnings(), *(DependentRowsWarning(note, argument="x and y") for note in dependent))
+    for warning in said:
+        warn(warning)
 
     kept = np.flatnonzero(tested)
     with progress_bar(progress) as report, one_thread():
@@ -184,7 +186,7 @@ def run(
         model=model,
         groups={name: tuple(columns[place] for place in places) for name, places in members.items()},
         skipped=skipped,
-        notes=notes + copied,
+        notes=notes + tuple(map(str, said)),
     )
 
 

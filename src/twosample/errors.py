@@ -9,6 +9,7 @@ from dataclasses import dataclass
 __all__ = [
     "AccuracyWarning",
     "ConvergenceWarning",
+    "DependentRowsWarning",
     "DownloadError",
     "DroppedDataWarning",
     "DuplicateRowsWarning",
@@ -119,7 +120,11 @@ class DroppedDataWarning(TwoSampleWarning):
 
 
 class DuplicateRowsWarning(TwoSampleWarning):
-    """Rows are repeated within a sample more often than the values' own coarseness explains."""
+    """Rows are repeated, within a sample or across both, more often than the values' own coarseness explains."""
+
+
+class DependentRowsWarning(TwoSampleWarning):
+    """Rows are like the ones before them, so that they say less than as many independent rows would."""
 
 
 class AccuracyWarning(TwoSampleWarning):

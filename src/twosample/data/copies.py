@@ -1,53 +1,148 @@
-"""Notices rows that were copied: they repeat within a sample more often than coarse values do."""
+"""Notices rows that were copied: they repeat, within a sample or across both, more than coarse values do."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["copied_rows", "row_hashes"]
+from twosample.errors import DuplicateRowsWarning, Remedy, Setting
+
+__all__ = ["Copies", "find_copies", "row_hashes"]
 
 _BLOCK_ROWS = 1 << 14
 _SCREENED_ROWS = 1 << 15
+# Fewer rows, or a smaller share of all, do little harm.
 _MIN_REPEATS = 5
 _MIN_REPEATS_SHARE = 0.05
+_MIN_SHARED_SHARE = 0.1
 _MIN_REPEATED_ROWS = 4
-_MIN_DISTINCT_SHARE = 0.25
+# Fewer distinct values can be a scale of their own, however they lie.
+_MIN_DISTINCT = 8
+# Chance explains what is more likely than this.
+_UNLIKELY = 1e-3
+# Exponentials of more would leave no digits to see a grid by.
+_LARGEST_EXPONENT = 25.0
+# Gaps of a column's values to either side that tell how full its grid is there.
+_NEIGHBOURS = 7
+
+_Rows = NDArray[np.float64]
+_Flags = NDArray[np.bool_]
+_Hashes = NDArray[np.uint64]
 
 
-def copied_rows(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[str, ...]:
-    """Describe the samples whose rows look copied, in a sentence each.
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """Rows that look copied.
 
-    Rows of coarse data (rounded, counts, categories) repeat by themselves. Copies are told from these twice over: a
-    coarse value that comes back in its own sample comes back as often in the other one, and where the samples do not
-    overlap, distinct coarse values still lie on a grid, or are few.
+    Attributes
+    ----------
+    repeated_x, repeated_y
+        Which rows of a sample repeat an earlier one of it; none where coarse values explain repeats.
+    shared_x, shared_y
+        Which rows of a sample are in the other one too; likewise.
+    in_place
+        Whether only those at the same place in both are meant: of coarse values others can be equal by chance.
+    paired
+        Whether the rows are pairs.
+    """
+
+    repeated_x: _Flags
+    repeated_y: _Flags
+    shared_x: _Flags
+    shared_y: _Flags
+    in_place: bool = False
+    paired: bool = False
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return any(flags.any() for flags in (self.repeated_x, self.repeated_y, self.shared_x, self.shared_y))
+
+    def kept(self) -> tuple[_Flags, _Flags]:
+        """The rows that are left with each kept once, and those in both samples in neither."""
+        keep_x, keep_y = ~(self.repeated_x | self.shared_x), ~(self.repeated_y | self.shared_y)
+        return (keep_x & keep_y, keep_x & keep_y) if self.paired else (keep_x, keep_y)
+
+    def warnings(self, answer: str = "") -> tuple[DuplicateRowsWarning, ...]:
+        """One for each sample with copies and one for rows in both, and what the answer is without them."""
+        found = []
+        for name, flags in (("x", self.repeated_x), ("y", self.repeated_y)):
+            if flags.any():
+                found.append(
+                    _warning(
+                        f"{np.sum(flags)} of {len(flags)} rows of {name} repeat an earlier row, more than coarse "
+                        "values explain; copies are not independent observations and overstate the evidence",
+                        "keep one of each",
+                        answer,
+                    )
+                )
+        if self.shared_x.any():
+            found.append(_warning(*self._shared_in_words(), answer))
+        return tuple(found)
+
+    def _shared_in_words(self) -> tuple[str, Remedy]:
+        if self.shared_x.all() and self.shared_y.all():
+            remedy: Remedy = "pass the other sample, unless this is meant"
+            return "x and y hold the same rows, as if one sample was given twice", remedy
+        some = f"{np.sum(self.shared_x)} of {len(self.shared_x)} rows of x are also rows of y"
+        if self.in_place:
+            some += " at the same place"
+        remedy = ("leave them out or, if these are the same units measured twice, pass ", Setting("paired", True))
+        return f"{some}, more than coarse values explain; the samples are not independent", remedy
+
+
+def _warning(message: str, remedy: Remedy, answer: str) -> DuplicateRowsWarning:
+    parts = (remedy,) if isinstance(remedy, str) else remedy
+    return DuplicateRowsWarning(message, argument="x and y", remedy=(*parts, f". {answer}" if answer else "."))
+
+
+def find_copies(x: _Rows, y: _Rows, *, paired: bool = False) -> Copies:
+    """Find the rows that look copied.
+
+    Rows of coarse data (rounded, counts, categories) repeat by themselves. Copies within a sample are told from these
+    in three ways. A coarse value that comes back in its own sample comes back as often in the other one. Where the
+    samples do not overlap, coarse values still lie on a grid, and how full that is says how many should repeat. And
+    where every row is there 2, or 3, … times, chance cannot have done that. Independent samples share a row at most as
+    often as one of them repeats it, whatever the distributions; shared rows are those beyond.
+
+    Parameters
+    ----------
+    x, y
+        Rows of the samples, (n_x, D) and (n_y, D).
+    paired
+        Whether row i of `x` belongs with row i of `y`: then the same row in both is no wonder, unless all of them are.
 
     Examples
     --------
     >>> x, y = np.random.default_rng(0).normal(size=(2, 40, 1))
-    >>> copied_rows(x, y)
-    ()
+    >>> bool(find_copies(x, y))
+    False
     >>> x[20:] = x[:20]
-    >>> print(*copied_rows(x, y))
+    >>> print(*find_copies(x, y).warnings())
     20 of 40 rows of x repeat an earlier row, more than coarse values explain; copies are not independent observations
-    and overstate the evidence: keep one of each.
+    and overstate the evidence; keep one of each.
     """
     x_hashes, y_hashes = row_hashes(x), row_hashes(y)
-    notes = []
-    for name, rows, hashes, others in (("x", x, x_hashes, y_hashes), ("y", y, y_hashes, x_hashes)):
-        if not _repeats_stay_within(hashes, others):
-            continue
-        _, first, counts = np.unique(hashes, return_index=True, return_counts=True)
-        n_repeated = np.count_nonzero(counts > 1)
-        if n_repeated < _MIN_REPEATED_ROWS or len(first) < _MIN_DISTINCT_SHARE * len(rows):
-            continue
-        if any(_grid_share(column[first]) < n_repeated / len(first) / 4 for column in rows.T):
-            notes.append(
-                f"{len(rows) - len(first)} of {len(rows)} rows of {name} repeat an earlier row, more than coarse "
-                "values explain; copies are not independent observations and overstate the evidence: keep one of each."
-            )
-    return tuple(notes)
+    x_values, y_values = (_Values.of(hashes, max(len(x), len(y))) for hashes in (x_hashes, y_hashes))
+    across = _Across.of(x_values, y_values)
+    repeated_x = _repeated(x, x_hashes, x_values, y_values)
+    repeated_y = _repeated(y, y_hashes, y_values, x_values)
+    in_place = False
+    if paired:
+        same = len(x) >= _MIN_REPEATS and bool((x_hashes == y_hashes).all())
+        shared_x = shared_y = np.full(len(x), same)
+    elif _are_shared(x_values, y_values, across) or _are_the_same(x_values, y_values, x):
+        shared_x, shared_y = np.isin(x_hashes, y_hashes), np.isin(y_hashes, x_hashes)
+    elif _meet_in_place(x_hashes, y_hashes, across):
+        in_place = True
+        shared_x = shared_y = x_hashes == y_hashes
+    else:
+        shared_x, shared_y = np.zeros(len(x), dtype=bool), np.zeros(len(y), dtype=bool)
+    return Copies(repeated_x, repeated_y, shared_x, shared_y, in_place, paired)
 
 
-def row_hashes(rows: NDArray[np.float64]) -> NDArray[np.uint64]:
+def row_hashes(rows: _Rows) -> _Hashes:
     """A hash of the values of each row, (n,): equal for equal rows."""
     hashes = np.full(len(rows), 0x9E3779B97F4A7C15, dtype=np.uint64)
     for start in range(0, len(rows), _BLOCK_ROWS):
@@ -59,40 +154,208 @@ def row_hashes(rows: NDArray[np.float64]) -> NDArray[np.uint64]:
     return hashes
 
 
-def _repeats_stay_within(hashes: NDArray[np.uint64], others: NDArray[np.uint64]) -> bool:
-    """Return whether rows repeat, and a pair of equal rows is less than a quarter as likely across samples as within.
+class _Values(NamedTuple):
+    """The distinct rows of a sample of n and how often each is there; of large samples those in a bucket of the hash.
 
-    Of large samples only the rows in one bucket of the hash are looked at, which keeps equal rows together.
+    A bucket keeps equal rows together, in both samples.
     """
-    n_own, n_other = len(hashes), len(others)
-    bits = (max(n_own, n_other) // _SCREENED_ROWS).bit_length()
-    if bits:
-        hashes, others = (h[h < np.uint64(1 << (64 - bits))] for h in (hashes, others))
-    own = np.sort(hashes)
-    n_repeats = np.count_nonzero(own[1:] == own[:-1])
-    if n_repeats < max(_MIN_REPEATS, _MIN_REPEATS_SHARE * len(own)):
+
+    hashes: _Hashes
+    counts: NDArray[np.int64]
+    n: int
+
+    @classmethod
+    def of(cls, hashes: _Hashes, largest: int) -> "_Values":
+        """Those of all hashes, if the larger sample has so many rows."""
+        bits = (largest // _SCREENED_ROWS).bit_length()
+        looked_at = hashes[hashes < np.uint64(1 << (64 - bits))] if bits else hashes
+        values, counts = np.unique(looked_at, return_counts=True)
+        return cls(values, counts, len(hashes))
+
+    def without_most_common(self) -> "_Values":
+        """All but one of them."""
+        most = int(np.argmax(self.counts))
+        return _Values(np.delete(self.hashes, most), np.delete(self.counts, most), self.n)
+
+    @property
+    def pairs(self) -> float:
+        """Pairs of equal rows."""
+        return float(self.counts @ (self.counts - 1)) / 2
+
+    @property
+    def share(self) -> float:
+        """What share of all pairs of rows these are."""
+        return self.pairs / (self.n * (self.n - 1) / 2)
+
+    def repeat(self) -> bool:
+        """Whether enough rows repeat."""
+        n_seen = int(self.counts.sum())
+        return n_seen - len(self.counts) >= max(_MIN_REPEATS, _MIN_REPEATS_SHARE * n_seen)
+
+
+class _Across(NamedTuple):
+    """Rows that two samples have in common: pairs of them, as a share of all pairs, and the smaller number of rows."""
+
+    pairs: float
+    share: float
+    rows: int
+
+    @classmethod
+    def of(cls, x: _Values, y: _Values) -> "_Across":
+        _, x_places, y_places = np.intersect1d(x.hashes, y.hashes, assume_unique=True, return_indices=True)
+        x_counts, y_counts = x.counts[x_places], y.counts[y_places]
+        pairs = float(x_counts @ y_counts)
+        return cls(pairs, pairs / (x.n * y.n), int(min(x_counts.sum(), y_counts.sum())))
+
+
+def _repeated(rows: _Rows, hashes: _Hashes, values: _Values, others: _Values) -> _Flags:
+    """Which rows repeat an earlier one, if they were copied."""
+    none = np.zeros(len(rows), dtype=bool)
+    if not values.repeat():
+        return none
+    _, first, counts = np.unique(hashes, return_index=True, return_counts=True)
+    n_repeated = int(np.count_nonzero(counts > 1))
+    if not _are_multiples(counts, rows[first]):
+        unlike = n_repeated >= _MIN_REPEATED_ROWS and _stay_within(values, others)
+        if not unlike or all(_explained(column[first], n_repeated) for column in rows.T):
+            return none
+    repeated = ~none
+    repeated[first] = False
+    return repeated
+
+
+def _are_multiples(counts: NDArray[np.int64], distinct: _Rows) -> bool:
+    """Whether every distinct row is there k, 2k, 3k … times, which neither chance nor a design explains."""
+    k = int(np.gcd.reduce(counts))
+    if k < 2 or (len(counts) - 1) * math.log(k) < -math.log(_UNLIKELY):
         return False
-    values, counts = np.unique(own, return_counts=True)
-    other = np.sort(others)
-    other_counts = np.searchsorted(other, values, side="right") - np.searchsorted(other, values, side="left")
-    within = float(counts @ (counts - 1)) / (n_own * (n_own - 1))
-    across = float(counts @ other_counts) / (n_own * n_other)
-    return across < within / 4
+    return bool((counts > k).any()) or not _is_design(distinct)
 
 
-def _grid_share(values: NDArray[np.float64]) -> float:
-    """Return the share of gaps between sorted values that look like those of a grid.
+def _is_design(distinct: _Rows) -> bool:
+    """Whether the rows are all combinations of the values of their columns, and these few or evenly spaced."""
+    combinations = 1
+    for column in distinct.T:
+        levels = np.unique(column)
+        combinations *= len(levels)
+        if combinations > len(distinct):
+            return False
+        steps = np.diff(levels)
+        if len(levels) >= _MIN_DISTINCT and not np.allclose(steps, steps[0], rtol=1e-3, atol=0.0):
+            return False
+    return combinations == len(distinct)
 
-    Such gaps equal another smallest gap or the gap before them. If many are within a tenth of the gap before them, they
-    count too (a grid seen through a logarithm, say). On a grid so coarse that a share of the values repeats, the share
-    returned is of that size or larger; for continuous values it is near 0.
+
+def _stay_within(values: _Values, others: _Values) -> bool:
+    """Whether equal rows are less than a quarter as likely across samples, and few that repeat are there at all.
+
+    The most common row is left out: it may be one that comes often, such as zero, among others that should not repeat.
     """
-    values = np.sort(values)
-    gaps = np.diff(values)
+    values = values.without_most_common()
+    repeated = values.hashes[values.counts > 1]
+    there = np.isin(repeated, others.hashes, assume_unique=True)
+    return _Across.of(values, others).share < values.share / 4 and bool(2 * np.count_nonzero(there) < len(repeated))
+
+
+def _explained(values: NDArray[np.float64], n_repeated: int) -> bool:
+    """Whether that many of the values of a column, one for each distinct row, would repeat on a grid as full as theirs.
+
+    Of cells with a rate λ of values each, the share o = 1 - exp(-λ) is occupied, and of these 1 - λ(1 - o)/o hold more
+    than one. How full the grid is, is seen from the gaps around a value. Instead of the values their logarithms may be
+    on a grid, or the values are logarithms of ones that are.
+    """
+    distinct, places = np.unique(values[np.isfinite(values)], return_inverse=True)
+    if len(distinct) < _MIN_DISTINCT:
+        return True
+    expected = _expected_repeats(distinct)
+    if distinct[0] > 0:
+        expected = np.maximum(expected, _expected_repeats(np.log(distinct)))
+    for base in (2.0, math.e, 10.0):
+        if max(-distinct[0], distinct[-1]) * math.log(base) < _LARGEST_EXPONENT:
+            expected = np.maximum(expected, _expected_repeats(base**distinct))
+    likely = float(expected[places].sum())
+    return n_repeated <= 1.5 * likely + 4.0 * math.sqrt(likely)
+
+
+def _expected_repeats(distinct: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probability that an occupied cell of the grid holds more than one value, at each of increasing values."""
+    gaps = _on_grid(distinct).astype(np.float64)
+    window = 2 * _NEIGHBOURS
+    sums = np.concatenate([[0.0], np.cumsum(gaps)])
+    starts = np.clip(np.arange(len(distinct)) - _NEIGHBOURS, 0, max(len(gaps) - window, 0))
+    ends = np.minimum(starts + window, len(gaps))
+    full = np.minimum((sums[ends] - sums[starts]) / (ends - starts), 1.0 - 1e-9)
+    rate = -np.log1p(-full)
+    return np.where(full > 0, 1.0 - rate * (1.0 - full) / np.where(full > 0, full, 1.0), 0.0)
+
+
+def _on_grid(distinct: NDArray[np.float64]) -> _Flags:
+    """Which gaps between increasing values look like a step of a grid: they equal the smallest one, or the one before.
+
+    If many are within a tenth of the gap before them, those count too (a grid seen through a smooth map, say).
+    """
+    gaps = np.diff(distinct)
+    rounding = 4 * np.finfo(np.float64).eps * max(abs(distinct[0]), abs(distinct[-1]))
     changes = np.abs(np.diff(gaps))
-    rounding = 4 * np.finfo(np.float64).eps * max(abs(values[0]), abs(values[-1]))
-    equal = gaps <= 1.05 * gaps.min(where=gaps > rounding, initial=np.inf)
-    equal[1:] |= changes <= 1e-3 * gaps[1:]
-    n_equal = np.count_nonzero(equal) - 1  # one gap is the smallest in any case
-    n_alike = np.count_nonzero(changes <= 0.1 * gaps[1:]) - 0.15 * len(gaps)  # chance makes 0.05 of them alike
-    return float(max(n_equal, n_alike) / len(gaps))
+    smallest = gaps.min(where=gaps > rounding, initial=np.inf)
+    steps: _Flags = gaps <= 1.05 * smallest
+    if np.count_nonzero(steps) == 1:
+        steps[:] = False  # one gap is the smallest in any case
+    steps[1:] |= changes <= 1e-3 * gaps[1:]
+    alike = changes <= 0.1 * gaps[1:]
+    if np.count_nonzero(alike) > 0.3 * len(gaps):  # chance makes 0.05 of them alike
+        steps[1:] |= alike
+    return steps
+
+
+def _are_shared(x: _Values, y: _Values, across: _Across) -> bool:
+    """Whether the samples share more rows than they could by chance, seen from how often each repeats a row.
+
+    Equal pairs across are a share Σ pq of all, those within Σ p² and Σ q², whose mean is not less: of all equal pairs
+    at most about that share is across which it has of all pairs of rows.
+    """
+    if across.rows < max(_MIN_REPEATS, _MIN_SHARED_SHARE * min(x.counts.sum(), y.counts.sum())):
+        return False
+    if across.share < 4 * max(x.share, y.share):
+        return False
+    expected = x.n * y.n / ((x.n + y.n) * (x.n + y.n - 1) / 2)
+    return _tail(int(across.pairs), int(across.pairs + x.pairs + y.pairs), expected) < _UNLIKELY
+
+
+def _are_the_same(x: _Values, y: _Values, rows: _Rows) -> bool:
+    """Whether the samples hold the same rows equally often, which neither chance nor a design explains.
+
+    That two counts with a mean c are equal has a probability of about 1/√(4πc), or less than 1.
+    """
+    if x.n != y.n or not (np.array_equal(x.hashes, y.hashes) and np.array_equal(x.counts, y.counts)):
+        return False
+    unlikely = 0.5 * np.log(np.maximum(4 * math.pi * x.counts, math.e))
+    return float(unlikely.sum() - unlikely.max()) > -math.log(_UNLIKELY) and not _is_design(np.unique(rows, axis=0))
+
+
+def _meet_in_place(x: _Hashes, y: _Hashes, across: _Across) -> bool:
+    """Whether rows at the same place are equal, far more than rows one or two places apart or anywhere."""
+    if len(x) != len(y) or len(x) < _MIN_REPEATS:
+        return False
+    n_equal = int(np.count_nonzero(x == y))
+    if n_equal < max(_MIN_REPEATS, _MIN_SHARED_SHARE * len(x)):
+        return False
+    near = max(float((x[lag:] == y[:-lag]).mean()) for lag in (1, 2))
+    far = max(float((x[:-lag] == y[lag:]).mean()) for lag in (1, 2))
+    share = max(near, far, across.share, 1.0 / len(x))
+    return _tail(n_equal, len(x), share) < _UNLIKELY
+
+
+def _tail(count: int, n: int, share: float) -> float:
+    """A bound of the probability of so many of n, or more, each with a probability `share` (Chernoff's).
+
+    Examples
+    --------
+    >>> _tail(9, 10, 0.5) > 11 / 1024
+    True
+    """
+    found = count / n
+    if found <= share:
+        return 1.0
+    rest = (1 - found) * math.log((1 - found) / (1 - share)) if found < 1 else 0.0
+    return math.exp(-n * (found * math.log(found / share) + rest))

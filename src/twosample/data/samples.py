@@ -6,10 +6,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twosample.data.copies import copied_rows
+from twosample.data.copies import Copies, find_copies
+from twosample.data.order import serial_dependence
 from twosample.data.reading import Table, check_finite, finite_rows, read
 from twosample.data.views import Limits, View, given_scale
-from twosample.errors import DroppedDataWarning, DuplicateRowsWarning, InputError, Setting, warn
+from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, Setting, warn
 
 __all__ = ["Samples", "read_columns"]
 
@@ -32,9 +33,11 @@ class Samples:
     paired
         Whether row i of `x` belongs with row i of `y`.
     notes
-        One sentence for everything that was said of the rows: dropped, or copied.
+        One sentence for everything that was said of the rows: dropped, copied, or not independent.
     column_notes
         One sentence for columns that were dropped.
+    copies
+        The rows that look copied, where they were looked for.
 
     Examples
     --------
@@ -53,6 +56,7 @@ class Samples:
     paired: bool
     notes: tuple[str, ...]
     column_notes: tuple[str, ...] = ()
+    copies: Copies | None = None
 
     @property
     def n_x(self) -> int:
@@ -93,6 +97,7 @@ class Samples:
         paired: bool = False,
         scale: ArrayLike = "robust",
         nan_policy: Literal["raise", "omit"] = "raise",
+        say_copies: bool = True,
     ) -> "Samples":
         """Validate two samples.
 
@@ -110,6 +115,8 @@ class Samples:
             positive numbers are used as they are.
         nan_policy
             What to do with missing and infinite values: "raise" an error, or "omit" the row (the pair, if `paired`).
+        say_copies
+            Whether to warn of copied rows now; else `with_copies_said` does, once the answer without them is known.
 
         Returns
         -------
@@ -126,7 +133,9 @@ class Samples:
         DroppedDataWarning
             If rows or columns were left out.
         DuplicateRowsWarning
-            If rows look copied: they repeat within a sample, and nothing suggests that the values are coarse.
+            If rows look copied: they repeat, within a sample or across, more than coarse values do.
+        DependentRowsWarning
+            If rows are like the ones before them.
 
         Examples
         --------
@@ -136,7 +145,8 @@ class Samples:
                [ 0.5,  2. ]])
         """
         _check_policy(nan_policy)
-        return cls._checked(*_align(read(x, "x"), read(y, "y")), paired, scale, nan_policy)
+        samples = cls._checked(*_align(read(x, "x"), read(y, "y")), paired, scale, nan_policy)
+        return samples.with_copies_said() if say_copies else samples
 
     @classmethod
     def from_pilot(
@@ -170,7 +180,7 @@ class Samples:
             note = f"Dropped {dropped} of {len(table.rows)} rows of the pilot with a missing or infinite value."
             warn(DroppedDataWarning(note, argument="x"))
         ordered = rows[np.lexsort(rows.T[::-1])]  # so that both have whatever values there are
-        samples = cls._checked(ordered[::2], ordered[1::2], columns, False, scale, nan_policy)
+        samples = cls._checked(ordered[::2], ordered[1::2], columns, False, scale, nan_policy, look=False)
         return replace(samples, paired=bool(paired))
 
     @classmethod
@@ -182,7 +192,9 @@ class Samples:
         paired: bool,
         scale: ArrayLike,
         nan_policy: Literal["raise", "omit"],
+        look: bool = True,
     ) -> "Samples":
+        """The samples; `look` says whether to look at how rows repeat and follow each other."""
         _check_sizes(x_rows, y_rows, paired)
         divisors = given_scale(scale, len(columns))
 
@@ -206,11 +218,12 @@ class Samples:
             divisors = None if divisors is None else divisors[keep]
 
         view = View.robust(x_rows, y_rows, limits)
-        copied = copied_rows(x_rows, y_rows)
         for note in (*dropped_rows, *dropped_columns):
             warn(DroppedDataWarning(note, argument="x and y"))
-        for note in copied:
-            warn(DuplicateRowsWarning(note, argument="x and y"))
+        copies = find_copies(x_rows, y_rows, paired=bool(paired)) if look else None
+        dependent = serial_dependence(x_rows, y_rows, columns, copies) if copies is not None else ()
+        for note in dependent:
+            warn(DependentRowsWarning(note, argument="x and y"))
         return cls(
             x=x_rows,
             y=y_rows,
@@ -218,9 +231,28 @@ class Samples:
             view=view if divisors is None else replace(view, scale=divisors),
             kept=keep,
             paired=bool(paired),
-            notes=(*dropped_rows, *copied),
+            notes=dropped_rows + dependent,
             column_notes=dropped_columns,
+            copies=copies,
         )
+
+    def with_copies_said(self, answer: str = "") -> "Samples":
+        """Warn of rows that look copied, and say what the answer is without them."""
+        said = () if self.copies is None else self.copies.warnings(answer)
+        for warning in said:
+            warn(warning)
+        return replace(self, notes=self.notes + tuple(map(str, said)))
+
+    def without_copies(self, scale: ArrayLike) -> "Samples":
+        """The samples with each row kept once, and rows in both samples in neither; scaled anew, as that says.
+
+        Raises
+        ------
+        InputError
+            If too few rows are left.
+        """
+        keep_x, keep_y = (slice(None), slice(None)) if self.copies is None else self.copies.kept()
+        return self._checked(self.x[keep_x], self.y[keep_y], self.columns, self.paired, scale, "raise", look=False)
 
     @classmethod
     def of_part(
