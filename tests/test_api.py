@@ -5,6 +5,7 @@ import dataclasses
 import math
 import sys
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from twosample import models
 from twosample.errors import (
     AccuracyWarning,
     ConvergenceWarning,
+    DependentRowsWarning,
     DroppedDataWarning,
     DuplicateRowsWarning,
     InputError,
@@ -1029,3 +1031,69 @@ def test_equal_means_and_variances_but_another_shape(n_columns):
     result = ts.test(x, y)
     assert result.log_bf10 > 100
     assert result.verdict.startswith("very strong evidence of a ")
+
+
+# ---- rows that are not independent
+
+
+def heard(call):
+    """The result of a call and what it warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        return call(), [warning.message for warning in caught]
+
+
+@pytest.mark.parametrize("k", [2, 5, 20, 40])
+@pytest.mark.parametrize("options", [{}, {"model": "paper"}, {"lengthscale": "median"}, {"scale": "raw"}])
+def test_the_answer_with_each_copy_kept_once_is_said(k, options):
+    rng = np.random.default_rng(k)
+    once, y = rng.normal(size=(20, 2)), rng.normal(size=(60, 2))
+    result, said = heard(lambda: ts.test(np.repeat(once, k, axis=0), y, **options))
+    [warning] = [warning for warning in said if isinstance(warning, DuplicateRowsWarning)]
+    assert str(warning).startswith(f"{20 * (k - 1)} of {20 * k} rows of x repeat an earlier row")
+    wanted, _ = heard(lambda: ts.test(once, y, **options))
+    assert f"With each kept once log BF10 is {wanted.log_bf10:.2f} and P(different)" in str(warning)
+    assert "from 20 and 60 rows" in str(warning)
+    assert str(warning) in result.diagnostics.notes
+    assert str(warning) in result.summary()
+
+
+def test_without_rows_that_are_in_both_nothing_may_be_left():
+    x = np.random.default_rng(0).normal(size=50)
+    result, [warning] = heard(lambda: ts.test(x, x))
+    assert str(warning).startswith("x and y hold the same rows")
+    assert "too few rows are left for an answer" in str(warning)
+    assert result.log_bf10 < 0
+
+
+def test_the_answer_without_rows_in_both_is_said():
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(0, 1, 80), rng.normal(2, 1, 80)
+    y[::2] = x[40:]
+    _, [warning] = heard(lambda: ts.test(x, y))
+    wanted = ts.test(x[:40], y[1::2])
+    assert f"Without them log BF10 is {wanted.log_bf10:.2f}" in str(warning)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bootstrapped_rows_and_series_are_warned_of_in_null_data(seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(30, 4))
+    _, said = heard(lambda: ts.test(rows[rng.integers(0, 30, 300)], rng.normal(size=(300, 4))))
+    assert [type(warning) for warning in said] == [DuplicateRowsWarning]
+    series = np.zeros((500, 2))
+    for row in range(1, 500):
+        series[row] = 0.95 * series[row - 1] + rng.normal(size=2)
+    result, said = heard(lambda: ts.test(series[:, 0], series[:, 1]))
+    assert [type(warning) for warning in said] == [DependentRowsWarning] * 2
+    assert all(str(warning) in result.diagnostics.notes for warning in said)
+    shuffled = ts.test(rng.permutation(series[:, 0]), rng.permutation(series[:, 1]))
+    assert result.log_bf10 == pytest.approx(shuffled.log_bf10, abs=1e-9)
+
+
+@pytest.mark.parametrize("function", [ts.test_each, ts.plan, partial(ts.log_bf10, lengthscale=1.0)])
+def test_all_functions_warn_of_rows_that_are_not_independent(function):
+    rng = np.random.default_rng(1)
+    y = np.cumsum(rng.normal(size=(100, 2)), axis=0)
+    _, said = heard(lambda: function(np.repeat(rng.normal(size=(25, 2)), 4, axis=0), y))
+    assert {DuplicateRowsWarning, DependentRowsWarning} == {type(warning) for warning in said}

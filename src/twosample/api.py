@@ -158,7 +158,7 @@ def test(
         if samples.copies:
             once = ""
             if not samples.copies.in_place:
-                once = _with_each_once(samples, plan_of, _scale(scale, chosen), prior_odds, generator, counter)
+                once = _with_each_once(samples, plan_of, _scale(scale, chosen), prior_odds, generator_of(rng), counter)
             notes = samples.with_copies_said(once).notes[len(samples.notes) :]
             diagnostics = replace(result.diagnostics, notes=result.diagnostics.notes + notes)
             result = replace(result, diagnostics=diagnostics)
