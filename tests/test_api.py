@@ -1052,7 +1052,7 @@ def test_the_answer_with_each_copy_kept_once_is_said(k, options):
     [warning] = [warning for warning in said if isinstance(warning, DuplicateRowsWarning)]
     assert str(warning).startswith(f"{20 * (k - 1)} of {20 * k} rows of x repeat an earlier row")
     wanted, _ = heard(lambda: ts.test(once, y, **options))
-    assert f"With each kept once log BF10 is {wanted.log_bf10:.2f} and P(different)" in str(warning)
+    assert f"With each kept once log BF10 is {wanted.log_bf10:+.2f} and P(different)" in str(warning)
     assert "from 20 and 60 rows" in str(warning)
     assert str(warning) in result.diagnostics.notes
     assert str(warning) in result.summary()
@@ -1072,7 +1072,7 @@ def test_the_answer_without_rows_in_both_is_said():
     y[::2] = x[40:]
     _, [warning] = heard(lambda: ts.test(x, y))
     wanted = ts.test(x[:40], y[1::2])
-    assert f"Without them log BF10 is {wanted.log_bf10:.2f}" in str(warning)
+    assert f"Without them log BF10 is {wanted.log_bf10:+.2f}" in str(warning)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -172,7 +172,7 @@ def test_the_same_rows_in_the_same_order_are_found(law, d, n):
     x = LAWS[law](np.random.default_rng(n), n, d)
     copies = find_copies(x, x.copy())
     # Ten rows of yes or no are the same by chance once in 1,000 times.
-    assert copies.shared_x.all() and copies.shared_y.all() or (law, n) == ("binary", 10) and not copies
+    assert (copies.shared_x.all() and copies.shared_y.all()) or ((law, n) == ("binary", 10) and not copies)
 
 
 @pytest.mark.parametrize(("law", "d"), [cell for cell in TELLABLE if cell != ("half zeros", 3)])
