@@ -907,6 +907,7 @@ def test_pairs_of_equal_rows_are_left_out_of_the_volumes(model, paired):
     assert result.diagnostics.pairs == 30
 
 
+@pytest.mark.filterwarnings("ignore:x and y hold the same rows")
 def test_the_same_sample_twice():
     x, _ = draw(100, n_columns=2)
     assert finite_test(x, x).log_bf10 < -1

@@ -145,7 +145,7 @@ def test_any_magnitude_gives_positive_finite_scale(magnitude, values):
 
 def test_squares_stay_finite_when_one_column_spans_all_magnitudes():
     x = np.array([1e-300, 2e-300, 3e-300, 4e-300, 1e300])
-    standardized = Samples.from_data(x, x).standardize(x[:, np.newaxis])
+    standardized = Samples.from_data(x, x[:4]).standardize(x[:, np.newaxis])
     assert np.isfinite(standardized**2).all()
 
 

@@ -31,6 +31,7 @@ def test_there_are_many():
 # The numbers from before have an estimated error of 1e-6 themselves.
 @pytest.mark.parametrize("options", [{"tolerance": 1e-6}, {}], ids=["fine", "default"])
 @pytest.mark.parametrize("numbers", [SOME, pytest.param(OTHERS, marks=pytest.mark.slow)], ids=["some", "others"])
+@pytest.mark.filterwarnings("ignore::twosample.errors.DependentRowsWarning")
 def test_answers_are_what_they_were(case, numbers, options):
     wanted = options.get("tolerance", 1e-3)
     wrong = {}

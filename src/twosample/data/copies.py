@@ -130,7 +130,8 @@ def find_copies(x: _Rows, y: _Rows, *, paired: bool = False) -> Copies:
     repeated_y = _repeated(y, y_hashes, y_values, x_values)
     in_place = False
     if paired:
-        same = len(x) >= _MIN_REPEATS and bool((x_hashes == y_hashes).all())
+        vary = len(x_values.hashes) > 1  # one row throughout is no copy of itself
+        same = len(x) >= _MIN_REPEATS and vary and bool((x_hashes == y_hashes).all())
         shared_x = shared_y = np.full(len(x), same)
     elif _are_shared(x_values, y_values, across) or _are_the_same(x_values, y_values, x):
         shared_x, shared_y = np.isin(x_hashes, y_hashes), np.isin(y_hashes, x_hashes)

@@ -106,7 +106,7 @@ def _autocorrelations(rows: _Rows) -> _Rows | None:
 def _cut_off(rows: _Rows) -> _Rows:
     """Columns in units of their scales from their medians, cut off where they are far away."""
     first, middle, third = np.quantile(rows, (0.25, 0.5, 0.75), axis=0)
-    scale = np.where(third > first, (third - first) / 1.349, np.abs(rows - middle).mean(axis=0))
     with np.errstate(over="ignore"):
+        scale = np.where(third > first, (third - first) / 1.349, np.abs(rows - middle).mean(axis=0))
         cut: _Rows = np.clip((rows - middle) / np.where(scale > 0, scale, 1.0), -_FARTHEST, _FARTHEST)
     return cut
