@@ -9,9 +9,11 @@ from dataclasses import dataclass
 __all__ = [
     "AccuracyWarning",
     "ConvergenceWarning",
+    "DatesWarning",
     "DownloadError",
     "DroppedDataWarning",
     "DuplicateRowsWarning",
+    "IdentifierWarning",
     "InputError",
     "InputTypeError",
     "MissingExtraError",
@@ -120,6 +122,14 @@ class DroppedDataWarning(TwoSampleWarning):
 
 class DuplicateRowsWarning(TwoSampleWarning):
     """Rows are repeated within a sample more often than the values' own coarseness explains."""
+
+
+class DatesWarning(TwoSampleWarning):
+    """Columns of dates or times were read as numbers of days."""
+
+
+class IdentifierWarning(TwoSampleWarning):
+    """A column looks as if it numbers the rows, and would decide the answer."""
 
 
 class AccuracyWarning(TwoSampleWarning):

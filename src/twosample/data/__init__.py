@@ -1,8 +1,21 @@
 """Data of any kind, read and checked: two finite float64 samples with a pooled center and scale."""
 
+from twosample.data.choosing import Choice, LeftOut, some
 from twosample.data.copies import copied_rows, row_hashes
 from twosample.data.reading import as_rows, check_finite
 from twosample.data.samples import Samples, read_columns
 from twosample.data.views import Ranks, View
 
-__all__ = ["Ranks", "Samples", "View", "as_rows", "check_finite", "copied_rows", "read_columns", "row_hashes"]
+__all__ = [
+    "Choice",
+    "LeftOut",
+    "Ranks",
+    "Samples",
+    "View",
+    "as_rows",
+    "check_finite",
+    "copied_rows",
+    "read_columns",
+    "row_hashes",
+    "some",
+]
