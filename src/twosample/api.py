@@ -452,9 +452,7 @@ def _samples(
     nan_policy: Literal["raise", "omit"],
     choice: Choice,
 ) -> Samples:
-    return Samples.from_data(
-        x, y, paired=paired, scale=_scale(scale, model), nan_policy=nan_policy, choice=choice
-    )
+    return Samples.from_data(x, y, paired=paired, scale=_scale(scale, model), nan_policy=nan_policy, choice=choice)
 
 
 def _scale(scale: ArrayLike, model: Model) -> ArrayLike:
@@ -473,7 +471,7 @@ def _plan(
     subsets: object = None,
 ) -> Plan:
     if isinstance(points, float | np.floating):
-        points = count_of(points, "points", 1)
+        points = count_of(float(points), "points", 1)
     # Only a prior that covers a known range has lengthscales that are fixed beforehand.
     mixes = model.ranks > 0.0 and isinstance(model.lengthscale, LogUniform)
     if not mixes or lengthscale is not None:

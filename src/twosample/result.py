@@ -446,7 +446,8 @@ class TwoSampleResult(BayesFactor):
         """Draw the samples, the witness with its band and the lengthscale posterior (needs the `plot` extra).
 
         Of three columns or more it shows those that drive the difference, and how likely each column differs. Save the
-        figure with ``result.plot().savefig("result.png")``; `names` says what to call the samples, if not as in the result.
+        figure with ``result.plot().savefig("result.png")``; `names` says what to call the samples, if not as
+        in the result.
         """
         from twosample.plots import plot_result
 

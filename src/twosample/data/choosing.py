@@ -178,10 +178,15 @@ class Labels:
             raise InputError(f"by: {self._what} holds 0 values, not 2: none", argument="by")
         remedy: Remedy = "there is nothing to compare it with"
         if len(present) > 2:
-            remedy = ("choose two with ", Setting("groups", present[:2]), ", or compare them all with test_groups")
-        counted = some([f"{group!r} ({rows} row{'s' * (rows != 1)})" for group, rows in self.counts.items()], quote=False)
+            rest = ", or compare each with the rest (test_groups, twosample test)"
+            remedy = ("choose two with ", Setting("groups", present[:2]), rest)
+        counted = some(
+            [f"{group!r} ({rows} row{'s' * (rows != 1)})" for group, rows in self.counts.items()], quote=False
+        )
         values = "value" if len(present) == 1 else "different values"
-        raise InputError(f"by: {self._what} holds {len(present)} {values}, not 2: {counted}", argument="by", remedy=remedy)
+        raise InputError(
+            f"by: {self._what} holds {len(present)} {values}, not 2: {counted}", argument="by", remedy=remedy
+        )
 
 
 def no_column(column: str, present: Sequence[str], name: str, argument: str) -> InputError:

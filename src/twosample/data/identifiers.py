@@ -106,12 +106,13 @@ def _judged(
     more = np.maximum(n_x, n_y)
     all_different = (x_distinct == n_x) & (y_distinct == n_y)
     apart, within = distinct == n, distinct == more
-    numbered = enough & all_different & (apart | within) & (distinct >= _FILLED * span)
+    numbered: NDArray[np.bool_] = enough & all_different & (apart | within) & (distinct >= _FILLED * span)
     for place in np.flatnonzero(numbered):
         sizes = (n[place],) if apart[place] else (n_x[place], n_y[place])
         chance = sum(_log_chance_of_no_ties(int(size), int(span[place])) for size in sizes)
         numbered[place] = chance < math.log(_CHANCE / n_columns)
-    return np.asarray(numbered | (enough & named & mostly))
+    numbered |= enough & named & mostly
+    return numbered
 
 
 def _counted(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -139,9 +139,7 @@ def read(values: object, name: str, choice: Choice = EVERYTHING) -> Table:
     """Read one input, or those of its columns that are wanted; missing entries become NaN."""
     if isinstance(values, Table):
         return values
-    table = (
-        _from_array(values, name, choice) if isinstance(values, np.ndarray) else _from_other(values, name, choice)
-    )
+    table = _from_array(values, name, choice) if isinstance(values, np.ndarray) else _from_other(values, name, choice)
     if table.rows.size == 0:
         raise InputError(f"{name} is empty", argument=name, remedy="pass at least 2 rows and 1 column")
     return table
@@ -194,7 +192,12 @@ def _from_other(values: Any, name: str, choice: Choice) -> Table:
         if cells.values is None:
             raise _refusal(name, label or "0", cells)
         times = (label or "0",) * (cells.content == TIMES)
-        return Table(cells.values[:, np.newaxis][:, used], None if label is None else (label,), times=times, present=(label or "0",))
+        return Table(
+            cells.values[:, np.newaxis][:, used],
+            None if label is None else (label,),
+            times=times,
+            present=(label or "0",),
+        )
     return _from_frame(native, name, choice)
 
 
@@ -263,7 +266,7 @@ def _dense(matrix: Any, name: str) -> NDArray[Any]:
     """A sparse matrix with all its zeros."""
     if math.prod(matrix.shape) > _MOST_VALUES:
         raise InputError(
-            f"{name} is a sparse matrix of {' x '.join(map(str, matrix.shape))} values, too many to hold with its zeros",
+            f"{name} is a sparse matrix of {' x '.join(map(str, matrix.shape))}, too many to hold with its zeros",
             argument=name,
             remedy="pass fewer rows or columns",
         )
@@ -360,7 +363,10 @@ def _from_frame(frame: Any, name: str, choice: Choice) -> Table:
             return Table(rows, present, is_frame=True, present=present)
 
     left_out = list(choice.dropped(present))
-    rows, used, times, refusal = np.empty((len(frame), len(places))), [], [], None
+    rows = np.empty((len(frame), len(places)))
+    used: list[str] = []
+    times: list[str] = []
+    refusal: InputTypeError | None = None
     for place in places:
         column = present[place]
         if column == "" and choice.columns is None:
@@ -389,7 +395,10 @@ def _cells_of_series(series: Any) -> Cells:
 
     dtype = series.dtype
     if dtype.is_numeric() or dtype == nw.Boolean:
-        return Cells(NUMBERS, np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
+        try:
+            return Cells(NUMBERS, np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
+        except ValueError:  # Arrow refuses whole numbers that a float rounds
+            return from_objects(_objects(series))
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         present = series.drop_nulls()
         value = present[0] if len(present) else None
@@ -400,4 +409,8 @@ def _cells_of_series(series: Any) -> Cells:
         array = series.to_numpy()
         if array.dtype.kind in "Mm":
             return Cells(TIMES, from_times(array))
-    return from_objects(np.fromiter(series.to_list(), dtype=object, count=len(series)))
+    return from_objects(_objects(series))
+
+
+def _objects(series: Any) -> NDArray[Any]:
+    return np.fromiter(series.to_list(), dtype=object, count=len(series))

@@ -1,4 +1,4 @@
-"""From what the caller gave to the rows of two samples: split, with the same columns, and what there is to say of them."""
+"""From what the caller gave to the rows of two samples, split and with the same columns; what to say of the columns."""
 
 from __future__ import annotations
 
@@ -118,9 +118,7 @@ def row_labels(x: Any, by: object) -> Labels:
         except InputError as error:
             if error.argument != "columns":
                 raise
-            raise InputError(
-                f"by{error.message.removeprefix('columns')}", argument="by", remedy=error.remedy
-            ) from None
+            raise InputError(f"by{error.message.removeprefix('columns')}", argument="by", remedy=error.remedy) from None
     return Labels(label_list(by), "by")
 
 
