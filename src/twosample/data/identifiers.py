@@ -83,7 +83,7 @@ def _screened(rows: NDArray[np.float64], named: NDArray[np.bool_]) -> NDArray[np
     """Which columns may be identifiers by their first rows: whole numbers, and no two alike."""
     first = rows[:_SCREENED_ROWS]
     present = np.isfinite(first)
-    whole = (~present | ((first == np.floor(first)) & (np.abs(first) < _LARGEST))).all(axis=0)
+    whole: NDArray[np.bool_] = (~present | ((first == np.floor(first)) & (np.abs(first) < _LARGEST))).all(axis=0)
     places = np.flatnonzero(whole & ~named)
     ordered = np.sort(first[:, places], axis=0)
     whole[places] = (ordered[1:] != ordered[:-1]).all(axis=0)
