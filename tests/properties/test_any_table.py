@@ -92,7 +92,7 @@ def numbers_in(content):
         yield content
 
 
-@settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(
     two_tables(),
     st.sampled_from(CONTAINERS),
