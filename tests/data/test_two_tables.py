@@ -125,7 +125,7 @@ def test_wrong_types(argument, value):
 
 
 def test_labels_must_be_single_values():
-    with pytest.raises(InputTypeError, match="^by: column 'arm' holds list, not single values"):
+    with pytest.raises(InputTypeError, match=r"^by: column 'arm' holds list, not single values"):
         ts.test(pl.DataFrame({**TRIAL, "arm": [[1]] * 60}), by="arm")
 
 
@@ -183,7 +183,7 @@ def test_a_plan_takes_frames_with_more_columns():
     with pytest.warns(DatesWarning):
         expected = ts.test(frame, by="arm").log_bf10
     assert plan.test(statistics).log_bf10 == pytest.approx(expected, rel=1e-9)
-    with pytest.raises(InputError, match="x has no column 'when'; .*the plan needs all"):
+    with pytest.raises(InputError, match=r"x has no column 'when'; .*the plan needs all"):
         plan.statistics(frame.drop("when"), None)
 
 
