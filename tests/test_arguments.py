@@ -1,27 +1,88 @@
 """Checks of arguments: what each takes, in which form it returns it, and how it refuses the rest."""
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 import twosample as ts
-from twosample.arguments import LARGEST_LENGTHSCALE, count_of, generator_of, lengthscales_of, positive
+from twosample.arguments import LARGEST_LENGTHSCALE, count_of, flag_of, generator_of, lengthscales_of, positive
 from twosample.errors import InputError, InputTypeError
 
 
-@pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3)])
+@pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3), 3.0, np.float32(3)])
 def test_counts_become_ints(value):
     count = count_of(value, "points", 1)
     assert count == 3 and type(count) is int
 
 
-@pytest.mark.parametrize("value", [3.0, True, np.True_, "3", None, [3]])
+@pytest.mark.parametrize("value", [True, np.True_, "3", None, [3]])
 def test_counts_are_whole_numbers(value):
     with pytest.raises(InputTypeError, match=r"^points: expected a whole number, got ") as refused:
         count_of(value, "points", 1)
     assert refused.value.argument == "points"
+
+
+@pytest.mark.parametrize("value", [2.5, np.nan, np.inf])
+def test_counts_are_not_broken_numbers(value):
+    with pytest.raises(InputError, match=rf"^points: must be a whole number, not {value}$"):
+        count_of(value, "points", 1)
+
+
+@pytest.mark.parametrize("value", [True, False, np.True_])
+def test_flags_become_bools(value):
+    assert flag_of(value, "paired") is bool(value)
+
+
+@pytest.mark.parametrize("value", ["yes", "no", 1, 0, None, 1.0, [True]])
+def test_flags_are_true_or_false(value):
+    with pytest.raises(InputTypeError, match=r"^paired: must be True or False, not ") as refused:
+        flag_of(value, "paired")
+    assert refused.value.argument == "paired"
+
+
+X, Y = np.random.default_rng(0).normal(size=(2, 20, 1))
+PUBLIC = [
+    (ts.test, "paired"),
+    (ts.test_each, "paired"),
+    (ts.plan, "paired"),
+    (partial(ts.log_bf10, lengthscale=1.0), "paired"),
+    (ts.gibbs, "paired"),
+    (ts.gibbs, "evidence"),
+    (ts.baselines.mmd, "paired"),
+    (ts.baselines.mmd, "aggregate"),
+    (ts.baselines.jzs, "paired"),
+]
+
+
+@pytest.mark.parametrize(("function", "name"), PUBLIC)
+def test_every_function_refuses_words_for_flags(function, name):
+    with pytest.raises(InputTypeError, match=f"^{name}: must be True or False, not 'yes'"):
+        function(X, Y, **{name: "yes"})
+
+
+def test_points_may_be_a_whole_float():
+    assert ts.test(X, Y, points=12.0).log_bf10 == ts.test(X, Y, points=12).log_bf10
+    assert ts.test(X, Y, points=np.float64(12)).log_bf10 == ts.test(X, Y, points=12).log_bf10
+    with pytest.raises(InputError, match=r"^points: must be a whole number, not 12.5"):
+        ts.test(X, Y, points=12.5)
+
+
+def test_seeds_may_be_none():
+    expected = ts.test(X, Y, subsets=None)
+    assert ts.test(X, Y, subsets=None, rng=None).log_bf10 == expected.log_bf10
+    results = [ts.baselines.mmd(X, Y, permutations=99, rng=None) for _ in range(2)]
+    assert all(0 < result.pvalue <= 1 for result in results)
+    assert 0 < ts.test(X, Y, permutations=19, rng=None).pvalue <= 1
+    assert ts.baselines.chen_hanson(X, Y, permutations=19, rng=None).pvalue > 0
+
+
+@pytest.mark.slow
+def test_the_sampler_takes_no_seed():
+    result = ts.gibbs(X, Y, points=5, chains=2, steps=400, burn_in=200, rng=None)
+    assert 0 < result.prob_h1 < 1
 
 
 def test_counts_are_large_enough():

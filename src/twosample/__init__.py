@@ -16,6 +16,8 @@ from twosample import errors, simulate
 from twosample.api import gibbs, log_bf10, plan, test, test_each
 from twosample.each_result import EachResult
 from twosample.gibbs_result import GibbsResult
+from twosample.groups import test_groups
+from twosample.groups_result import GroupsResult
 from twosample.models import Model
 from twosample.plan import Plan
 from twosample.result import TwoSampleResult
@@ -29,6 +31,7 @@ __all__ = [
     "EachResult",
     "FeatureStatistics",
     "GibbsResult",
+    "GroupsResult",
     "Model",
     "Plan",
     "TwoSampleResult",
@@ -42,6 +45,7 @@ __all__ = [
     "simulate",
     "test",
     "test_each",
+    "test_groups",
 ]
 
 

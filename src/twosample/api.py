@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from twosample import answer, each, kernels, models, permutation, sampling
-from twosample.arguments import Seed, count_of, generator_of, positive, share_of
+from twosample.arguments import Seed, count_of, flag_of, generator_of, positive, share_of
 from twosample.arrays import Array
-from twosample.data import Samples
+from twosample.data import Choice, Samples
 from twosample.each_result import EachResult
 from twosample.errors import DroppedDataWarning, InputError, Setting, TwoSampleWarning, warn
 from twosample.gibbs_result import GibbsResult
@@ -43,8 +43,12 @@ _EXPECTED_LENGTHSCALES = 97
 
 def test(
     x: object,
-    y: object,
+    y: object = None,
     *,
+    by: object = None,
+    groups: Sequence[object] | None = None,
+    columns: Sequence[str | int] | None = None,
+    drop: Sequence[str | int] | None = None,
     model: str | Model = "adaptive",
     paired: bool = False,
     kernel: str | Kernel = "rbf",
@@ -65,7 +69,15 @@ def test(
     Parameters
     ----------
     x, y
-        The samples: lists, arrays or data frames of any library, (n_x, D) and (n_y, D); 1-D input is one column.
+        The samples: lists, arrays or data frames of any library, (n_x, D) and (n_y, D); 1-D input is one column. Or one
+        table `x` with the rows of both, and `by`.
+    by
+        What splits `x`: the name of the column that says which sample a row is in, or a label for each row.
+    groups
+        The two labels to compare, first that of the sample called x; None where there are just two.
+    columns, drop
+        Names of the columns to compare, or of those to leave out; of arrays their places. Without them, all columns
+        that hold numbers, dates or times are compared, and the result says which were left out.
     model
         "adaptive" (the default), "paper", "published", or a `Model` of your own.
     paired
@@ -123,9 +135,17 @@ def test(
     ['more spread in y, 2 times']
     >>> ts.test([4.1, 5.2, 4.7, 5.9, 5.0], [6.3, 7.1, 6.9, 7.8, 6.6], permutations=99).pvalue <= 0.05
     True
+
+    One table with both samples, and a column that tells them apart:
+
+    >>> import polars as pl
+    >>> trial = pl.DataFrame({"arm": ["a", "b"] * 30, "dose": rng.normal(size=60), "age": rng.normal(40, 9, size=60)})
+    >>> result = ts.test(trial, by="arm", columns=["dose"])
+    >>> result.names, result.columns
+    (('a', 'b'), ('dose',))
     """
     chosen = models.resolve(model)
-    samples = _samples(x, y, chosen, paired, scale, nan_policy, say_copies=False)
+    samples = _samples(x, y, chosen, paired, scale, nan_policy, Choice.of(by, groups, columns, drop), say_copies=False)
     plan_of = partial(
         _plan,
         model=chosen,
@@ -167,8 +187,7 @@ def test(
             diagnostics = replace(result.diagnostics, permutations=permutations)
             result = replace(result, **relabelled._asdict(), diagnostics=diagnostics)
         counter.finish()
-    if rope is not None:
-        result = replace(result, rope=rope)
+    result = replace(result, rope=rope, left_out=samples.left_out, names=samples.names)
     if not result.diagnostics.converged:
         warn(answer.inaccurate(result, "the likelihood of the lengthscale is rough"))
     return result
@@ -176,10 +195,13 @@ def test(
 
 def test_each(
     x: object,
-    y: object,
+    y: object = None,
     *,
+    by: object = None,
+    columns: Sequence[str | int] | None = None,
+    drop: Sequence[str | int] | None = None,
     fdr: float = 0.05,
-    groups: Mapping[str, Sequence[str]] | None = None,
+    groups: Mapping[str, Sequence[str]] | Sequence[object] | None = None,
     model: str | Model = "adaptive",
     paired: bool = False,
     nan_policy: Literal["raise", "omit"] = "raise",
@@ -193,10 +215,13 @@ def test_each(
     ----------
     x, y
         The samples, as in `test`, with any number of columns.
+    by, columns, drop
+        What splits one table `x`, and which of its columns are tested, as in `test`.
     fdr
         The false discovery rate: what share of the columns in `discoveries` may be expected to be the same.
     groups
-        Names of groups with lists of columns that are also tested together, one more row each.
+        Names of groups with lists of columns that are also tested together, one more row each; or, as in `test`, the
+        two labels of `by` to compare.
     model
         "adaptive" or a `Model` of your own that mixes over columns; "paper" and "published" do not.
     paired, progress
@@ -223,11 +248,13 @@ def test_each(
     >>> first.direction, first.auc < 0.2
     ('larger in y', True)
     """
+    of_rows = None if groups is None or isinstance(groups, Mapping) or by is None else groups
     return each.run(
         x,
         y,
+        choice=Choice.of(by, of_rows, columns, drop),
         fdr=fdr,
-        groups=groups,
+        groups=groups if of_rows is None else None,
         model=models.resolve(model),
         paired=paired,
         nan_policy=nan_policy,
@@ -249,6 +276,10 @@ def plan(
     scale: ArrayLike = "auto",
     nan_policy: Literal["raise", "omit"] = "raise",
     tolerance: float = 1e-3,
+    by: object = None,
+    groups: Sequence[object] | None = None,
+    columns: Sequence[str | int] | None = None,
+    drop: Sequence[str | int] | None = None,
 ) -> Plan:
     """Fix everything about a test that must not look at which row is in which sample.
 
@@ -256,7 +287,7 @@ def plan(
     ----------
     x, y
         The samples, or a pilot of each, as in `test`; or one pilot of rows of both, and no `y`.
-    model, paired, kernel, lengthscale, points, subsets, scale, nan_policy, tolerance
+    model, paired, kernel, lengthscale, points, subsets, scale, nan_policy, tolerance, by, groups, columns, drop
         As in `test`.
 
     Returns
@@ -273,11 +304,12 @@ def plan(
     >>> the_plan.test(days[0].merge(*days[1:])).verdict
     'very strong evidence of a small difference'
     """
-    chosen = models.resolve(model)
-    if y is None:
-        samples = Samples.from_pilot(x, paired=paired, scale=_scale(scale, chosen), nan_policy=nan_policy)
+    chosen, choice = models.resolve(model), Choice.of(by, groups, columns, drop)
+    if y is None and by is None:
+        scale = _scale(scale, chosen)
+        samples = Samples.from_pilot(x, paired=paired, scale=scale, nan_policy=nan_policy, choice=choice)
     else:
-        samples = _samples(x, y, chosen, paired, scale, nan_policy)
+        samples = _samples(x, y, chosen, paired, scale, nan_policy, choice)
     return _plan(samples, chosen, kernel, points, lengthscale, nan_policy, tolerance, subsets)
 
 
@@ -292,6 +324,8 @@ def log_bf10(
     kernel: str | Kernel = "rbf",
     scale: ArrayLike = "auto",
     nan_policy: Literal["raise", "omit"] = "raise",
+    columns: Sequence[str | int] | None = None,
+    drop: Sequence[str | int] | None = None,
 ) -> float | Array:
     """Log Bayes factor at given lengthscales.
 
@@ -301,7 +335,7 @@ def log_bf10(
         The samples, as in `test`.
     lengthscale
         One or several positive lengthscales, or "median".
-    points, model, paired, kernel, scale, nan_policy
+    points, model, paired, kernel, scale, nan_policy, columns, drop
         As in `test`.
 
     Returns
@@ -316,7 +350,7 @@ def log_bf10(
     (3,)
     """
     chosen = models.resolve(model)
-    samples = _samples(x, y, chosen, paired, scale, nan_policy)
+    samples = _samples(x, y, chosen, paired, scale, nan_policy, Choice.of(columns=columns, drop=drop))
     the_plan = _plan(samples, chosen, kernel, points, None, nan_policy)
     lengthscales = the_plan.standardised(lengthscale)
     with one_thread():
@@ -327,8 +361,12 @@ def log_bf10(
 
 def gibbs(
     x: object,
-    y: object,
+    y: object = None,
     *,
+    by: object = None,
+    groups: Sequence[object] | None = None,
+    columns: Sequence[str | int] | None = None,
+    drop: Sequence[str | int] | None = None,
     model: str | Model = "adaptive",
     paired: bool = False,
     kernel: Literal["rbf", "ard"] = "rbf",
@@ -359,7 +397,7 @@ def gibbs(
     model
         "adaptive" (the default), which needs no Jacobians and so takes any number of columns; to reproduce the paper
         "paper" or "published", whose two conditionals belong to no joint law; or a `Model` of your own.
-    paired, points, prior_odds, scale, nan_policy
+    by, groups, columns, drop, paired, points, prior_odds, scale, nan_policy
         As in `test`.
     kernel
         "rbf" has one lengthscale, "ard" one for each column, with independent priors.
@@ -393,12 +431,11 @@ def gibbs(
     True
     """
     settings = Settings.checked(steps, burn_in, thinning, hmc_steps, adapt_steps, chains)
-    if evidence not in (True, False, None):
-        raise InputError(f"evidence: must be True, False or None, not {evidence!r}", argument="evidence")
+    wanted = kernel == "ard" if evidence is None else flag_of(evidence, "evidence")
     if kernel not in ("rbf", "ard"):
         raise InputError(f"kernel: {kernel!r} is unknown to gibbs", argument="kernel", remedy="use 'rbf' or 'ard'")
     chosen = models.resolve(model)
-    samples = _samples(x, y, chosen, paired, scale, nan_policy)
+    samples = _samples(x, y, chosen, paired, scale, nan_policy, Choice.of(by, groups, columns, drop))
     the_plan = _plan(samples, chosen, "rbf", points, None, nan_policy)
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
     pairs = _pairs(samples, the_plan, generator) if chosen.needs_pairs else None
@@ -407,7 +444,6 @@ def gibbs(
             "x and y: all rows are equal, so that there is nothing to sample", argument="x and y", remedy="use test"
         )
 
-    wanted = kernel == "ard" if evidence is None else bool(evidence)
     first, second = (int(seed) for seed in generator.integers(2**32, size=2))
     question = sampling.Question(the_plan, samples, pairs, several=kernel == "ard")
     with progress_bar(progress) as report:
@@ -426,11 +462,18 @@ def _samples(
     paired: bool,
     scale: ArrayLike,
     nan_policy: Literal["raise", "omit"],
+    choice: Choice,
     *,
     say_copies: bool = True,
 ) -> Samples:
     return Samples.from_data(
-        x, y, paired=paired, scale=_scale(scale, model), nan_policy=nan_policy, say_copies=say_copies
+        x,
+        y,
+        paired=paired,
+        scale=_scale(scale, model),
+        nan_policy=nan_policy,
+        choice=choice,
+        say_copies=say_copies,
     )
 
 
@@ -449,6 +492,8 @@ def _plan(
     tolerance: float = 1e-3,
     subsets: object = None,
 ) -> Plan:
+    if isinstance(points, float | np.floating):
+        points = count_of(float(points), "points", 1)
     # Only a prior that covers a known range has lengthscales that are fixed beforehand.
     mixes = model.ranks > 0.0 and isinstance(model.lengthscale, LogUniform)
     if not mixes or lengthscale is not None:

@@ -15,6 +15,7 @@ __all__ = [
     "Seed",
     "check_level",
     "count_of",
+    "flag_of",
     "generator_of",
     "lengthscales_of",
     "positive",
@@ -26,13 +27,36 @@ Seed = int | np.random.SeedSequence | np.random.Generator | None
 LARGEST_LENGTHSCALE = 1e150
 
 
-def count_of(value: int, name: str, lowest: int) -> int:
-    """The value, if it is a whole number and large enough."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+def count_of(value: float, name: str, lowest: int) -> int:
+    """The value, if it is a whole number, of whatever type, and large enough.
+
+    Examples
+    --------
+    >>> count_of(40.0, "points", 1)
+    40
+    """
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        value = int(value)
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        if isinstance(value, float | np.floating):
+            raise InputError(f"{name}: must be a whole number, not {value}", argument=name)
         raise InputTypeError(f"{name}: expected a whole number, got {type(value).__name__}", argument=name)
     if value < lowest:
         raise InputError(f"{name}: must be at least {lowest}, not {value}", argument=name)
     return int(value)
+
+
+def flag_of(value: bool, name: str) -> bool:
+    """The value, if it is True or False; text such as "no" is neither.
+
+    Examples
+    --------
+    >>> flag_of(np.True_, "paired")
+    True
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise InputTypeError(f"{name}: must be True or False, not {value!r:.40}", argument=name)
+    return bool(value)
 
 
 def lengthscales_of(lengthscale: ArrayLike, unit: float) -> Array:

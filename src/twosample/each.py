@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from twosample import ranks
-from twosample.arguments import share_of
+from twosample.arguments import flag_of, share_of
 from twosample.arrays import Array, Flags, Indices
-from twosample.data import Ranks, View, find_copies, read_columns, serial_dependence
+from twosample.data import Choice, Ranks, View, find_copies, read_columns, serial_dependence
 from twosample.data.views import MOST_KNOTS
 from twosample.discoveries import learn_share, posterior, q_values
 from twosample.each_result import EachResult, some_skipped
@@ -125,8 +125,9 @@ def run(
     x: object,
     y: object,
     *,
+    choice: Choice,
     fdr: float,
-    groups: Mapping[str, Sequence[str]] | None,
+    groups: object,
     model: Model,
     paired: bool,
     nan_policy: Literal["raise", "omit"],
@@ -134,9 +135,10 @@ def run(
     joint: JointTest,
 ) -> EachResult:
     """Test each column and each group of columns; `joint` is the test for the groups, all else as in the public one."""
-    fdr, paired = share_of(fdr, "fdr"), bool(paired)
+    fdr, paired = share_of(fdr, "fdr"), flag_of(paired, "paired")
     _check_model(model)
-    x_rows, y_rows, columns, limits = read_columns(x, y, paired=paired, nan_policy=nan_policy)
+    tables, limits = read_columns(x, y, paired=paired, nan_policy=nan_policy, choice=choice)
+    x_rows, y_rows, columns = tables.x, tables.y, tables.columns
     members = _groups(groups, columns)
     n_x, n_y = (np.count_nonzero(~np.isnan(rows), axis=0) for rows in (x_rows, y_rows))
 
@@ -153,6 +155,7 @@ def run(
         skipped |= {columns[place]: reason for place in np.flatnonzero(flags & tested)}
         tested &= ~flags
     skipped = {name: skipped[name] for name in columns if name in skipped}
+    unused = {one.column: one.reason for one in tables.left_out}
 
     notes = _missing(len(x_rows) - n_x, len(y_rows) - n_y, paired)
     for note in notes:
@@ -185,8 +188,8 @@ def run(
         paired=paired,
         model=model,
         groups={name: tuple(columns[place] for place in places) for name, places in members.items()},
-        skipped=skipped,
-        notes=notes + tuple(map(str, said)),
+        skipped=unused | skipped,
+        notes=tables.notes + notes + tuple(map(str, said)),
     )
 
 
@@ -200,7 +203,7 @@ def _check_model(model: Model) -> None:
         )
 
 
-def _groups(groups: Mapping[str, Sequence[str]] | None, columns: tuple[str, ...]) -> dict[str, list[int]]:
+def _groups(groups: object, columns: tuple[str, ...]) -> dict[str, list[int]]:
     """The places of the columns of each group."""
     if groups is None:
         return {}

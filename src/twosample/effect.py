@@ -51,6 +51,8 @@ _LARGEST_LOG_VARIANCE = 300.0
 # Where all points are equal there is no witness; its squares count as this, and no law is narrower than that.
 _SMALLEST = 1e-100
 _SMALLEST_VARIANCE = 1e-10
+# Beyond these a square is as good as infinite or unknown; their product must not overflow.
+_LARGEST_SQUARE = _LARGEST_VARIANCE = 1e12
 
 _SIZES = ("very small", "small", "medium", "large", "very large")
 _COHENS_D = (0.2, 0.5, 0.8, 1.2)
@@ -169,8 +171,8 @@ class Squares(NamedTuple):
     @classmethod
     def of(cls, mean: Array, relative_variance: Array) -> Squares:
         """With these means, and these variances over the squared means."""
-        relative_variance = np.maximum(relative_variance, _SMALLEST_VARIANCE)
-        return cls(1.0 / relative_variance, mean * relative_variance)
+        relative_variance = np.clip(relative_variance, _SMALLEST_VARIANCE, _LARGEST_VARIANCE)
+        return cls(1.0 / relative_variance, np.minimum(mean, _LARGEST_SQUARE) * relative_variance)
 
 
 @dataclass(frozen=True, eq=False)

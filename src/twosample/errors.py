@@ -9,10 +9,12 @@ from dataclasses import dataclass
 __all__ = [
     "AccuracyWarning",
     "ConvergenceWarning",
+    "DatesWarning",
     "DependentRowsWarning",
     "DownloadError",
     "DroppedDataWarning",
     "DuplicateRowsWarning",
+    "IdentifierWarning",
     "InputError",
     "InputTypeError",
     "MissingExtraError",
@@ -125,6 +127,14 @@ class DuplicateRowsWarning(TwoSampleWarning):
 
 class DependentRowsWarning(TwoSampleWarning):
     """Rows are like the ones before them, so that they say less than as many independent rows would."""
+
+
+class DatesWarning(TwoSampleWarning):
+    """Columns of dates or times were read as numbers of days."""
+
+
+class IdentifierWarning(TwoSampleWarning):
+    """A column looks as if it numbers the rows, and would decide the answer."""
 
 
 class AccuracyWarning(TwoSampleWarning):

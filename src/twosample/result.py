@@ -12,7 +12,7 @@ from twosample import models
 from twosample.arguments import check_level
 from twosample.arrays import Array
 from twosample.columns import BySubset, ColumnEvidence, SubsetEvidence, Table
-from twosample.data import as_rows, check_finite
+from twosample.data import LeftOut, as_rows, check_finite, some
 from twosample.effect import Effect, size_in_words
 from twosample.records import Record
 from twosample.witness import Driver, Witness, WitnessPosterior
@@ -264,6 +264,10 @@ class TwoSampleResult(BayesFactor):
     drivers
         Of three columns or more, the few columns or the pair that drive the difference, with their own witness, for
         plots; empty otherwise and where `by_subset` is None.
+    left_out
+        Columns of the data that were not used, and why; but not those that `columns` did not ask for.
+    names
+        What the samples are called: the groups, where one table was split.
     """
 
     _derived: ClassVar[tuple[str, ...]] = (*BayesFactor._derived, "prob_beyond_rope", "by_column", "subsets")
@@ -289,6 +293,8 @@ class TwoSampleResult(BayesFactor):
     effect: Effect | None = None
     rope: float | None = None
     drivers: tuple[Driver, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    names: tuple[str, str] = ("x", "y")
 
     @property
     def verdict(self) -> str:
@@ -391,9 +397,20 @@ class TwoSampleResult(BayesFactor):
             *self._columns_in_words(),
             f"  lengthscale          {lengthscale}",
             f"  data                 {data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)}",
+            *self._used_in_words(),
             f"  model                {self.model.name}, {len(self.points)} evaluation points",
         ]
         return "\n".join(lines + [f"  note                 {note}" for note in self.diagnostics.notes])
+
+    def _used_in_words(self) -> list[str]:
+        """The columns by name, where they have names, and those left out."""
+        lines = []
+        if not all(column.isdecimal() for column in self.columns):
+            lines.append(f"  columns used         {printable(some(self.columns, quote=False))}")
+        if self.left_out:
+            words = [f"{printable(one.column)} ({one.reason})" for one in self.left_out]
+            lines.append(f"  columns left out     {some(words, quote=False)}")
+        return lines
 
     def _permutations_in_words(self) -> list[str]:
         if self.pvalue is None:
@@ -425,15 +442,16 @@ class TwoSampleResult(BayesFactor):
             named.insert(0, f"  columns              {first} and {second} differ in how they go together")
         return named
 
-    def plot(self, *, names: tuple[str, str] = ("x", "y")) -> Figure:
+    def plot(self, *, names: tuple[str, str] | None = None) -> Figure:
         """Draw the samples, the witness with its band and the lengthscale posterior (needs the `plot` extra).
 
         Of three columns or more it shows those that drive the difference, and how likely each column differs. Save the
-        figure with ``result.plot().savefig("result.png")``; `names` says what to call the samples.
+        figure with ``result.plot().savefig("result.png")``; `names` says what to call the samples, if not as
+        in the result.
         """
         from twosample.plots import plot_result
 
-        return plot_result(self, names=names)
+        return plot_result(self, names=self.names if names is None else names)
 
 
 def _expit(log_odds: float) -> float:

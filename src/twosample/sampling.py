@@ -182,7 +182,7 @@ def _result(
             step_sizes=chains.step_sizes,
             density_error=_density_error(question, target, data, chains),
             pairs=0 if pairs is None else len(pairs.x),
-            notes=samples.notes + (() if pairs is None else pairs.notes),
+            notes=plan.notes + samples.notes + (() if pairs is None else pairs.notes),
         ),
     )
 

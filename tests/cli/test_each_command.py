@@ -20,7 +20,8 @@ ESCAPES = "\x1b[31mred\x07"
 
 @pytest.fixture(scope="module")
 def expected(first, second):
-    return ts.test_each(first.select(NUMBERS), second.select(NUMBERS))
+    with pytest.warns(ts.errors.DroppedDataWarning, match="'label'"):
+        return ts.test_each(first, second)
 
 
 def test_help_of_each_shows_every_option():
@@ -35,12 +36,15 @@ def test_each_prints_the_table(run, files, expected):
     status, out, err = run("each", "a.csv", "b.csv")
     assert status == 0
     assert out == f"x is 'a.csv', y is 'b.csv'.\n{expected.summary()}\n"
-    assert err == "note: Left out columns that do not hold numbers: 'label'.\n"
+    assert err.startswith("note: Left out columns that do not hold numbers: 'label' (text or categories)")
+    assert len(err.splitlines()) == 1
+    assert "  not tested           'label' (text or categories)\n" in out
     assert expected.discoveries == ("u",)
     assert "larger in y" in out
 
 
-def test_one_file_split_by_a_column_shows_as_many_rows_as_asked_for(run, files, expected):
+def test_one_file_split_by_a_column_shows_as_many_rows_as_asked_for(run, files, first, second):
+    expected = ts.test_each(first.select(NUMBERS), second.select(NUMBERS))
     status, out, err = run("each", "all.csv", "--by", "label", "--groups", "p,q", "--top", "1")
     assert (status, err) == (0, "")
     assert out == f"x is 'p', y is 'q'.\n{expected.summary(top=1)}\n"

@@ -16,7 +16,7 @@ def test_columns(run, refused, files, first, second, agrees):
     assert (status, err) == (0, "")
     agrees(out, ts.test(first["v"], second["v"]))
     assert "no column 'w'" in refused("test", "a.csv", "b.csv", "--columns", "u,w")
-    assert "column 'label' of 'a.csv' does not hold numbers" in refused(
+    assert "column 'label' of x holds text or categories ('p' in row 0)" in refused(
         "test", "a.csv", "b.csv", "--columns", "u,label"
     )
     assert "twice" in refused("test", "a.csv", "b.csv", "--columns", "u,u")

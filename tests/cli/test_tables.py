@@ -6,6 +6,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import twosample as ts
+from twosample.errors import DroppedDataWarning
+
 NUMBERS = ["u", "v"]
 
 
@@ -23,10 +26,13 @@ def test_kinds_of_files_give_the_same_answer(x, y, run, files, expected, agrees)
     assert ("'label'" in err) == ("plain" not in x)
 
 
-def test_summary_names_the_samples(run, files, expected):
+def test_summary_names_the_samples_and_the_columns(run, files, first, second):
     status, out, _ = run("test", "a.csv", "b.csv")
     assert status == 0
-    assert out == f"x is 'a.csv', y is 'b.csv'.\n{expected.summary()}\n"
+    with pytest.warns(DroppedDataWarning):
+        assert out == f"x is 'a.csv', y is 'b.csv'.\n{ts.test(first, second).summary()}\n"
+    assert "  columns used         u, v\n" in out
+    assert "  columns left out     label (text or categories)\n" in out
 
 
 def test_blanks_quotes_and_a_byte_order_mark(run, files, expected, first, agrees):
@@ -69,8 +75,14 @@ def test_row_numbers_are_left_out(run, files, expected, first, second, agrees):
         (b"u,u\n1,2\n", "two columns named 'u'"),
         (b"u\0v", "is not text"),
         (b"PAR1 and no more", "cannot be read as a table"),
-        (b"u,w\n1,2\n3,4\n", "has columns that 'b.csv' lacks: 'w'"),
-        (b"u,v\nred,blue\nred,green\n", "no column holds numbers"),
+        (
+            b"u,w\n1,2\n3,4\n",
+            "y has no column 'w'; name those to compare, such as --columns u (x is 'bad.csv', y is 'b.csv')",
+        ),
+        (
+            b"u,v\nred,blue\nred,green\n",
+            "x has no column of numbers: column 'u' of x holds text or categories ('red' in row 0)",
+        ),
     ],
 )
 def test_unusable_content_is_refused(content, message, refused, files, second):
@@ -131,10 +143,11 @@ def test_by_leaves_out_rows_without_a_label(run, files, expected, first, second,
 
 def test_by_with_other_than_two_values_lists_them(refused, files, first, second, table):
     pl.concat([first, second, table(3, 0.0, "r", 3)]).write_csv("all.csv")
-    line = refused("test", "all.csv", "--by", "label")
-    assert "3 different values" in line
-    assert "'p', 'q', 'r'" in line
-    assert "--groups p,q" in line
+    for command in ("each", "gibbs", "compare"):
+        line = refused(command, "all.csv", "--by", "label")
+        assert "3 different values" in line
+        assert "'p' (40 rows), 'q' (30 rows), 'r' (3 rows)" in line
+        assert "--groups p,q" in line
     first.write_csv("all.csv")
     assert "holds 1 value, not 2: 'p'" in refused("test", "all.csv", "--by", "label")
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from twosample.arguments import Seed, count_of, generator_of, lengthscales_of
+from twosample.arguments import Seed, count_of, flag_of, generator_of, lengthscales_of
 from twosample.arrays import Array, Flags
 from twosample.baselines.results import PValueResult, described
 from twosample.data import Samples
@@ -144,7 +144,7 @@ def mmd(
         scale="robust" if isinstance(scale, str) and scale == "auto" else scale,
         nan_policy=nan_policy,
     )
-    lengthscales = _lengthscales(lengthscale, aggregate, samples)
+    lengthscales = _lengthscales(lengthscale, flag_of(aggregate, "aggregate"), samples)
     if estimator == "linear" and len(lengthscales) > 1:
         raise InputError(
             "estimator: 'linear' takes one lengthscale", argument="estimator", remedy="use 'quadratic' for several"

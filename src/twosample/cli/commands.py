@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,14 +24,15 @@ from twosample.cli.options import (
     points_option,
     question_options,
     quiet_option,
+    reference_option,
     rope_option,
     sample_options,
     seed_option,
     subsets_option,
     tolerance_option,
 )
-from twosample.cli.output import STDOUT, check_outputs, save_plot, show, show_comparison, show_each
-from twosample.cli.tables import read_pair
+from twosample.cli.output import STDOUT, check_outputs, save_plot, show, show_comparison, show_each, show_groups
+from twosample.cli.tables import Given, read_tables, two_tables
 from twosample.errors import InputError, InputTypeError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -135,7 +137,9 @@ Examples:
   twosample test before.csv after.csv                two files, one sample each
   twosample test trial.csv --by arm                  one file; column "arm" holds two values
   twosample test trial.csv --by arm --groups a,c     one file, two of its groups
+  twosample test trial.csv --by arm --reference a    every other group against "a", in one table
   twosample test a.csv b.csv --columns dose,weight   only these columns
+  twosample test a.csv b.csv --drop id               all columns but this one
   twosample test a.csv b.csv --rope 0.55             also whether there is a difference that matters
   twosample test a.csv b.csv --plot answer.pdf --json answer.json
 """
@@ -143,6 +147,7 @@ Examples:
 
 @command_line.command(epilog=_TEST_EPILOG)
 @sample_options
+@reference_option
 @model_option("adaptive")
 @lengthscale_option
 @points_option
@@ -160,21 +165,53 @@ def test(
     by: str | None,
     groups: tuple[str, ...] | None,
     columns: tuple[str, ...] | None,
+    drop: tuple[str, ...] | None,
+    reference: str | None,
     json_path: Path | None,
     plot_path: Path | None,
     quiet: bool,
     seed: int,
     **options: Any,
 ) -> None:
-    """Test two samples: the files A and B, or the file A split by a column."""  # fmt: skip
+    """Test two samples: the files A and B, or the file A split by a column.
+
+    Where the column has more than two values, each group is tested against the rest, or against --reference.
+    """
     check_outputs(json_path, {"--plot": plot_path})
+    if reference is not None and (by is None or groups is not None):
+        raise InputError("--reference: needs --by COLUMN, one of whose values it is, and no --groups")
     with notes():
-        x, y, names = read_pair(files, by, groups, columns)
-    with refusals(names):
-        result = _test(x, y, rng=seed, **options)
-    show(result, names, json_path, quiet=quiet)
+        given = read_tables(files, by, groups, columns, drop, several=True)
+    if given.groups > 2 or reference is not None:
+        _test_groups(given, reference, json_path, plot_path, quiet, rng=seed, **options)
+        return
+    with refusals(given.names):
+        result = replace(_test(given.x, given.y, rng=seed, **given.choice, **options), names=given.names)
+    show(result, given.names, json_path, quiet=quiet)
     if plot_path is not None:
-        save_plot(plot_path, partial(result.plot, names=names))
+        save_plot(plot_path, result.plot)
+
+
+def _test_groups(
+    given: Given,
+    reference: str | None,
+    json_path: Path | None,
+    plot_path: Path | None,
+    quiet: bool,
+    *,
+    paired: bool,
+    **options: Any,
+) -> None:
+    """More than two groups, in one table."""
+    from twosample.groups import test_groups
+
+    for option, used in (("--plot", plot_path is not None), ("--paired", paired)):
+        if used:
+            raise InputError(f"{option}: is for two samples; choose two groups with --groups")
+    choice = {name: value for name, value in given.choice.items() if name != "groups"}
+    with refusals(()), notes():
+        result = test_groups(given.x, reference=reference, progress=True, **choice, **options)
+    show_groups(result, json_path, quiet=quiet)
 
 
 _EACH_EPILOG = """\b
@@ -207,6 +244,7 @@ def each(
     by: str | None,
     groups: tuple[str, ...] | None,
     columns: tuple[str, ...] | None,
+    drop: tuple[str, ...] | None,
     json_path: Path | None,
     csv_path: Path | None,
     top: int,
@@ -219,10 +257,10 @@ def each(
     if json_path == csv_path == STDOUT:
         raise InputError("--json and --csv: only one of them can be printed; give the other a file")
     with notes():
-        x, y, names = read_pair(files, by, groups, columns)
-    with refusals(names), notes():
-        result = test_each(x, y, progress=True, **options)
-    show_each(result, names, json_path, csv_path, top)
+        given = read_tables(files, by, groups, columns, drop)
+    with refusals(given.names), notes():
+        result = test_each(given.x, given.y, progress=True, **given.choice, **options)
+    show_each(result, given.names, json_path, csv_path, top)
 
 
 _GIBBS_EPILOG = """\b
@@ -268,6 +306,7 @@ def gibbs(
     by: str | None,
     groups: tuple[str, ...] | None,
     columns: tuple[str, ...] | None,
+    drop: tuple[str, ...] | None,
     json_path: Path | None,
     plot_path: Path | None,
     trace_path: Path | None,
@@ -285,10 +324,10 @@ def gibbs(
 
     check_outputs(json_path, {"--plot": plot_path, "--trace": trace_path})
     with notes():
-        x, y, names = read_pair(files, by, groups, columns)
-    with refusals(names), notes():
-        result = run_gibbs(x, y, rng=seed, progress=True, **options)
-    show(result, names, json_path, quiet=quiet)
+        given = read_tables(files, by, groups, columns, drop)
+    with refusals(given.names), notes():
+        result = run_gibbs(given.x, given.y, rng=seed, progress=True, **given.choice, **options)
+    show(result, given.names, json_path, quiet=quiet)
     for path, draw in ((plot_path, result.plot), (trace_path, result.plot_trace)):
         if path is not None:
             save_plot(path, draw)
@@ -311,6 +350,7 @@ def compare(
     by: str | None,
     groups: tuple[str, ...] | None,
     columns: tuple[str, ...] | None,
+    drop: tuple[str, ...] | None,
     paired: bool,
     prior_odds: float,
     scale: str,
@@ -320,7 +360,10 @@ def compare(
 ) -> None:
     """Put two samples to this test and to the tests it is compared with, side by side."""
     with notes():
-        x, y, names = read_pair(files, by, groups, columns)
+        given = read_tables(files, by, groups, columns, drop)
+    names = given.names
+    with refusals(names), notes():
+        x, y = two_tables(given)
     data: dict[str, Any] = {"nan_policy": nan_policy}
     bayes: dict[str, Any] = {"prior_odds": prior_odds, **data}
     few = x.height + y.height <= _MOST_PERMUTED_ROWS

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import shlex
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import click
@@ -14,7 +16,7 @@ from twosample.errors import InputError, InputTypeError, Setting, TwoSampleWarni
 
 __all__ = ["in_options", "notes", "printable", "quoted", "refusals", "say_error", "who_is_who"]
 
-_SAMPLES = ("x", "y", "x and y")
+_SAMPLES = ("x", "y", "x and y", "by", "columns", "drop", "groups")
 # Arguments of the library that are options here.
 _OPTIONS = {
     "rng": "--seed",
@@ -22,7 +24,8 @@ _OPTIONS = {
         name: f"--{name.replace('_', '-')}"
         for name in (
             "model paired kernel lengthscale points subsets prior_odds scale nan_policy permutations rope tolerance "
-            "steps burn_in thinning hmc_steps adapt_steps chains evidence fdr"
+            "steps burn_in thinning hmc_steps adapt_steps chains evidence fdr "
+            "by groups columns drop reference"
         ).split()
     },
 }
@@ -46,15 +49,15 @@ def quoted(name: object) -> str:
     return repr(os.fspath(name) if isinstance(name, os.PathLike) else str(name))
 
 
-def who_is_who(names: tuple[str, str]) -> str:
-    """Which sample is x and which is y.
+def who_is_who(names: tuple[str, ...]) -> str:
+    """Which sample is x and which is y, where there are two.
 
     Examples
     --------
     >>> who_is_who(("a.csv", "b.csv"))
     "x is 'a.csv', y is 'b.csv'"
     """
-    return f"x is {quoted(names[0])}, y is {quoted(names[1])}"
+    return ", ".join(f"{sample} is {quoted(name)}" for sample, name in zip(("x", "y"), names, strict=False))
 
 
 def say_error(message: str) -> None:
@@ -82,16 +85,24 @@ def _option(setting: Setting) -> str:
         return str(setting)
     if isinstance(setting.value, bool):
         return name if setting.value else name.replace("--", "--no-", 1)
-    return f"{name} {shlex.quote(str(setting.value))}"
+    value = _joined(setting.value) if isinstance(setting.value, list | tuple) else str(setting.value)
+    return f"{name} {shlex.quote(value)}"
+
+
+def _joined(values: Iterable[object]) -> str:
+    """Values as options take them, with commas between."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(values)
+    return line.getvalue()
 
 
 @contextmanager
-def refusals(names: tuple[str, str]) -> Iterator[None]:
+def refusals(names: tuple[str, ...]) -> Iterator[None]:
     """Turn errors of the library into those of the command; where x or y is to blame, say which sample that is."""
     try:
         yield
     except (InputError, InputTypeError) as error:
-        who = f" ({who_is_who(names)})" if error.argument in _SAMPLES else ""
+        who = f" ({who_is_who(names)})" if names and error.argument in _SAMPLES else ""
         raise click.ClickException(in_options(error) + who) from None
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "points_option",
     "question_options",
     "quiet_option",
+    "reference_option",
     "rope_option",
     "sample_options",
     "seed_option",
@@ -97,12 +98,18 @@ def nan_policy_option(help: str) -> Decorator:
 
 sample_options = _together(
     click.argument("files", nargs=-1, metavar="A [B]", type=click.Path(path_type=Path)),
-    click.option("--by", metavar="COLUMN", help="Split the one file A by the two values of this column."),
+    click.option("--by", metavar="COLUMN", help="Split the one file A by the values of this column."),
     click.option("--groups", metavar="U,V", callback=_names, help="The two values of the --by column to compare."),
     click.option(
         "--columns", metavar="NAMES", callback=_names, help="Columns to compare, with commas [all that hold numbers]."
     ),
+    click.option("--drop", metavar="NAMES", callback=_names, help="Columns to leave out, with commas."),
     click.option("--paired", is_flag=True, help="Row i of the first sample belongs with row i of the second."),
+)
+reference_option = click.option(
+    "--reference",
+    metavar="VALUE",
+    help="With --by: compare every other group with this one [more than two groups: each with the rest].",
 )
 question_options = _together(
     click.option(

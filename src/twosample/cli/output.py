@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from twosample.each_result import EachResult
     from twosample.gibbs_result import GibbsResult
+    from twosample.groups_result import GroupsResult
     from twosample.result import TwoSampleResult
 
-__all__ = ["STDOUT", "check_outputs", "save_plot", "show", "show_comparison", "show_each"]
+__all__ = ["STDOUT", "check_outputs", "save_plot", "show", "show_comparison", "show_each", "show_groups"]
 
 STDOUT = Path("-")
 _PLOT_KINDS = (".png", ".pdf", ".svg")
@@ -71,6 +72,20 @@ def show_each(
             click.echo(shown, nl=False, color=True)  # nothing is taken out of names
         else:
             write_whole(csv_path, lambda file: file.write(table.encode()))
+
+
+def show_groups(result: GroupsResult, json_path: Path | None, *, quiet: bool) -> None:
+    """Print the table of groups, or a line for each, and write it as JSON if a path is given."""
+    if json_path == STDOUT:
+        click.echo(result.to_json())
+        return
+    if quiet:
+        for row in result:
+            click.echo(f"{printable(row.group)} {row.prob_h1:.6g} {row.log_bf10:.6g}")
+    else:
+        click.echo("\n".join(printable(line) for line in result.summary().splitlines()))
+    if json_path is not None:
+        result.to_json(json_path)
 
 
 def save_plot(path: Path, draw: Callable[[], Figure]) -> None:

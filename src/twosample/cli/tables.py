@@ -1,39 +1,59 @@
-"""Reads files into the two tables of numbers to compare: two files, or one file split by a column."""
+"""Reads files into the tables to compare: two files, or one file that a column splits."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from twosample.cli.messages import quoted
-from twosample.errors import DroppedDataWarning, InputError, warn
+from twosample.cli.messages import quoted, refusals
+from twosample.data import Choice
+from twosample.data.two_tables import read_two, row_labels
+from twosample.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Pair", "read_pair"]
+__all__ = ["Given", "read_tables", "two_tables"]
 
 _MISSING = ["", "NA", "N/A", "na", "n/a", "NaN", "nan", "NAN", "null", "NULL", "None"]
-_SHOWN_VALUES = 8
 _SNIFFED_BYTES = 1 << 20
 
 
-class Pair(NamedTuple):
-    """Two tables, and what to call them."""
+class Given(NamedTuple):
+    """The tables of a command, as the functions of the library take them.
+
+    Attributes
+    ----------
+    x, y
+        Two tables; or one that holds all rows, and None.
+    choice
+        What to say of them: `by`, `groups`, `columns` and `drop`.
+    names
+        What the two samples are called.
+    groups
+        How many groups there are.
+    """
 
     x: pl.DataFrame
-    y: pl.DataFrame
+    y: pl.DataFrame | None
+    choice: dict[str, Any]
     names: tuple[str, str]
+    groups: int = 2
 
 
-def read_pair(
-    files: tuple[Path, ...], by: str | None, groups: tuple[str, ...] | None, columns: tuple[str, ...] | None
-) -> Pair:
-    """Read the two tables to compare, with columns of numbers only.
+def read_tables(
+    files: tuple[Path, ...],
+    by: str | None,
+    groups: tuple[str, ...] | None,
+    columns: tuple[str, ...] | None,
+    drop: tuple[str, ...] | None,
+    *,
+    several: bool = False,
+) -> Given:
+    """Read the tables of a command.
 
     Parameters
     ----------
@@ -43,133 +63,43 @@ def read_pair(
         The column to split the file by.
     groups
         The two values of that column to compare; None if it has only two.
-    columns
-        The columns to compare; None for all that hold numbers in both tables.
-
-    Returns
-    -------
-    Pair
-        The tables, as float64, with the names of the files or groups.
+    columns, drop
+        The columns to compare, and those to leave out; None for all that hold numbers.
+    several
+        Whether there may be more than two groups.
     """
-    return _numeric(_split(files, by, groups) if by is not None else _two_files(files, groups), columns)
-
-
-def _two_files(files: tuple[Path, ...], groups: tuple[str, ...] | None) -> Pair:
-    if groups is not None:
-        raise InputError("--groups: needs --by COLUMN, whose values it names")
-    if len(files) == 1:
-        raise InputError("pass two files, or one file and --by COLUMN")
-    if len(files) != 2:
-        raise InputError(f"pass two files, not {len(files)}; or one file and --by COLUMN")
-    x, y = (_read_table(path) for path in files)
-    first, second = (str(path) if files[0].name == files[1].name else path.name for path in files)
-    return Pair(x, y, (first, second))
-
-
-def _split(files: tuple[Path, ...], by: str, groups: tuple[str, ...] | None) -> Pair:
-    """One table into two by the values of a column; in the order of `groups`, else of the first row of each."""
-    import polars as pl
+    given = {"by": by, "columns": columns, "drop": drop}
+    choice: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if by is None:
+        if groups is not None:
+            raise InputError("--groups: needs --by COLUMN, whose values it names")
+        if len(files) == 1:
+            raise InputError("pass two files, or one file and --by COLUMN")
+        if len(files) != 2:
+            raise InputError(f"pass two files, not {len(files)}; or one file and --by COLUMN")
+        x, y = (_read_table(path) for path in files)
+        first, second = (str(path) if files[0].name == files[1].name else path.name for path in files)
+        return Given(x, y, choice, (first, second))
 
     if len(files) != 1:
         raise InputError(f"--by: needs one file, not {len(files)}")
-    if groups is not None and (len(groups) != 2 or groups[0] == groups[1]):
-        raise InputError(f"--groups: needs two different values, such as U,V, not {', '.join(map(repr, groups))}")
-    table = _read_table(files[0])
-    _check_columns(table, (by,), files[0])
-    label = table[by]
-    if label.dtype.is_nested():
-        raise InputError(f"--by: column {by!r} holds {label.dtype}, not single values")
-    labels = label.cast(pl.String)
-    present = labels.drop_nulls().unique(maintain_order=True).to_list()
-    if groups is None:
-        if len(present) != 2:
-            shown = ", ".join(map(repr, present[:_SHOWN_VALUES])) + (", ..." if len(present) > _SHOWN_VALUES else "")
-            values = "value" if len(present) == 1 else "different values"
-            advice = f"; choose two with --groups {_joined(present[:2])}" if len(present) > 2 else ""
-            raise InputError(f"--by: column {by!r} holds {len(present)} {values}, not 2: {shown or 'none'}{advice}")
-        if labels.null_count():
-            warn(
-                DroppedDataWarning(
-                    f"Left out {labels.null_count()} rows without a value in column {by!r}.", argument="by"
-                )
-            )
-        groups = tuple(present)
-    for group in groups:
-        if group not in present:
-            shown = ", ".join(map(repr, present[:_SHOWN_VALUES])) + (", ..." if len(present) > _SHOWN_VALUES else "")
-            raise InputError(f"--groups: column {by!r} has no value {group!r}; it has {shown}")
-    x, y = (table.filter(labels == group).drop(by) for group in groups)
-    return Pair(x, y, (groups[0], groups[1]))
+    with refusals((str(files[0]),)):
+        pair = Choice.of(by, groups).groups
+        table = _read_table(files[0])
+        labels = row_labels(table, by)
+        many = several and pair is None and len(labels.counts) > 2
+        names = ("", "") if many else labels.two(pair)
+    if pair is not None:
+        choice["groups"] = pair
+    return Given(table, None, choice, names, len(labels.counts) if many else 2)
 
 
-def _joined(values: list[str]) -> str:
-    """Values as --groups takes them."""
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(values)
-    return shlex.quote(line.getvalue())
-
-
-def _check_columns(table: pl.DataFrame, columns: tuple[str, ...], source: object) -> None:
-    known = set(table.columns)
-    for column in columns:
-        if column not in known:
-            present = ", ".join(map(repr, table.columns[:_SHOWN_VALUES]))
-            more = ", ..." if len(table.columns) > _SHOWN_VALUES else ""
-            raise InputError(f"{quoted(source)} has no column {column!r}; it has {present}{more}")
-
-
-def _numeric(pair: Pair, columns: tuple[str, ...] | None) -> Pair:
-    """The columns to compare: those asked for, else all that hold numbers in both tables."""
-    if columns is not None:
-        if len(set(columns)) < len(columns):
-            raise InputError("--columns: names a column twice")
-        for table, name in zip((pair.x, pair.y), pair.names, strict=True):
-            _check_columns(table, columns, name)
-        for table, name in zip((pair.x, pair.y), pair.names, strict=True):
-            for column in columns:
-                if not _holds_numbers(table[column]):
-                    example = next((value for value in table[column].drop_nulls().to_list()), None)
-                    raise InputError(
-                        f"--columns: column {column!r} of {quoted(name)} does not hold numbers (such as {example!r})"
-                    )
-        return Pair(_as_numbers(pair.x.select(columns)), _as_numbers(pair.y.select(columns)), pair.names)
-
-    y_columns = set(pair.y.columns)
-    left_out = [
-        column
-        for column in pair.x.columns
-        if column in y_columns and not (_holds_numbers(pair.x[column]) and _holds_numbers(pair.y[column]))
-    ]
-    if left_out:
-        listed = ", ".join(map(repr, left_out))
-        warn(DroppedDataWarning(f"Left out columns that do not hold numbers: {listed}.", argument="columns"))
-    if "" in pair.x.columns and "" in pair.y.columns and "" not in left_out:
-        warn(DroppedDataWarning("Left out a column without a name; it may number the rows.", argument="columns"))
-        left_out.append("")
-    x, y = pair.x.drop(left_out), pair.y.drop(left_out)
-    if left_out and not x.columns:
-        raise InputError("no column holds numbers in both samples")
-    for source, other, name, other_name in ((x, y, *pair.names), (y, x, *pair.names[::-1])):
-        others = set(other.columns)
-        absent = [column for column in source.columns if column not in others]
-        if absent:
-            raise InputError(
-                f"{quoted(name)} has columns that {quoted(other_name)} lacks: {', '.join(map(repr, absent[:8]))}; "
-                "name the columns to compare with --columns"
-            )
-    return Pair(_as_numbers(x), _as_numbers(y), pair.names)
-
-
-def _holds_numbers(column: pl.Series) -> bool:
+def two_tables(given: Given) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Two tables of numbers with the same columns, for what takes nothing else."""
     import polars as pl
 
-    return column.dtype.is_numeric() or column.dtype == pl.Boolean
-
-
-def _as_numbers(table: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
-    return table.cast(pl.Float64)
+    two = read_two(given.x, given.y, Choice.of(**given.choice))
+    return pl.DataFrame(two.x, schema=list(two.columns)), pl.DataFrame(two.y, schema=list(two.columns))
 
 
 def _read_table(path: Path) -> pl.DataFrame:

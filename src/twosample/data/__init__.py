@@ -1,13 +1,15 @@
 """Data of any kind, read and checked: two finite float64 samples with a pooled center and scale."""
 
-from twosample.data.copies import Copies, find_copies, row_hashes
+from twosample.data.choosing import Choice, LeftOut, some
+from twosample.data.copies import find_copies, row_hashes
 from twosample.data.order import serial_dependence
 from twosample.data.reading import as_rows, check_finite
 from twosample.data.samples import Samples, read_columns
 from twosample.data.views import Ranks, View
 
 __all__ = [
-    "Copies",
+    "Choice",
+    "LeftOut",
     "Ranks",
     "Samples",
     "View",
@@ -17,4 +19,5 @@ __all__ = [
     "read_columns",
     "row_hashes",
     "serial_dependence",
+    "some",
 ]

@@ -1,28 +1,29 @@
 """Reads one input of any kind (lists, arrays, Series, data frames) into float64 rows and the names of columns."""
 
+from __future__ import annotations
+
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from twosample.data.cells import COMPLEX, MIXED, NUMBERS, OTHER, TEXT, TIMES, Cells, from_objects, from_times
+from twosample.data.choosing import EVERYTHING, Choice, LeftOut
 from twosample.errors import InputError, InputTypeError, Remedy
 
-__all__ = ["Table", "as_rows", "check_finite", "finite_rows", "from_numpy", "read"]
+__all__ = ["Table", "as_rows", "check_finite", "column_labels", "finite_rows", "from_numpy", "label_list", "read"]
 
 _REMEDIES = {
-    "complex numbers": "pass the real and imaginary parts as two columns",
-    "text or categories": "encode them as numbers, such as one 0/1 column per category, or leave the column out",
-    "dates or times": "convert them to numbers, such as days since a start, or leave the column out",
-    "objects that are not numbers": "convert them to floats, float('nan') where missing, or leave the column out",
+    COMPLEX: "pass the real and imaginary parts as two columns",
+    TEXT: "encode them as numbers, such as one 0/1 column per category, or leave the column out",
+    TIMES: "convert them to numbers, such as days since a start, or leave the column out",
+    MIXED: "give the column values of one kind, or leave it out",
+    OTHER: "convert them to floats, float('nan') where missing, or leave the column out",
 }
-_CONTENT_OF_KIND = {
-    "c": "complex numbers",
-    "M": "dates or times",
-    "m": "dates or times",
-    "S": "text or categories",
-    "T": "text or categories",
-    "U": "text or categories",
-}
+_CONTENT_OF_KIND = {"c": COMPLEX, "S": TEXT, "T": TEXT, "U": TEXT}
+# Sparse matrices with more entries are not made dense: 16 GiB.
+_MOST_VALUES = 1 << 31
 _BLOCK_ROWS = 1 << 14
 
 
@@ -108,31 +109,113 @@ def finite_rows(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 class Table(NamedTuple):
-    """One input as read: its rows, its column names, and whether the names identify columns (a data frame's do)."""
+    """One input as read.
+
+    Attributes
+    ----------
+    rows
+        Its values, (n, D), NaN where missing.
+    columns
+        The names of its columns; None where they have none.
+    is_frame
+        Whether the names identify columns, as a data frame's do.
+    left_out
+        Columns that it also has and that are not among these, and why; but not those that were not asked for.
+    times
+        Names of the columns of dates or times, which are now numbers of days.
+    present
+        Names of all columns that it has.
+    """
 
     rows: NDArray[np.float64]
     columns: tuple[str, ...] | None = None
     is_frame: bool = False
+    left_out: tuple[LeftOut, ...] = ()
+    times: tuple[str, ...] = ()
+    present: tuple[str, ...] = ()
 
 
-def read(values: object, name: str) -> Table:
-    """Read one input; missing entries become NaN."""
-    table = Table(from_numpy(values, name)) if isinstance(values, np.ndarray) else _from_other(values, name)
+def read(values: object, name: str, choice: Choice = EVERYTHING) -> Table:
+    """Read one input, or those of its columns that are wanted; missing entries become NaN."""
+    if isinstance(values, Table):
+        return values
+    table = _from_array(values, name, choice) if isinstance(values, np.ndarray) else _from_other(values, name, choice)
     if table.rows.size == 0:
         raise InputError(f"{name} is empty", argument=name, remedy="pass at least 2 rows and 1 column")
     return table
 
 
-def _from_other(values: Any, name: str) -> Table:
+def column_labels(values: Any, column: str, name: str) -> list[Any]:
+    """The values of one column as they are, for what they say of the rows."""
+    found = _frame_or_array(values, name)
+    if isinstance(found, np.ndarray):
+        array = found if found.ndim == 2 else found[:, np.newaxis]
+        present = tuple(map(str, range(array.shape[1])))
+        [place] = Choice(columns=(column,)).places(present, name)
+        return list(array[:, place].tolist())
+    present = tuple(str(label) for label in found.columns)
+    [place] = Choice(columns=(column,)).places(present, name)
+    return list(found[:, place].to_list())
+
+
+def label_list(values: Any) -> list[Any]:
+    """Labels of rows, given as any one-dimensional thing."""
+    found = _frame_or_array(values, "by")
+    if isinstance(found, np.ndarray):
+        if found.ndim == 2 and found.shape[1] == 1:
+            found = found[:, 0]
+        if found.ndim != 1:
+            raise InputError(f"by: labels have {found.ndim} dimensions, not 1", argument="by")
+        return list(found.tolist())
+    if hasattr(found, "columns"):
+        if len(found.columns) != 1:
+            raise InputError(f"by: labels have {len(found.columns)} columns, not 1", argument="by")
+        found = found[:, 0]
+    return list(found.to_list())
+
+
+def from_numpy(array: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """Rows from an array with one or two dimensions; what is masked becomes NaN."""
+    return _from_array(array, name, EVERYTHING).rows
+
+
+def _from_other(values: Any, name: str, choice: Choice) -> Table:
+    if _is_sparse(values):
+        return _from_sparse(values, name, choice)
+    native = _frame_or_array(values, name)
+    if isinstance(native, np.ndarray):
+        return _from_array(native, name, choice)
+    if not hasattr(native, "columns"):  # a Series
+        label = str(native.name) if native.name not in (None, "") else None
+        used = choice.places((label or "0",), name)
+        cells = _cells_of_series(native)
+        if cells.values is None:
+            raise _refusal(name, label or "0", cells)
+        times = (label or "0",) * (cells.content == TIMES)
+        return Table(
+            cells.values[:, np.newaxis][:, used],
+            None if label is None else (label,),
+            times=times,
+            present=(label or "0",),
+        )
+    return _from_frame(native, name, choice)
+
+
+def _frame_or_array(values: Any, name: str) -> Any:
+    """An input of any kind as an array of NumPy or a narwhals frame or Series."""
+    if isinstance(values, np.ndarray):
+        return values
     if isinstance(values, list | tuple | range):
-        return Table(_from_sequence(values, name))
+        return _from_sequence(values, name)
     if isinstance(values, int | float | complex | np.generic):
-        return Table(from_numpy(np.asarray(values), name))
+        return np.asarray(values)
+    if _is_sparse(values):
+        return _dense(values, name)
 
     import array_api_compat
 
     if array_api_compat.is_array_api_obj(values):
-        return Table(from_numpy(_to_host(values), name))
+        return _to_host(values)
 
     import narwhals as nw
 
@@ -142,62 +225,113 @@ def _from_other(values: Any, name: str) -> Table:
         raise _two_of_a_name(name) from error
     if isinstance(native, nw.LazyFrame):
         native = native.collect()
-    if isinstance(native, nw.DataFrame):
-        return _from_frame(native, name)
-    if isinstance(native, nw.Series):
-        column = _numeric_column(native, str(native.name or "0"), name)
-        return Table(column[:, np.newaxis], (str(native.name),) if native.name not in (None, "") else None)
+    if isinstance(native, nw.DataFrame | nw.Series):
+        return native
     if hasattr(values, "__array__"):
-        return Table(from_numpy(np.asarray(values), name))
+        return np.asarray(values)
     raise InputTypeError(
         f"{name} is a {type(values).__name__}", argument=name, remedy="pass a list, an array, a Series or a data frame"
     )
 
 
-def _from_sequence(values: Any, name: str) -> NDArray[np.float64]:
+def _from_sequence(values: Any, name: str) -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError as error:
         raise InputError(
             f"{name} has rows of different lengths", argument=name, remedy="give every row one value per column"
         ) from error
-    if array.dtype.kind in "UO":
+    except OverflowError:
         array = np.asarray(values, dtype=object)
-    return from_numpy(array, name)
+    return np.asarray(values, dtype=object) if array.dtype.kind in "SUO" else array
 
 
-def from_numpy(array: NDArray[Any], name: str) -> NDArray[np.float64]:
-    """Rows from an array with one or two dimensions; what is masked becomes NaN."""
+def _is_sparse(values: Any) -> bool:
+    return type(values).__module__.startswith("scipy.sparse") and hasattr(values, "toarray")
+
+
+def _from_sparse(matrix: Any, name: str, choice: Choice) -> Table:
+    """Rows from a sparse matrix, whose columns are chosen before it is made dense."""
+    if matrix.ndim != 2 or choice is EVERYTHING:
+        return _from_array(_dense(matrix, name), name, choice)
+    present = tuple(map(str, range(matrix.shape[1])))
+    places = choice.places(present, name)
+    table = _from_array(_dense(matrix.tocsc()[:, places], name), name, EVERYTHING)
+    return table._replace(
+        columns=tuple(present[place] for place in places), left_out=choice.dropped(present), present=present
+    )
+
+
+def _dense(matrix: Any, name: str) -> NDArray[Any]:
+    """A sparse matrix with all its zeros."""
+    if math.prod(matrix.shape) > _MOST_VALUES:
+        raise InputError(
+            f"{name} is a sparse matrix of {' x '.join(map(str, matrix.shape))}, too many to hold with its zeros",
+            argument=name,
+            remedy="pass fewer rows or columns",
+        )
+    return np.asarray(matrix.toarray())
+
+
+def _from_array(array: NDArray[Any], name: str, choice: Choice) -> Table:
     if array.ndim not in (1, 2):
         remedy = "pass at least 2 rows" if array.ndim == 0 else "reshape it to (rows, columns)"
         raise InputError(f"{name} has {array.ndim} dimensions, not 1 or 2", argument=name, remedy=remedy)
     if array.ndim == 1:
         array = array[:, np.newaxis]
-    # bfloat16 and its kin come from JAX with a kind that NumPy does not know.
-    if array.dtype.kind not in "fiub" and "float" not in array.dtype.name:
-        column, content = _first_refused_column(array)
-        raise _refusal(name, str(column), str(array.dtype), content)
+    present = tuple(map(str, range(array.shape[1])))
+    names = None
+    if choice is not EVERYTHING:
+        places = choice.places(present, name)
+        if places != list(range(len(present))):
+            array, names = array[:, places], tuple(map(str, places))
     mask = np.ma.getmask(array)
+    rows, times = _numbers(np.ma.getdata(array), name, names or present)
     if mask is not np.ma.nomask:
-        return np.where(mask, np.nan, np.ma.getdata(array).astype(np.float64))
-    with np.errstate(over="ignore"):
-        return np.asarray(array, dtype=np.float64)
+        rows = np.where(mask, np.nan, rows)
+    return Table(rows, names, left_out=choice.dropped(present), times=times, present=present)
 
 
-def _first_refused_column(array: NDArray[Any]) -> tuple[int, str]:
-    if array.dtype.kind == "O":
-        for index, column in enumerate(array.T):
-            for value in column:
-                kind = np.asarray(value).dtype.kind
-                if kind not in "fiub":
-                    return index, _CONTENT_OF_KIND.get(kind, "objects that are not numbers")
-    return 0, _CONTENT_OF_KIND.get(array.dtype.kind, "objects that are not numbers")
+def _numbers(array: NDArray[Any], name: str, columns: tuple[str, ...]) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """The values as float64, (n, D), and which columns were dates or times."""
+    # bfloat16 and its kin come from JAX with a kind that NumPy does not know.
+    if array.dtype.kind in "fiub" or "float" in array.dtype.name:
+        with np.errstate(over="ignore"):
+            return np.asarray(array, dtype=np.float64), ()
+    if array.dtype.kind in "Mm":
+        try:
+            return from_times(array), columns
+        except TypeError:
+            raise _refusal(name, columns[0], Cells(MIXED, value=array.flat[0])) from None  # months have no fixed length
+    rows, times = np.empty(array.shape), []
+    for place, column in enumerate(columns):
+        cells = _cells_of(array[:, place])
+        if cells.values is None:
+            raise _refusal(name, column, cells)
+        rows[:, place] = cells.values
+        if cells.content == TIMES:
+            times.append(column)
+    return rows, tuple(times)
 
 
-def _refusal(name: str, column: str, dtype: str, content: str) -> InputTypeError:
+def _cells_of(column: NDArray[Any]) -> Cells:
+    if column.dtype.kind == "O":
+        return from_objects(column)
+    value = column[0].item() if len(column) and hasattr(column[0], "item") else None
+    return Cells(_CONTENT_OF_KIND.get(column.dtype.kind, OTHER), value=value)
+
+
+def _refusal(name: str, column: str, cells: Cells) -> InputTypeError:
     return InputTypeError(
-        f"column {column!r} of {name} holds {content} (type {dtype})", argument=name, remedy=_REMEDIES[content]
+        f"column {column!r} of {name} holds {cells.content} ({_shortened(cells.value)} in row {cells.row})",
+        argument=name,
+        remedy=_REMEDIES[cells.content],
     )
+
+
+def _shortened(value: object) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def _two_of_a_name(name: str) -> InputError:
@@ -216,31 +350,67 @@ def _to_host(values: Any) -> NDArray[Any]:
     return np.asarray(values)
 
 
-def _from_frame(frame: Any, name: str) -> Table:
+def _from_frame(frame: Any, name: str, choice: Choice) -> Table:
     import narwhals as nw
 
-    columns = tuple(str(label) for label in frame.columns)
-    if len(set(columns)) < len(columns):
+    present = tuple(str(label) for label in frame.columns)
+    if len(set(present)) < len(present):
         raise _two_of_a_name(name)
-    if set(frame.schema.values()) == {nw.Float64}:
-        return Table(np.asarray(frame.to_numpy(), dtype=np.float64), columns, is_frame=True)
-    rows = np.empty(frame.shape)
-    for index, column in enumerate(columns):
-        rows[:, index] = _numeric_column(frame[:, index], column, name)
-    return Table(rows, columns, is_frame=True)
+    places = choice.places(present, name)
+    if len(places) == len(present) and set(frame.schema.values()) == {nw.Float64} and "" not in present:
+        rows = frame.to_numpy()
+        if rows.dtype == np.float64 and choice.columns is None:
+            return Table(rows, present, is_frame=True, present=present)
+
+    left_out = list(choice.dropped(present))
+    rows = np.empty((len(frame), len(places)))
+    used: list[str] = []
+    times: list[str] = []
+    refusal: InputTypeError | None = None
+    for place in places:
+        column = present[place]
+        if column == "" and choice.columns is None:
+            left_out.append(LeftOut(column, "has no name; it may number the rows"))
+            continue
+        cells = _cells_of_series(frame[:, place])
+        if cells.values is None:
+            refusal = refusal or _refusal(name, column, cells)
+            if choice.columns is not None or cells.alone or cells.content not in (TEXT, OTHER):
+                raise _refusal(name, column, cells)
+            left_out.append(LeftOut(column, cells.content))
+            continue
+        rows[:, len(used)] = cells.values
+        used.append(column)
+        if cells.content == TIMES:
+            times.append(column)
+    if refusal is not None and not used:
+        raise InputTypeError(
+            f"{name} has no column of numbers: {refusal.message}", argument=name, remedy=refusal.remedy
+        )
+    return Table(rows[:, : len(used)], tuple(used), True, tuple(left_out), tuple(times), present)
 
 
-def _numeric_column(series: Any, column: str, name: str) -> NDArray[np.float64]:
+def _cells_of_series(series: Any) -> Cells:
     import narwhals as nw
 
     dtype = series.dtype
-    if not dtype.is_numeric() and dtype != nw.Boolean:
-        native_dtype = getattr(series.to_native(), "dtype", dtype)
-        if dtype in (nw.String, nw.Categorical, nw.Enum):
-            content = "text or categories"
-        elif dtype.is_temporal():
-            content = "dates or times"
-        else:
-            content = _CONTENT_OF_KIND.get(getattr(native_dtype, "kind", ""), "objects that are not numbers")
-        raise _refusal(name, column, str(native_dtype), content)
-    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        try:
+            return Cells(NUMBERS, np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
+        except ValueError:  # Arrow refuses whole numbers that a float rounds
+            return from_objects(_objects(series))
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        present = series.drop_nulls()
+        value = present[0] if len(present) else None
+        return Cells(TEXT, row=int(series.is_null().arg_min() or 0), value=value)
+    if dtype.is_temporal():
+        if dtype == nw.Datetime and dtype.time_zone is not None:
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        array = series.to_numpy()
+        if array.dtype.kind in "Mm":
+            return Cells(TIMES, from_times(array))
+    return from_objects(_objects(series))
+
+
+def _objects(series: Any) -> NDArray[Any]:
+    return np.fromiter(series.to_list(), dtype=object, count=len(series))

@@ -6,9 +6,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from twosample.arguments import flag_of
+from twosample.data.choosing import EVERYTHING, Choice, LeftOut, some
 from twosample.data.copies import Copies, find_copies
 from twosample.data.order import serial_dependence
-from twosample.data.reading import Table, check_finite, finite_rows, read
+from twosample.data.reading import check_finite, finite_rows, read
+from twosample.data.two_tables import TwoTables, read_one, read_two
 from twosample.data.views import Limits, View, given_scale
 from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, Setting, warn
 
@@ -35,7 +38,11 @@ class Samples:
     notes
         One sentence for everything that was said of the rows: dropped, copied, or not independent.
     column_notes
-        One sentence for columns that were dropped.
+        One sentence for everything that was said of the columns: left out, read in another way, or suspicious.
+    left_out
+        Columns of the data that are not among `columns`, and why.
+    names
+        What the samples are called.
     copies
         The rows that look copied, where they were looked for.
 
@@ -56,6 +63,8 @@ class Samples:
     paired: bool
     notes: tuple[str, ...]
     column_notes: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    names: tuple[str, str] = ("x", "y")
     copies: Copies | None = None
 
     @property
@@ -97,6 +106,7 @@ class Samples:
         paired: bool = False,
         scale: ArrayLike = "robust",
         nan_policy: Literal["raise", "omit"] = "raise",
+        choice: Choice = EVERYTHING,
         say_copies: bool = True,
     ) -> "Samples":
         """Validate two samples.
@@ -115,6 +125,8 @@ class Samples:
             positive numbers are used as they are.
         nan_policy
             What to do with missing and infinite values: "raise" an error, or "omit" the row (the pair, if `paired`).
+        choice
+            Which columns are compared, and what a single table `x` is split by.
         say_copies
             Whether to warn of copied rows now; else `with_copies_said` does, once the answer without them is known.
 
@@ -132,6 +144,10 @@ class Samples:
         -----
         DroppedDataWarning
             If rows or columns were left out.
+        DatesWarning
+            If columns of dates or times were read as numbers of days.
+        IdentifierWarning
+            If a column looks as if it numbers the rows.
         DuplicateRowsWarning
             If rows look copied: they repeat, within a sample or across, more than coarse values do.
         DependentRowsWarning
@@ -145,7 +161,15 @@ class Samples:
                [ 0.5,  2. ]])
         """
         _check_policy(nan_policy)
-        samples = cls._checked(*_align(read(x, "x"), read(y, "y")), paired, scale, nan_policy)
+        two = read_two(x, y, choice)
+        samples = cls._checked(two.x, two.y, two.columns, flag_of(paired, "paired"), scale, nan_policy)
+        constant = (name for name, kept in zip(two.columns, samples.kept, strict=True) if not kept)
+        samples = replace(
+            samples,
+            column_notes=two.notes + samples.column_notes,
+            left_out=two.left_out + tuple(LeftOut(name, "one value throughout") for name in constant),
+            names=two.names,
+        )
         return samples.with_copies_said() if say_copies else samples
 
     @classmethod
@@ -156,6 +180,7 @@ class Samples:
         paired: bool = False,
         scale: ArrayLike = "robust",
         nan_policy: Literal["raise", "omit"] = "raise",
+        choice: Choice = EVERYTHING,
     ) -> "Samples":
         """Rows of both samples together, shared out to both: for what depends on the pooled rows alone.
 
@@ -165,7 +190,7 @@ class Samples:
         array([3.])
         """
         _check_policy(nan_policy)
-        table = read(pilot, "x")
+        table, notes = read_one(pilot, choice)
         columns = table.columns or tuple(map(str, range(table.rows.shape[1])))
         rows = table.rows[finite_rows(table.rows)]
         dropped = len(table.rows) - len(rows)
@@ -181,7 +206,12 @@ class Samples:
             warn(DroppedDataWarning(note, argument="x"))
         ordered = rows[np.lexsort(rows.T[::-1])]  # so that both have whatever values there are
         samples = cls._checked(ordered[::2], ordered[1::2], columns, False, scale, nan_policy, look=False)
-        return replace(samples, paired=bool(paired))
+        return replace(
+            samples,
+            paired=flag_of(paired, "paired"),
+            column_notes=notes + samples.column_notes,
+            left_out=table.left_out,
+        )
 
     @classmethod
     def _checked(
@@ -209,7 +239,7 @@ class Samples:
         limits.check_size(columns)
         keep = limits.columns_to_keep()
         if not keep.all():
-            names = ", ".join(repr(name) for name, kept in zip(columns, keep, strict=True) if not kept)
+            names = some([name for name, kept in zip(columns, keep, strict=True) if not kept])
             dropped_columns = (
                 f"Dropped {np.sum(~keep)} of {len(keep)} columns that hold one value throughout: {names}.",
             )
@@ -220,7 +250,7 @@ class Samples:
         view = View.robust(x_rows, y_rows, limits)
         for note in (*dropped_rows, *dropped_columns):
             warn(DroppedDataWarning(note, argument="x and y"))
-        copies = find_copies(x_rows, y_rows, paired=bool(paired)) if look else None
+        copies = find_copies(x_rows, y_rows, paired=paired) if look else None
         dependent = serial_dependence(x_rows, y_rows, columns, copies) if copies is not None else ()
         for note in dependent:
             warn(DependentRowsWarning(note, argument="x and y"))
@@ -230,7 +260,7 @@ class Samples:
             columns=columns,
             view=view if divisors is None else replace(view, scale=divisors),
             kept=keep,
-            paired=bool(paired),
+            paired=paired,
             notes=dropped_rows + dependent,
             column_notes=dropped_columns,
             copies=copies,
@@ -252,7 +282,11 @@ class Samples:
             If too few rows are left.
         """
         keep_x, keep_y = (slice(None), slice(None)) if self.copies is None else self.copies.kept()
-        return self._checked(self.x[keep_x], self.y[keep_y], self.columns, self.paired, scale, "raise", look=False)
+        scale = scale if isinstance(scale, str) else self.scale
+        fewer = self._checked(self.x[keep_x], self.y[keep_y], self.columns, self.paired, scale, "raise", look=False)
+        kept = self.kept.copy()
+        kept[self.kept] = fewer.kept
+        return replace(fewer, kept=kept)
 
     @classmethod
     def of_part(
@@ -299,8 +333,8 @@ class Samples:
 
 
 def read_columns(
-    x: object, y: object, *, paired: bool, nan_policy: Literal["raise", "omit"]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...], Limits]:
+    x: object, y: object, *, paired: bool, nan_policy: Literal["raise", "omit"], choice: Choice = EVERYTHING
+) -> tuple[TwoTables, Limits]:
     """Validate two samples whose columns are looked at one by one, so that missing values may stay where they are.
 
     Parameters
@@ -309,25 +343,26 @@ def read_columns(
         As in `Samples.from_data`.
     nan_policy
         "raise" refuses missing and infinite values, "omit" leaves them as NaN, in both values of a pair.
+    choice
+        Which columns are looked at, and what a single table `x` is split by.
 
     Returns
     -------
-    x, y
-        The rows (n_x, C) and (n_y, C).
-    columns
-        The names of the columns.
+    tables
+        The rows (n_x, C) and (n_y, C), with the names of the columns and what there is to say of them.
     limits
         The smallest and largest value of each column, NaN where it has none.
 
     Examples
     --------
-    >>> x, y, columns, _ = read_columns([[1.0, 2.0], [3.0, float("inf")]], np.eye(2), paired=False, nan_policy="omit")
-    >>> x, columns
+    >>> tables, _ = read_columns([[1.0, 2.0], [3.0, float("inf")]], np.eye(2), paired=False, nan_policy="omit")
+    >>> tables.x, tables.columns
     (array([[ 1.,  2.],
            [ 3., nan]]), ('0', '1'))
     """
     _check_policy(nan_policy)
-    x_rows, y_rows, columns = _align(read(x, "x"), read(y, "y"))
+    tables = read_two(x, y, choice)
+    x_rows, y_rows, columns = tables[:3]
     _check_sizes(x_rows, y_rows, paired)
     limits = Limits.of(x_rows, y_rows)
     if not limits.finite():
@@ -338,27 +373,29 @@ def read_columns(
         x_rows, y_rows = np.where(x_present, x_rows, np.nan), np.where(y_present, y_rows, np.nan)
         limits = Limits.of_present(x_rows, y_rows)
     limits.check_size(columns)
-    return x_rows, y_rows, columns, limits
+    return tables._replace(x=x_rows, y=y_rows), limits
 
 
 def _columns_of(values: object, name: str, columns: tuple[str, ...], kept: NDArray[np.bool_]) -> NDArray[np.float64]:
     """The rows of one input with the columns that are wanted, by name where both have names, else by place."""
     if values is None or _is_empty(values):
         return np.empty((0, len(columns)))
-    table = read(values, name)
     nameless = columns == tuple(map(str, np.flatnonzero(kept)))
-    if table.is_frame and table.columns is not None and not nameless:
-        missing = [column for column in columns if column not in table.columns]
-        if missing:
+    if not nameless and (hasattr(values, "columns") or hasattr(values, "column_names")):
+        try:
+            return read(values, name, Choice(columns=columns)).rows
+        except InputError as error:
+            if error.argument != "columns":
+                raise
             raise InputError(
-                f"{name} has no column {', '.join(map(repr, missing))}",
-                argument=name,
-                remedy="the plan needs all of its columns",
-            )
-        return table.rows[:, [table.columns.index(column) for column in columns]]
+                error.message.removeprefix("columns: "), argument=name, remedy="the plan needs all of its columns"
+            ) from None
+    table = read(values, name)
     if table.rows.shape[1] == len(kept):
         return table.rows if kept.all() else table.rows[:, kept]
     if table.rows.shape[1] != len(columns):
+        if all(column.isdecimal() and int(column) < table.rows.shape[1] for column in columns):  # chosen by place
+            return table.rows[:, [int(column) for column in columns]]
         raise InputError(
             f"{name} has {table.rows.shape[1]} columns",
             argument=name,
@@ -401,39 +438,6 @@ def _check_finite(
     if nan_policy == "raise":
         for name, rows in (("x", x), ("y", y)):
             check_finite(rows, name, columns, remedy=("remove them or pass ", Setting("nan_policy", "omit")))
-
-
-def _align(x: Table, y: Table) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]]:
-    """Return the rows of both with the columns of y in the order of those of x, and the names of the columns."""
-    if x.is_frame and y.is_frame:
-        assert x.columns is not None and y.columns is not None
-        if x.columns == y.columns:
-            return x.rows, y.rows, x.columns
-        x_place, y_place = (
-            {column: place for place, column in enumerate(columns)} for columns in (x.columns, y.columns)
-        )
-        missing = [
-            f"{name} has no column " + ", ".join(map(repr, absent))
-            for name, absent in (
-                ("x", [column for column in y.columns if column not in x_place]),
-                ("y", [column for column in x.columns if column not in y_place]),
-            )
-            if absent
-        ]
-        if missing:
-            raise InputError("x and y must have the same columns: " + "; ".join(missing), argument="x and y")
-        return x.rows, y.rows[:, [y_place[column] for column in x.columns]], x.columns
-
-    n_columns = x.rows.shape[1]
-    if n_columns != y.rows.shape[1]:
-        raise InputError(
-            f"x has {n_columns} columns and y has {y.rows.shape[1]}",
-            argument="x",
-            remedy="they must have the same columns",
-        )
-    frames = [table for table in (x, y) if table.is_frame]
-    names = {table.columns for table in frames or (x, y) if table.columns is not None}
-    return x.rows, y.rows, names.pop() if len(names) == 1 else tuple(map(str, range(n_columns)))
 
 
 def _omit(

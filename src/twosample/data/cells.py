@@ -1,0 +1,169 @@
+"""Values of any type as numbers: which types are numbers, missing, times or something else, and what they become."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import numbers
+from collections import Counter
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["COMPLEX", "MIXED", "NUMBERS", "OTHER", "TEXT", "TIMES", "Cells", "from_objects", "from_times", "is_missing"]
+
+# What a column may hold.
+NUMBERS = "numbers"
+TIMES = "dates or times"
+TEXT = "text or categories"
+COMPLEX = "complex numbers"
+OTHER = "objects that are not numbers"
+MIXED = "values that do not go together"
+_MISSING = "missing values"
+
+_EPOCH = datetime.datetime(1970, 1, 1)
+_EPOCH_ORDINAL = datetime.date(1970, 1, 1).toordinal()
+_DAY = datetime.timedelta(days=1)
+
+
+class Cells(NamedTuple):
+    """One column as read.
+
+    Attributes
+    ----------
+    content
+        What it holds: `NUMBERS`, `TIMES`, or something that cannot be used.
+    values
+        Its values as float64, NaN where missing, (n,); None where they cannot be used.
+    row
+        The first row that shows why not.
+    value
+        What is there.
+    alone
+        Whether it is an exception: most values of the column can be used.
+    """
+
+    content: str
+    values: NDArray[np.float64] | None = None
+    row: int = 0
+    value: object = None
+    alone: bool = False
+
+
+def from_objects(column: NDArray[Any]) -> Cells:
+    """Numbers from objects of any types, (n,).
+
+    The values that most of them are decide what the column holds; where those can be used, one that is of another kind
+    is the column's first bad one.
+
+    Examples
+    --------
+    >>> from_objects(np.array([1, None, True, Decimal("2.5")], dtype=object)).values
+    array([1. , nan, 1. , 2.5])
+    >>> from_objects(np.array([1, 2, "three"], dtype=object))
+    Cells(content='text or categories', values=None, row=2, value='three', alone=True)
+    """
+    kinds = {kind: _kind(kind) for kind in set(map(type, column))}
+    present = set(kinds.values()) - {_MISSING}
+    if present <= {NUMBERS}:
+        absent = {kind for kind, content in kinds.items() if content == _MISSING and kind is not type(None)}
+        return Cells(NUMBERS, _floats([None if type(value) in absent else value for value in column]))
+
+    of_each = [_MISSING if is_missing(value) else kinds[type(value)] for value in column]
+    counts = Counter(of_each)
+    del counts[_MISSING]
+    if not counts:
+        return Cells(NUMBERS, np.full(len(column), np.nan))
+    most = counts.most_common(1)[0][0]
+    usable = most == NUMBERS or most.startswith(TIMES)
+    if len(counts) == 1 and usable:
+        if most == NUMBERS:
+            return Cells(NUMBERS, _floats([None if is_missing(value) else value for value in column]))
+        return Cells(TIMES, np.array([math.nan if is_missing(value) else _days(value) for value in column]))
+    row = next(row for row, kind in enumerate(of_each) if kind != _MISSING and (kind != most) == usable)
+    content = of_each[row].split(";")[0]
+    if content == NUMBERS or most.startswith(content):  # a number among dates, a duration among them
+        content = MIXED if len(counts) > 1 and usable else content
+    return Cells(content, None, row, column[row], usable)
+
+
+def from_times(column: NDArray[Any]) -> NDArray[np.float64]:
+    """Days since 1970-01-01 of NumPy's dates, and days of its durations; NaN where missing.
+
+    Examples
+    --------
+    >>> from_times(np.array(["1970-01-02T12", "NaT"], dtype="M8[h]"))
+    array([1.5, nan])
+    """
+    durations = column - np.datetime64(0, "D") if column.dtype.kind == "M" else column
+    return np.asarray(durations / np.timedelta64(1, "D"), dtype=np.float64)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for a missing one: None, NaN, NaT or pandas.NA.
+
+    Examples
+    --------
+    >>> is_missing(float("nan")), is_missing(""), is_missing(0)
+    (True, False, False)
+    """
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return isinstance(value, float | np.floating | Decimal) and math.isnan(value)
+
+
+def _kind(kind: type) -> str:
+    """What values of a type are; times in three kinds that do not go together."""
+    if kind is type(None) or kind.__name__ in ("NAType", "NaTType"):
+        return _MISSING
+    # NumPy's durations call themselves whole numbers.
+    if issubclass(kind, np.timedelta64 | datetime.timedelta):
+        return f"{TIMES}; durations"
+    if issubclass(kind, datetime.date | np.datetime64):
+        return f"{TIMES}; dates"
+    if issubclass(kind, datetime.time):
+        return f"{TIMES}; times of day"
+    if issubclass(kind, numbers.Real | Decimal | np.bool_):
+        return NUMBERS
+    if issubclass(kind, str | bytes):
+        return TEXT
+    return COMPLEX if issubclass(kind, numbers.Complex) else OTHER
+
+
+def _floats(values: list[Any]) -> NDArray[np.float64]:
+    try:
+        return np.array(values, dtype=np.float64)
+    except (OverflowError, ValueError, TypeError):
+        return np.array([_float(value) for value in values], dtype=np.float64)
+
+
+def _float(value: Any) -> float:
+    """A number as a float; infinite where it is too large for one."""
+    if value is None:
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except (ValueError, TypeError):  # a signalling NaN
+        return math.nan
+
+
+def _days(value: Any) -> float:
+    """Days since 1970-01-01 of a date, days of a duration, the share of the day of a time of day."""
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return float(from_times(np.array([value]))[0])
+    if isinstance(value, datetime.datetime):
+        if value.tzinfo is not None:
+            value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+        return float((value - _EPOCH) / _DAY)
+    if isinstance(value, datetime.date):
+        return float(value.toordinal() - _EPOCH_ORDINAL)
+    if isinstance(value, datetime.time):
+        seconds = 60.0 * (60.0 * value.hour + value.minute) + value.second + 1e-6 * value.microsecond
+        return seconds / 86400.0
+    return float(value / _DAY)

@@ -1,0 +1,239 @@
+"""Which columns are compared, and which rows are in which sample: what the caller says, looked up in a table."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twosample.data.cells import is_missing
+from twosample.errors import InputError, InputTypeError, Remedy, Setting
+
+__all__ = ["EVERYTHING", "Choice", "Labels", "LeftOut", "some"]
+
+_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A column that was not used, and why."""
+
+    column: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What the caller says of columns and groups.
+
+    Attributes
+    ----------
+    by
+        A column that says which sample a row is in, or a label for each row; None where there are two samples.
+    groups
+        The two groups to compare, as text; None where there are no others.
+    columns
+        The columns to compare, in this order; None for all that can be.
+    drop
+        Columns to leave out.
+    """
+
+    by: object = None
+    groups: tuple[str, str] | None = None
+    columns: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, by: object = None, groups: object = None, columns: object = None, drop: object = None) -> Choice:
+        """Check what the caller gave.
+
+        Examples
+        --------
+        >>> Choice.of(columns=["dose", 2], drop="id").columns
+        ('dose', '2')
+        """
+        pair = None
+        if groups is not None:
+            if by is None:
+                raise InputError(
+                    "groups: needs the column that they are groups of", argument="groups", remedy="give by too"
+                )
+            pair = _names(groups, "groups")
+            if len(pair) != 2 or pair[0] == pair[1]:
+                raise InputError(
+                    f"groups: needs two different values, such as U,V, not {', '.join(map(repr, pair))}",
+                    argument="groups",
+                )
+        wanted = None if columns is None else _names(columns, "columns")
+        dropped = () if drop is None else _names(drop, "drop")
+        both = [name for name in dropped if wanted is not None and name in wanted]
+        if both:
+            raise InputError(f"drop: {both[0]!r} is also among the columns to compare", argument="drop")
+        if isinstance(by, bool):
+            raise InputTypeError("by: expected a column or labels, got bool", argument="by")
+        return cls(by, None if pair is None else (pair[0], pair[1]), wanted, dropped)
+
+    @property
+    def by_column(self) -> str | None:
+        """The name of the column that splits the table, or None where the labels were given."""
+        return str(self.by) if isinstance(self.by, str | int | np.integer) else None
+
+    def places(self, present: tuple[str, ...], name: str) -> list[int]:
+        """The places of the columns to read, among those that a table has."""
+        if self.columns is None:
+            unread = {*self.drop, *([] if self.by_column is None else [self.by_column])}
+            return [place for place, column in enumerate(present) if column not in unread]
+        place_of = {column: place for place, column in enumerate(present)}
+        for column in self.columns:
+            if column == self.by_column:
+                raise InputError(f"columns: {column!r} says which sample a row is in", argument="columns")
+            if column not in place_of:
+                raise no_column(column, present, name, "columns")
+        return [place_of[column] for column in self.columns]
+
+    def dropped(self, present: tuple[str, ...]) -> tuple[LeftOut, ...]:
+        """What the caller leaves out of the columns that a table has."""
+        unwanted = set(self.drop)
+        return tuple(LeftOut(column, "dropped as asked") for column in present if column in unwanted)
+
+    def check_drop(self, present: Iterable[tuple[str, ...]]) -> None:
+        """Refuse to leave out columns that no table has."""
+        tables = list(present)
+        known = {column for columns in tables for column in columns}
+        for column in self.drop:
+            if column not in known:
+                raise no_column(column, tables[0], "x", "drop")
+
+
+EVERYTHING = Choice()
+
+
+class Labels:
+    """Which group each row is in; the groups in the order of their first rows.
+
+    Examples
+    --------
+    >>> labels = Labels(["b", "a", None, "b"])
+    >>> labels.counts, labels.rows("b"), labels.missing
+    ({'b': 2, 'a': 1}, array([0, 3]), 1)
+    """
+
+    def __init__(self, values: Iterable[Any], what: str = "by") -> None:
+        places: dict[str, list[int]] = {}
+        texts: dict[Any, str] = {}
+        self.missing = 0
+        self.count = 0
+        for value in values:
+            if is_missing(value):
+                self.missing += 1
+            else:
+                try:
+                    text = texts.get((type(value), value))
+                    if text is None:
+                        text = texts.setdefault((type(value), value), _as_text(value))
+                except TypeError:
+                    raise InputTypeError(
+                        f"by: {what} holds {type(value).__name__}, not single values", argument="by"
+                    ) from None
+                places.setdefault(text, []).append(self.count)
+            self.count += 1
+        self._places = places
+        self._what = what
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The groups, and how many rows each has."""
+        return {group: len(rows) for group, rows in self._places.items()}
+
+    def rows(self, group: str) -> NDArray[np.int64]:
+        """The rows of a group."""
+        return np.array(self._places[group], dtype=np.int64)
+
+    def find(self, group: str, argument: str) -> str:
+        """The group of that name; True and False in any spelling."""
+        if group in self._places:
+            return group
+        if group.capitalize() in ("True", "False") and group.capitalize() in self._places:
+            return group.capitalize()
+        present = tuple(self._places)
+        near = difflib.get_close_matches(group, present, n=1)
+        raise InputError(
+            f"{argument}: {self._what} has no value {group!r}; it has {some(present)}",
+            argument=argument,
+            remedy=f"did you mean {near[0]!r}?" if near else None,
+        )
+
+    def two(self, groups: tuple[str, str] | None) -> tuple[str, str]:
+        """The two groups to compare."""
+        if groups is not None:
+            return self.find(groups[0], "groups"), self.find(groups[1], "groups")
+        present = tuple(self._places)
+        if len(present) == 2:
+            return present[0], present[1]
+        if not present:
+            raise InputError(f"by: {self._what} holds 0 values, not 2: none", argument="by")
+        remedy: Remedy = "there is nothing to compare it with"
+        if len(present) > 2:
+            rest = ", or compare each with the rest (test_groups, twosample test)"
+            remedy = ("choose two with ", Setting("groups", present[:2]), rest)
+        counted = some(
+            [f"{group!r} ({rows} row{'s' * (rows != 1)})" for group, rows in self.counts.items()], quote=False
+        )
+        values = "value" if len(present) == 1 else "different values"
+        raise InputError(
+            f"by: {self._what} holds {len(present)} {values}, not 2: {counted}", argument="by", remedy=remedy
+        )
+
+
+def no_column(column: str, present: Sequence[str], name: str, argument: str) -> InputError:
+    """The refusal of a column that is not there."""
+    near = difflib.get_close_matches(column, present, n=1)
+    return InputError(
+        f"{argument}: {name} has no column {column!r}; it has {some(present)}",
+        argument=argument,
+        remedy=f"did you mean {near[0]!r}?" if near else None,
+    )
+
+
+def some(names: Sequence[str], *, shown: int = _SHOWN, quote: bool = True) -> str:
+    """The first few of the names, and how many there are more.
+
+    Examples
+    --------
+    >>> some(["a", "b", "c"], shown=2)
+    "'a', 'b' and 1 more"
+    """
+    listed = ", ".join(repr(name) if quote else name for name in names[:shown])
+    rest = len(names) - shown
+    return f"{listed} and {rest} more" if rest > 0 else listed
+
+
+def _names(value: object, argument: str) -> tuple[str, ...]:
+    """Names or places of columns, or labels, as text."""
+    if isinstance(value, str | int | float | np.generic):
+        value = [value]
+    if isinstance(value, bytes) or not isinstance(value, Iterable):
+        raise InputTypeError(f"{argument}: expected a list of names, got {type(value).__name__}", argument=argument)
+    names = []
+    for name in value:
+        if isinstance(name, np.ndarray | list | dict | set) or name is None:
+            raise InputTypeError(f"{argument}: {name!r:.40} is not a name", argument=argument)
+        names.append(_as_text(name))
+    if not names:
+        raise InputError(f"{argument}: names nothing", argument=argument, remedy="name at least one, or leave it out")
+    if argument != "groups" and len(set(names)) < len(names):
+        raise InputError(f"{argument}: names a column twice", argument=argument, remedy="name it once")
+    return tuple(names)
+
+
+def _as_text(value: Any) -> str:
+    """A label as text; whole numbers alike whatever their type."""
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)

@@ -1,0 +1,115 @@
+"""Files with several groups, columns that are chosen, dropped or suspicious: through the command line."""
+
+import json
+from datetime import date, timedelta
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import twosample as ts
+
+
+@pytest.fixture
+def three(files, first, second, table):
+    frame = pl.concat([first, second, table(20, 0.5, "r", 3)])
+    frame.write_csv("three.csv")
+    return frame
+
+
+def test_more_than_two_groups_are_one_table(run, three):
+    status, out, err = run("test", "three.csv", "--by", "label")
+    assert (status, err) == (0, "")
+    assert out == f"{ts.test_groups(three, by='label').summary()}\n"
+    assert "each against the rest" in out
+
+
+def test_a_reference(run, three, second):
+    status, out, _ = run(
+        "test", "three.csv", "--by", "label", "--reference", "q", "--json", "out.json", "--columns", "u"
+    )
+    assert status == 0
+    result = ts.test_groups(three, by="label", reference="q", columns=["u"])
+    assert out == f"{result.summary()}\n"
+    content = json.loads(Path("out.json").read_text())
+    assert content == json.loads(result.to_json())
+    assert content["group"] == ["p", "r"] and content["reference"] == "q"
+
+
+def test_options_reach_every_comparison(run, three):
+    _, out, _ = run("test", "three.csv", "--by", "label", "-q", "--prior-odds", "0.25", "--points", "12")
+    result = ts.test_groups(three, by="label", prior_odds=0.25, points=12)
+    assert out == "".join(f"{row.group} {row.prob_h1:.6g} {row.log_bf10:.6g}\n" for row in result)
+
+
+def test_two_of_several_groups(run, three, expected, agrees):
+    agrees(run("test", "three.csv", "--by", "label", "--groups", "p,q", "-q")[1], expected)
+
+
+def test_json_to_other_programs(run, three):
+    status, out, _ = run("test", "three.csv", "--by", "label", "--json", "-")
+    assert status == 0
+    assert len(json.loads(out)["log_bf10"]) == 3
+
+
+def test_refusals(refused, three):
+    by = ("test", "three.csv", "--by", "label")
+    assert refused(*by, "--reference", "z").startswith("--reference: column 'label' has no value 'z'; it has 'p', 'q'")
+    assert "needs --by COLUMN" in refused("test", "a.csv", "b.csv", "--reference", "p")
+    assert "no --groups" in refused(*by, "--groups", "p,q", "--reference", "p")
+    assert refused(*by, "--plot", "o.png").startswith("--plot: is for two samples")
+    assert refused(*by, "--paired").startswith("--paired: is for two samples")
+
+
+# ---- columns
+
+
+def test_drop(run, refused, files, first, second, agrees):
+    result = ts.test(first.select("u"), second.select("u"))
+    status, out, err = run("test", "a.csv", "b.csv", "--drop", "v,label", "-q")
+    assert (status, err) == (0, "")
+    agrees(out, result)
+    line = refused("test", "a.csv", "b.csv", "--drop", "labl")
+    assert line.startswith("--drop: x has no column 'labl'; it has 'u', 'v', 'label'; did you mean 'label'?")
+    line = refused("test", "a.csv", "b.csv", "--columns", "w")
+    assert line.startswith("--columns: x has no column 'w'; it has 'u', 'v', 'label'")
+    assert line.endswith("(x is 'a.csv', y is 'b.csv')")
+    for command in ("each", "compare"):
+        status, out, _ = run(command, "a.csv", "b.csv", "--drop", "v")
+        assert status == 0
+
+
+def test_columns_left_out_are_named_in_the_json(run, files):
+    run("test", "a.csv", "b.csv", "--drop", "v", "--json", "out.json")
+    content = json.loads(Path("out.json").read_text())
+    assert content["columns"] == ["u"]
+    assert content["left_out"] == [
+        {"column": "v", "reason": "dropped as asked"},
+        {"column": "label", "reason": "text or categories"},
+    ]
+
+
+@pytest.mark.parametrize("name", ["patient_id", "number"])
+def test_identifiers_are_warned_about(name, run, files, first, second, agrees):
+    for place, (file, sample) in enumerate((("a.csv", first), ("b.csv", second))):
+        numbers = pl.Series(name, range(1 + 40 * place, 1 + 40 * place + len(sample)))
+        sample.drop("label").with_columns(numbers).write_csv(file)
+    status, out, err = run("test", "a.csv", "b.csv")
+    assert status == 0
+    assert f"'{name}' looks like an identifier" in err and f"--drop {name}" in err
+    assert f"'{name}' looks like an identifier" in out
+    _, out, err = run("test", "a.csv", "b.csv", "-q", "--drop", name)
+    assert err == ""
+    agrees(out, ts.test(first.drop("label"), second.drop("label")))
+
+
+def test_dates_are_days_with_a_note(run, files):
+    days = np.random.default_rng(0).integers(0, 2000, 60)
+    frame = pl.DataFrame({"when": [date(2020, 1, 1) + timedelta(int(day)) for day in days]})
+    frame[:30].write_parquet("a.parquet")
+    frame[30:].write_parquet("b.parquet")
+    status, out, err = run("test", "a.parquet", "b.parquet")
+    assert status == 0
+    assert err.startswith("note: Read dates as days since 1970-01-01") and "'when'" in err
+    assert f"{ts.test(days[:30].tolist(), days[30:].tolist()).log_bf10:+.2f}" in out

@@ -1,0 +1,123 @@
+"""More than two groups: each comparison is that of the test, in one table."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import twosample as ts
+from twosample.errors import DroppedDataWarning, InputError
+
+RNG = np.random.default_rng(0)
+ARMS = ["a", "b", "c"] * 30
+TRIAL = pl.DataFrame({"arm": ARMS, "u": RNG.normal(size=90) + 2.0 * (np.array(ARMS) == "c"), "v": RNG.normal(size=90)})
+
+
+def rows(*arms):
+    return TRIAL.filter(pl.col("arm").is_in(arms)).drop("arm")
+
+
+@pytest.fixture(scope="module")
+def against_rest():
+    return ts.test_groups(TRIAL, by="arm", points=10)
+
+
+def test_each_group_against_the_rest(against_rest):
+    assert [row.group for row in against_rest] == ["a", "b", "c"]
+    for row, others in zip(against_rest, (("b", "c"), ("a", "c"), ("a", "b")), strict=True):
+        expected = ts.test(rows(row.group), rows(*others), points=10)
+        assert (row.log_bf10, row.prob_h1, row.verdict) == (expected.log_bf10, expected.prob_h1, expected.verdict)
+        assert (row.n, row.n_other, row.auc) == (30, 60, expected.effect.auc.mean)
+        assert against_rest.results[row.group].summary() == expected.summary()
+        assert against_rest.results[row.group].names == (row.group, "the rest")
+
+
+def test_each_group_against_a_reference():
+    result = ts.test_groups(TRIAL, by="arm", reference="b", points=10, prior_odds=0.5, columns=["u"])
+    assert [row.group for row in result] == ["a", "c"]
+    for row in result:
+        expected = ts.test(rows(row.group), rows("b"), points=10, prior_odds=0.5, columns=["u"])
+        assert (row.log_bf10, row.prob_h1) == (expected.log_bf10, expected.prob_h1)
+    assert result.results["a"].names == ("a", "b")
+    assert result.columns == ("u",)
+    assert "each against 'b'" in result.summary() and "0.5, of each comparison" in result.summary()
+
+
+def test_the_summary_is_a_table_and_says_that_rows_are_shared(against_rest):
+    text = str(against_rest)
+    assert "columns used         2 columns: u, v" in text
+    assert "share rows" in text and "not adjusted" in text
+    head = next(line for line in text.splitlines() if line.startswith("  group"))
+    assert head.split() == ["group", "n", "against", "log", "BF10", "P(different)", "AUC", "verdict"]
+    for row in against_rest:
+        assert f"{row.log_bf10:+.2f}" in text and row.verdict in text
+
+
+def test_table_frame_and_json(against_rest, tmp_path):
+    assert len(against_rest.table) == len(against_rest) == 3
+    for kind, frame in (("pandas", pd.DataFrame), ("polars", pl.DataFrame)):
+        made = against_rest.to_frame(kind)
+        assert isinstance(made, frame)
+        assert list(made["log_bf10"]) == against_rest.log_bf10.tolist()
+    against_rest.to_json(tmp_path / "out.json")
+    content = json.loads((tmp_path / "out.json").read_text())
+    assert "results" not in content and content["group"] == ["a", "b", "c"]
+    assert (tmp_path / "out.json").stat().st_size < 20_000
+    read_back = ts.GroupsResult.from_json(Path(tmp_path / "out.json"))
+    assert read_back.summary() == against_rest.summary()
+    assert read_back.results == {}
+
+
+def test_models_without_an_effect_have_no_auc():
+    result = ts.test_groups(TRIAL.drop("v"), by="arm", model="paper", points=5)
+    assert np.isnan(result.auc).all()
+    assert json.loads(result.to_json())["auc"] == [None] * 3
+
+
+def test_columns_left_out_are_said_once(recwarn):
+    frame = TRIAL.with_columns(pl.lit("t").alias("text"), one=pl.lit(1.0))
+    result = ts.test_groups(frame, by="arm", points=5)
+    assert [one.column for one in result.left_out] == ["text", "one"]
+    assert sum("'text'" in str(warning.message) for warning in recwarn) == 1
+    assert "columns left out     text (text or categories), one (one value throughout)" in result.summary()
+
+
+def test_groups_of_one_row_are_not_compared():
+    frame = pl.concat([TRIAL, TRIAL[:1].with_columns(arm=pl.lit("z"))])
+    with pytest.warns(DroppedDataWarning, match="1 row: 'z'"):
+        result = ts.test_groups(frame, by="arm", points=5)
+    assert result.group == ("a", "b", "c")
+    assert result.n_other.tolist() == [61, 61, 61]
+    assert any("'z'" in note for note in result.notes)
+
+
+def test_labels_and_progress():
+    shares = []
+    result = ts.test_groups(TRIAL["u"].to_numpy(), by=ARMS, points=5, progress=shares.append)
+    assert result.by == ""
+    assert shares == pytest.approx([1 / 3, 2 / 3, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"by": "arm", "reference": "bb"}, r"reference: column 'arm' has no value 'bb'; it has 'a', 'b', 'c'"),
+        ({"by": "amr"}, r"by: x has no column 'amr'; .*did you mean 'arm'\?"),
+        ({"by": None}, "by: needs the column"),
+        ({"by": ["p"] * 90, "drop": ["arm"]}, "by: splits x by 1 value; needs 2 to"),
+        ({"by": list(range(90)), "drop": ["arm"]}, "by: every group has 1 row"),
+        ({"by": "arm", "drop": ["w"]}, "drop: x has no column 'w'"),
+    ],
+)
+def test_refusals(options, message):
+    with pytest.raises(InputError, match=message):
+        ts.test_groups(TRIAL, **options)
+
+
+def test_refusals_of_a_comparison_say_which():
+    frame = TRIAL.with_columns(u=pl.when(arm="b").then(None).otherwise("u"))
+    with pytest.raises(InputError, match=r"y has 30 missing .*\(x is 'a', y is 'the rest'\); .*nan_policy='omit'"):
+        ts.test_groups(frame, by="arm")
