@@ -22,7 +22,7 @@ from twosample.result import TwoSampleResult
 from twosample.statistics import FeatureStatistics
 
 if _TYPE_CHECKING:
-    from twosample import baselines, chemistry, datasets
+    from twosample import baselines, chemistry, datasets, plots
 
 __version__ = "0.1.0"
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "gibbs",
     "log_bf10",
     "plan",
+    "plots",
     "simulate",
     "test",
     "test_each",
@@ -47,7 +48,7 @@ __all__ = [
 
 def __getattr__(name: str) -> _Any:
     """Import what most programs do without, such as the baselines and with them SciPy, when it is first used."""
-    if name in ("baselines", "chemistry", "datasets"):
+    if name in ("baselines", "chemistry", "datasets", "plots"):
         return _import_module(f"twosample.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

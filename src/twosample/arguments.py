@@ -86,6 +86,13 @@ def share_of(value: float, name: str, low: float = 0.0) -> float:
     return number
 
 
+def flag_of(value: bool, name: str) -> bool:
+    """A value that is True or False, and nothing that merely counts as such."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name}: must be True or False, not {value!r}", argument=name)
+    return bool(value)
+
+
 def check_level(level: float) -> None:
     """Refuse a probability of an interval that is not between 0 and 1."""
     if not 0.0 < level < 1.0:

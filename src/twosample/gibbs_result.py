@@ -13,7 +13,7 @@ from twosample import models
 from twosample.arrays import Array, Indices
 from twosample.errors import InputError, MissingExtraError
 from twosample.posterior.chains import Settings
-from twosample.records import Record
+from twosample.records import Comparable, Record
 from twosample.result import verdict
 from twosample.words import data_in_words, log_bf10_text, probability_in_words, sentence
 
@@ -27,8 +27,8 @@ _SHOWN_COLUMNS = 8
 _LONGEST_NAME = 24
 
 
-@dataclass(frozen=True, eq=False)
-class Relevance:
+@dataclass(frozen=True, eq=False, repr=False)
+class Relevance(Comparable):
     """Which columns drive the difference, the strongest first.
 
     A column matters if there is less evidence for a difference where the kernel does not see the column. Of two columns
@@ -73,8 +73,8 @@ class Relevance:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, eq=False)
-class BridgeEstimate:
+@dataclass(frozen=True, eq=False, repr=False)
+class BridgeEstimate(Comparable):
     """Log BF10 from chains that keep to one hypothesis each, whether or not the Gibbs chain moves between them.
 
     Attributes
@@ -96,8 +96,8 @@ class BridgeEstimate:
     lengthscales_h1: Array
 
 
-@dataclass(frozen=True, eq=False)
-class GibbsDiagnostics:
+@dataclass(frozen=True, eq=False, repr=False)
+class GibbsDiagnostics(Comparable):
     """How far the chains can be trusted.
 
     Attributes
@@ -315,17 +315,17 @@ class GibbsResult(Record):
             f"log_bf10={self.log_bf10:.4g}, verdict={self.verdict!r})"
         )
 
-    def plot(self) -> Figure:
+    def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
         """Draw the posterior of every lengthscale under each hypothesis (needs the `plot` extra)."""
         from twosample.plots import plot_lengthscales
 
-        return plot_lengthscales(self)
+        return plot_lengthscales(self, figsize=figsize)
 
-    def plot_trace(self) -> Figure:
+    def plot_trace(self, *, figsize: tuple[float, float] | None = None) -> Figure:
         """Draw the chains step by step: P(different) and the lengthscales (needs the `plot` extra)."""
         from twosample.plots import plot_trace
 
-        return plot_trace(self)
+        return plot_trace(self, figsize=figsize)
 
     def to_arviz(self) -> Any:
         """The chains as ArviZ's container, with groups "posterior" and "sample_stats" (needs the `arviz` extra)."""
