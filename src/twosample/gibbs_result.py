@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -122,6 +122,8 @@ class GibbsDiagnostics(Comparable):
         Number of pairs in the pseudo-likelihood.
     notes
         One sentence for everything that was dropped or warned about.
+    points
+        Number of evaluation points; 0 in files of the first schema.
     """
 
     ess_prob_h1: float
@@ -136,6 +138,7 @@ class GibbsDiagnostics(Comparable):
     density_error: float
     pairs: int
     notes: tuple[str, ...]
+    points: int = 0
 
     @property
     def largest_r_hat(self) -> float:
@@ -176,7 +179,8 @@ class GibbsResult(Record):
     median_heuristic
         The lengthscale of the median heuristic, where the first chain starts.
     points
-        Evaluation points (s, D), in the units of the data.
+        Evaluation points (s, D), in the units of the data. JSON holds them only if they were given: those that are
+        chosen are rows of the samples, and None after reading.
     n_x, n_y
         Sample sizes used.
     columns
@@ -193,6 +197,8 @@ class GibbsResult(Record):
         How the chains were run.
     diagnostics
         How far they can be trusted.
+    points_given
+        Whether the evaluation points were given rather than chosen among the rows.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("prob_h1", "log_bf10", "verdict")
@@ -207,7 +213,7 @@ class GibbsResult(Record):
     evidence: BridgeEstimate | None
     relevance: Relevance | None
     median_heuristic: float
-    points: Array
+    points: Array | None
     n_x: int
     n_y: int
     columns: tuple[str, ...]
@@ -217,6 +223,7 @@ class GibbsResult(Record):
     model: models.Model
     settings: Settings
     diagnostics: GibbsDiagnostics
+    points_given: bool = False
 
     @cached_property
     def prob_h1(self) -> float:
@@ -266,11 +273,18 @@ class GibbsResult(Record):
             return draws.reshape(-1, draws.shape[-1])
         return np.asarray(self.lengthscales[self.given == hypothesis])
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, strings, lists and dictionaries, without evaluation points that are rows of the samples."""
+        if self.points is None or self.points_given:
+            return super().to_dict()
+        return replace(self, points=None).to_dict()
+
     def summary(self) -> str:
         """The answer and how far to trust it, in a few lines of text."""
         diagnostics, settings = self.diagnostics, self.settings
         chains = "1 chain" if settings.chains == 1 else f"{settings.chains} chains"
         caution = self.model.caution(scaled=bool((self.scale != 1.0).any()))
+        points = diagnostics.points if self.points is None else len(self.points)
         lines = [
             f"{sentence(self.verdict)}.",
             *([caution] if caution else []),
@@ -293,7 +307,7 @@ class GibbsResult(Record):
             lines.append(f"  columns by relevance {', '.join(ranked)}{more}")
         lines += [
             f"  data                 {data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)}",
-            f"  model                {self.model.name}, kernel {self.kernel}, {len(self.points)} evaluation points",
+            f"  model                {self.model.name}, kernel {self.kernel}, {points} evaluation points",
             f"  chains               {chains} of {settings.steps} steps ({settings.burn_in} burn-in), "
             f"{diagnostics.ess_prob_h1:.0f} effective draws of P(different), R-hat {diagnostics.largest_r_hat:.3f}, "
             f"{int(diagnostics.switches.sum())} changes of hypothesis, "

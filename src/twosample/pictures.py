@@ -329,9 +329,11 @@ def on_axes(x: Array, y: Array, center: Array, scale: Array, witness: Callable[[
     inner = np.clip(both, *np.quantile(both, (0.0025, 0.9975), axis=0))
     middle = inner.mean(axis=0)
     _, singular, axes = np.linalg.svd(inner - middle, full_matrices=False)
+    # Of the two directions of an axis that in which its largest component is positive.
+    axes = axes[:2] * np.sign(np.take_along_axis(axes[:2], np.abs(axes[:2]).argmax(axis=1)[:, None], axis=1))
     total = float(np.sum(singular**2)) or 1.0
     shares = tuple(round(float(one), 4) for one in singular[:2] ** 2 / total)
-    on_plane = tuple((rows - middle) @ axes[:2].T for rows in seen)
+    on_plane = tuple((rows - middle) @ axes.T for rows in seen)
     limits = [limits_of(on_plane[0][:, axis], on_plane[1][:, axis]) for axis in range(2)]
     along = [_even_middles(limit, _cells_along(len(both))) for limit in limits]
     found = witness(np.concatenate([x, y]))

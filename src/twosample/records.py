@@ -259,7 +259,7 @@ def from_json(kind: type[_Record], source: str | Path) -> _Record:
         ) from None
     _check_schema(content)
     try:
-        return kind(**_arguments(kind, content))
+        return kind(**restored(kind, content))
     except (TypeError, ValueError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
@@ -297,8 +297,8 @@ def _check_schema(content: Any) -> None:
         )
 
 
-def _arguments(kind: Any, content: Any) -> dict[str, Any]:
-    """Every field that the content has; what it lacks must have a default."""
+def restored(kind: Any, content: Any) -> dict[str, Any]:
+    """The fields of a record that the content has; what it lacks must have a default."""
     if not isinstance(content, dict):
         raise InputError(
             f"source: not a result of twosample ({kind.__name__} is {type(content).__name__})", argument="source"
@@ -337,7 +337,7 @@ def _restore(hint: Any, value: Any) -> Any:
             return choice.from_plain(value)
     if records:
         kind = next((record for record in records if _has_fields_of(record, value)), records[0])
-        return kind(**_arguments(kind, value))  # type: ignore[operator]
+        return kind(**restored(kind, value))  # type: ignore[operator]
     for choice in choices:
         if get_origin(choice) is np.ndarray:
             return np.asarray(value, dtype=get_args(get_args(choice)[1])[0])

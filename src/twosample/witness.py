@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from twosample.kernels import Kernel
 from twosample.models import Measure, Model
 from twosample.posterior.grid import local_polynomials
 from twosample.posterior.lengthscale import H1, LengthscalePosterior
-from twosample.records import Comparable
+from twosample.records import Comparable, restored, to_plain
 
 __all__ = ["Driver", "Witness", "WitnessPosterior", "locations"]
 
@@ -183,6 +184,24 @@ class WitnessPosterior(Comparable):
             weights=weights,
             covariance=(mass[:, None] * deviations).T @ deviations,
         )
+
+    def to_plain(self) -> dict[str, Any]:
+        """For JSON: of upper triangular factors their rows from the diagonal on, one after the other."""
+        content = {field.name: to_plain(getattr(self, field.name)) for field in fields(self)}
+        if not np.tril(self.factors, -1).any():
+            content["factors"] = self.factors[:, *np.triu_indices(self.factors.shape[-1])].tolist()
+        return content
+
+    @classmethod
+    def from_plain(cls, content: Any) -> WitnessPosterior:
+        """What `to_plain` described, and as files of the first schema have it."""
+        arguments = restored(cls, content)
+        packed = arguments["factors"]
+        if packed.ndim == 2:
+            count = arguments["points"].shape[0]
+            arguments["factors"] = np.zeros((len(packed), count, count))
+            arguments["factors"][:, *np.triu_indices(count)] = packed
+        return cls(**arguments)
 
     def at(self, locations: Array) -> tuple[Array, Array]:
         """Mean and standard deviation at locations (m, D) in standardised units.
