@@ -160,7 +160,7 @@ def limits_of(x: Array, y: Array) -> tuple[float, float]:
     Examples
     --------
     >>> limits_of(np.array([0.0, 1.0, 2.0, 3.0] * 50 + [1e9]), np.array([1.5]))
-    (-0.60..., 3.6...)
+    (-0.3, 3.3)
     """
     values, rest = _split(x, y)
     if any(map(len, rest)):

@@ -21,14 +21,5 @@ def test_json_has_rows_only_if_they_are_wanted(run, files, first, second):
     assert json.loads(Path("without.json").read_text())["schema"] == 2
 
 
-def test_rows_in_pictures(run, files, first):
-    for options, dots in (((), False), (("--keep-rows",), True)):
-        status, _, err = run("test", "a.csv", "b.csv", "--plot", "o.svg", *options)
-        assert (status, err) == (0, "")
-        # A dot for each row of the first sample where there are rows, else one for each cell that is not empty.
-        kept = Path("o.svg").read_text().count("<use ") if dots else None
-        assert kept is None or kept > 2 * len(first)
-
-
 def test_help_names_the_option(run):
     assert "--keep-rows" in run("test", "--help")[1]

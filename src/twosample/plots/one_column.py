@@ -61,7 +61,7 @@ def _draw_bars(axes: Axes, result: TwoSampleResult, shown: ShownColumn) -> list[
         for one, color, side in zip(shares, _COLORS, (-1, 1), strict=True)
     ]
     axes.set(ylim=(0.0, 1.1 * max(float(shares.max(initial=0.0)), 1e-3)), ylabel="share of the rows")
-    axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100.0 * share:.6g} %"))
     return handles
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["checked_names", "columns", "lengthscale", "samples", "witness"]
 
 _SIZE = (6.4, 4.4)
-# Characters of a label that leave room for another one in the same line.
-_WIDEST = 24
+# Inches: of a character of a legend, of what else two labels need, and of the title beside them.
+_CHARACTER, _HANDLES, _TITLE = 0.06, 0.6, 1.25
 
 
 def samples(
@@ -56,7 +56,7 @@ def samples(
     --------
     >>> import twosample as ts
     >>> result = ts.test([0, 1, 1, 0, 1, 1], [1, 0, 0, 0, 1, 0])
-    >>> [round(bar.get_height(), 2) for bar in ts.plots.samples(result).patches]
+    >>> [round(float(bar.get_height()), 2) for bar in ts.plots.samples(result).patches]
     [0.33, 0.67, 0.67, 0.33]
     """
     labels, ax = checked_names(names), _axes(result, ax)
@@ -69,7 +69,7 @@ def samples(
     handles = draw_samples(ax, result, shown, labels)
     words = [*sample_labels(result, labels), STRIP_LABEL][: len(handles)]
     label_values(ax, column_labels(result)[shown.column], shown)
-    add_legend(ax, handles, words, ncols=2 if max(map(len, words[:2])) < _WIDEST else 1, above=True)
+    add_legend(ax, handles, words, ncols=2 if _fits_beside_title(ax, words) else 1, above=True)
     ax.set_title("The samples", loc="left", color=INK)
     return ax
 
@@ -167,6 +167,14 @@ def _axes(result: TwoSampleResult, ax: Axes | None) -> Axes:
     if not hasattr(result, "picture"):
         raise InputTypeError(f"result: expected what test returns, got {type(result).__name__}", argument="result")
     return new_figure(*_SIZE).subplots() if ax is None else ax
+
+
+def _fits_beside_title(ax: Axes, labels: list[str]) -> bool:
+    """Whether a legend of two columns does."""
+    first, second = (labels[:2], labels[2:]) if len(labels) > 2 else (labels[:1], labels[1:])
+    longest = sum(max(map(len, column)) for column in (first, second))
+    width = ax.get_position().width * ax.get_figure(root=True).get_figwidth()  # type: ignore[union-attr]
+    return _CHARACTER * longest + _HANDLES + _TITLE < width
 
 
 def _drivers(result: TwoSampleResult) -> tuple[Driver, ...]:
