@@ -284,6 +284,11 @@ def test_short_forms_of_parts_fit_on_a_screen(n_columns):
     for part in parts:
         assert len(repr(part)) < 800 and repr(part).count("\n") < 20, repr(part)
         assert repr(part).startswith(type(part).__name__)
+    for table in (result.by_column, result.subsets):
+        lines = repr(table).splitlines()
+        assert len(lines) <= 21 and max(map(len, lines)) <= 160
+        more = len(table) - 20
+        assert lines[-1] == f"... and {more} more rows" if more > 0 else len(lines) == len(table)
     assert "prob_h1" in repr(result.lengthscale) and "array" in repr(result.lengthscale)
 
 

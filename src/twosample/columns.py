@@ -21,8 +21,9 @@ __all__ = ["BySubset", "ColumnEvidence", "SubsetEvidence", "Table"]
 # Spreads of normal scores that differ by more are those of a sample of one value, and of another one.
 _LARGEST_RATIO = 100.0
 
-# Rows of a table in JSON.
+# Rows of a table in JSON; and when printed, with the length of a line.
 _WRITTEN = 100
+_PRINTED, _WIDEST = 20, 160
 
 Row = TypeVar("Row", bound=tuple[Any, ...], covariant=True)
 
@@ -94,8 +95,10 @@ class Table(Sequence[Row]):
         return iter(self._rows)
 
     def __repr__(self) -> str:
-        """Return the rows, one a line."""
-        return "\n".join(map(repr, self._rows)) or "no rows"
+        """Return the first rows, one a line, and how many more there are."""
+        lines = [line if len(line) <= _WIDEST else f"{line[: _WIDEST - 3]}..." for line in map(repr, self[:_PRINTED])]
+        more = len(self) - len(lines)
+        return "\n".join([*lines, *([f"... and {more:,} more rows"] if more else [])]) or "no rows"
 
     def to_plain(self) -> list[dict[str, Any]]:
         """The first hundred rows for JSON, where the record behind the table has all of them."""

@@ -18,6 +18,7 @@ from twosample.effect import Effect, size_in_words
 from twosample.errors import InputError, Setting
 from twosample.pictures import Shown
 from twosample.records import Comparable, Record
+from twosample.threads import one_thread
 from twosample.witness import Driver, Witness, WitnessPosterior, locations
 from twosample.words import data_in_words, log_bf10_text, printable, probability_in_words, pvalue_text, sentence
 
@@ -424,7 +425,8 @@ class TwoSampleResult(BayesFactor):
         if self.shown_witness is not None or len(self.columns) > 2:
             return self.shown_witness
         grid = np.stack([np.linspace(*column.limits, _PLACES[len(self.columns)]) for column in self.picture.columns])
-        found = self.witness(locations(grid))
+        with one_thread():
+            found = self.witness(locations(grid))
         shape = (grid.shape[1],) * len(grid)
         mean, sd = (pictures.rounded(values).reshape(shape) for values in (found.mean, found.sd))
         return Driver(tuple(range(len(grid))), grid, mean, sd)

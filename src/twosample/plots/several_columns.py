@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from twosample.result import TwoSampleResult
     from twosample.witness import Driver
 
-__all__ = ["draw_plane", "draw_witness_plane"]
+__all__ = ["CELLS_LABEL", "draw_plane", "draw_witness_plane"]
 
 
+CELLS_LABEL = "a dot for each cell, as large as its rows are many"
 _MARKERS = ("o", "^")
 _COLORS = (X_COLOR, Y_COLOR)
 # Characters in a line at the colour scale.
@@ -36,6 +37,8 @@ _ASIDE = 0.17
 
 def draw_plane(axes: Axes, result: TwoSampleResult, plane: ShownPlane, names: tuple[str, str]) -> None:
     """Draw both samples: their rows where the result has them, else a dot for each cell, as large as its count."""
+    from matplotlib.lines import Line2D
+
     handles: list[Any] = []
     rows = _rows_of(result, plane)
     if rows is not None:
@@ -43,15 +46,17 @@ def draw_plane(axes: Axes, result: TwoSampleResult, plane: ShownPlane, names: tu
         for one, color, marker in zip(rows, _COLORS, _MARKERS, strict=True):
             handles.append(axes.scatter(one[:, 0], one[:, 1], s=size, c=color, marker=marker, alpha=0.5, linewidths=0))
     else:
-        from matplotlib.lines import Line2D
-
         _draw_cells(axes, plane, 1.0)
         handles = [Line2D([], [], linestyle="", marker="o", color=color, alpha=0.6, markersize=4) for color in _COLORS]
     _finish(axes, result, plane)
     words = outside_in_words(result, plane.outside, names)
     if words:
         as_text(axes.set_title(words, loc="right", color=FAINT, fontsize="small"))
-    add_legend(axes, handles, sample_labels(result, names))
+    labels = sample_labels(result, names)
+    if rows is None:
+        handles.append(Line2D([], [], linestyle="", marker="o", markersize=5, color=FAINT, markerfacecolor="none"))
+        labels.append(CELLS_LABEL)
+    add_legend(axes, handles, labels)
 
 
 def draw_witness_plane(
