@@ -66,7 +66,11 @@ def test_what_is_given_is_in_the_record():
     assert result.pvalue is None and result.diagnostics.permutations == 0
     assert result.log_bf10 == pytest.approx(ts.log_bf10(X, Y, 0.8), abs=1e-12)
     assert result.prob_h1 / result.prob_h0 == pytest.approx(1e-6 * np.exp(result.log_bf10))
-    assert sorted(map(tuple, result.shown_x)) == sorted(map(tuple, X))
+    assert result.shown_x is result.shown_y is None
+    kept = given_answer(keep_rows=True)
+    assert sorted(map(tuple, kept.shown_x)) == sorted(map(tuple, X))
+    assert sorted(map(tuple, kept.shown_y)) == sorted(map(tuple, Y))
+    assert kept.shown == result.shown and kept.shown.rows == (len(X), len(Y))
 
 
 def test_lengthscales_are_in_the_units_of_one_column():

@@ -65,8 +65,13 @@ def assert_equal_records(first, second):
 def test_json_round_trip(request, tmp_path, name):
     result, path = request.getfixturevalue(name), tmp_path / "result.json"
     back = GibbsResult.from_json(result.to_json(path))
-    assert_equal_records(back, result)
-    assert_equal_records(GibbsResult.from_json(path), result)
+    # The evaluation points are rows.
+    assert back.points is None and "8 evaluation points" in str(back)
+    without = dataclasses.replace(result, points=None)
+    assert_equal_records(back, without)
+    assert back == without == GibbsResult.from_json(str(path)) != result
+    given = dataclasses.replace(result, points_given=True)
+    assert GibbsResult.from_json(given.to_json()) == given
     assert back.labels.dtype == back.given.dtype == back.diagnostics.switches.dtype == np.int64
     assert back.to_dict() == result.to_dict()
     assert str(back) == str(result)

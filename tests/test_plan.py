@@ -59,9 +59,11 @@ def same(first, second):
     for name in ("mmd", "auc") if first.effect is not None else ():
         one, other = getattr(first.effect, name), getattr(second.effect, name)
         np.testing.assert_allclose([one.mean, *one.interval()], [other.mean, *other.interval()], atol=1e-9)
-    for name in ("shown_x", "shown_y"):  # rows to plot, as a set
-        shown = [np.sort(getattr(result, name), axis=0) for result in (first, second)]
-        np.testing.assert_array_equal(*shown)
+    assert first.shown.rows == second.shown.rows and first.shown_x is second.shown_x is None
+    for one, other in zip(first.shown.columns, second.shown.columns, strict=True):
+        assert one.column == other.column and one.limits == other.limits
+        for name in ("values", "counts", "quantiles", "outside"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
 def cut(rows, places):

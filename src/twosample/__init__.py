@@ -24,7 +24,7 @@ from twosample.result import TwoSampleResult
 from twosample.statistics import FeatureStatistics
 
 if _TYPE_CHECKING:
-    from twosample import baselines, chemistry, datasets
+    from twosample import baselines, chemistry, datasets, plots
 
 __version__ = "0.1.0"
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "gibbs",
     "log_bf10",
     "plan",
+    "plots",
     "simulate",
     "test",
     "test_each",
@@ -51,7 +52,7 @@ __all__ = [
 
 def __getattr__(name: str) -> _Any:
     """Import what most programs do without, such as the baselines and with them SciPy, when it is first used."""
-    if name in ("baselines", "chemistry", "datasets"):
+    if name in ("baselines", "chemistry", "datasets", "plots"):
         return _import_module(f"twosample.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

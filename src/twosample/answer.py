@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,7 @@ def result(
     sketches: tuple[Sketch, Sketch],
     pairs: int = 0,
     notes: tuple[str, ...] = (),
+    keep_rows: bool = False,
 ) -> TwoSampleResult:
     """The record of an answer.
 
@@ -61,6 +63,8 @@ def result(
         Number of pairs in the pseudo-likelihood.
     notes
         What to say of the rows; what there is to say of the columns is in the plan.
+    keep_rows
+        Whether the record holds the rows of the sketches.
     """
     rule, unit = posterior.rule, plan.view.unit
     given_lengthscale = np.exp(evidence.log_mixture - evidence.log_bf10[:, None])
@@ -72,9 +76,9 @@ def result(
         log_bf10, error = mixture.log_bf10, mixture.share_of_main * rule.error
         converged = rule.converged or error <= wanted_error(log_bf10, plan.tolerance)
         by_subset, test_of = mixture.by_subset(), cache(mixture.test)
-        rows = np.concatenate([sketch.rows for sketch in sketches])
+        rows = sketches[0].rows, sketches[1].rows
         shown = drivers(plan, by_subset, log_bf10 > 0.0 and strength(log_bf10) != "", test_of, rows)
-    return TwoSampleResult(
+    found = TwoSampleResult(
         log_bf10=log_bf10,
         prior_odds=prior_odds,
         lengthscale=Lengthscale(
@@ -108,15 +112,19 @@ def result(
             pairs=pairs,
             permutations=0,
             notes=(*plan.notes, *notes),
+            points=len(plan.points),
         ),
-        shown_x=sketches[0].rows,
-        shown_y=sketches[1].rows,
         witness_posterior=WitnessPosterior.of(evidence, posterior, plan.features, plan.model),
         pvalue=None,
         by_subset=by_subset,
         effect=_effect(plan, evidence, posterior, mixture, test_of, log_bf10, prior_odds, sketches),
         drivers=shown,
+        shown_x=sketches[0].rows,
+        shown_y=sketches[1].rows,
+        points_given=plan.points_given,
     )
+    found = replace(found, shown=found.picture)
+    return found if keep_rows else replace(found, shown_x=None, shown_y=None)
 
 
 def _effect(

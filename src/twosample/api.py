@@ -63,6 +63,7 @@ def test(
     tolerance: float = 1e-3,
     rng: Seed = 0,
     progress: Progress = False,
+    keep_rows: bool = False,
 ) -> TwoSampleResult:
     """Test whether two samples come from the same distribution.
 
@@ -118,6 +119,10 @@ def test(
         else is random.
     progress
         True shows a progress bar on a terminal; a function is called with the share of work done.
+    keep_rows
+        Whether the result, and with it JSON and pickles, holds rows of the samples: up to 500 of each, 2,000 of one
+        column, for pictures, and all of the witness. Otherwise it has what pictures need of them in aggregate, and JSON
+        holds no rows.
 
     Returns
     -------
@@ -158,7 +163,7 @@ def test(
     )
     the_plan = plan_of(samples)
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
-    permutations = count_of(permutations, "permutations", 0)
+    permutations, keep_rows = count_of(permutations, "permutations", 0), flag_of(keep_rows, "keep_rows")
     rope = None if rope is None else share_of(rope, "rope", 0.5)
     if rope is not None and not chosen.has_effect:
         raise InputError(
@@ -174,7 +179,7 @@ def test(
         )
     with progress_bar(progress) as report, one_thread():
         counter = WorkCounter(report, permutation.work(the_plan, samples, permutations) if permutations else 0)
-        result = _answer(the_plan, samples, prior_odds, generator, counter)
+        result = _answer(the_plan, samples, prior_odds, generator, counter, keep_rows)
         if samples.copies:
             once = ""
             if not samples.copies.in_place:
@@ -524,13 +529,18 @@ def _pairs(samples: Samples, the_plan: Plan, generator: np.random.Generator) -> 
 
 
 def _answer(
-    the_plan: Plan, samples: Samples, prior_odds: float, generator: np.random.Generator, counter: WorkCounter
+    the_plan: Plan,
+    samples: Samples,
+    prior_odds: float,
+    generator: np.random.Generator,
+    counter: WorkCounter,
+    keep_rows: bool = False,
 ) -> TwoSampleResult:
     """The answer, in as many passes as the model needs."""
     if the_plan.lengthscales is not None:
-        return _in_one_pass(the_plan, samples, prior_odds, counter)
+        return _in_one_pass(the_plan, samples, prior_odds, counter, keep_rows)
     pairs = _pairs(samples, the_plan, generator) if the_plan.model.needs_pairs else None
-    return _in_several_passes(the_plan, samples, pairs, prior_odds, counter)
+    return _in_several_passes(the_plan, samples, pairs, prior_odds, counter, keep_rows)
 
 
 def _with_each_once(
@@ -556,7 +566,9 @@ def _with_each_once(
     )
 
 
-def _in_one_pass(the_plan: Plan, samples: Samples, prior_odds: float, counter: WorkCounter) -> TwoSampleResult:
+def _in_one_pass(
+    the_plan: Plan, samples: Samples, prior_odds: float, counter: WorkCounter, keep_rows: bool
+) -> TwoSampleResult:
     """The answer from one pass over the rows, and from another one where that was not accurate enough."""
     statistics: FeatureStatistics | None = None
     statistics_of = partial(the_plan.statistics_of, samples)
@@ -570,14 +582,14 @@ def _in_one_pass(the_plan: Plan, samples: Samples, prior_odds: float, counter: W
         done = 0 if statistics is None else len(statistics.lengthscales)
         counter.expect((samples.n_x + samples.n_y) * (len(the_plan.lengthscales) - done))
         statistics = the_plan.collect(samples, counter, known=statistics, parts=False)
-        result = the_plan.answer(statistics, parts, statistics_of, prior_odds=prior_odds)
+        result = the_plan.answer(statistics, parts, statistics_of, prior_odds=prior_odds, keep_rows=keep_rows)
         if result.diagnostics.converged or the_plan.level >= grid.LAST_LEVEL:
             return result
         the_plan = the_plan.refined()
 
 
 def _in_several_passes(
-    the_plan: Plan, samples: Samples, pairs: Pairs | None, prior_odds: float, counter: WorkCounter
+    the_plan: Plan, samples: Samples, pairs: Pairs | None, prior_odds: float, counter: WorkCounter, keep_rows: bool
 ) -> TwoSampleResult:
     """The answer of a model whose lengthscales have to be looked for."""
     n_pairs = 0 if pairs is None else len(pairs.x)
@@ -593,4 +605,5 @@ def _in_several_passes(
         sketches=(Sketch.of(samples.x), Sketch.of(samples.y)),
         pairs=n_pairs,
         notes=samples.notes + (() if pairs is None else pairs.notes),
+        keep_rows=keep_rows,
     )

@@ -13,13 +13,17 @@ from twosample import discoveries
 from twosample.arrays import Array
 from twosample.effect import size_in_words
 from twosample.frames import FrameKind, to_frame
-from twosample.records import to_plain
+from twosample.records import Comparable, to_plain
 
 __all__ = ["BySubset", "ColumnEvidence", "SubsetEvidence", "Table"]
 
 
 # Spreads of normal scores that differ by more are those of a sample of one value, and of another one.
 _LARGEST_RATIO = 100.0
+
+# Rows of a table in JSON; and when printed, with the length of a line.
+_WRITTEN = 100
+_PRINTED, _WIDEST = 20, 160
 
 Row = TypeVar("Row", bound=tuple[Any, ...], covariant=True)
 
@@ -91,12 +95,15 @@ class Table(Sequence[Row]):
         return iter(self._rows)
 
     def __repr__(self) -> str:
-        """Return the rows, one a line."""
-        return "\n".join(map(repr, self._rows)) or "no rows"
+        """Return the first rows, one a line, and how many more there are."""
+        lines = [line if len(line) <= _WIDEST else f"{line[: _WIDEST - 3]}..." for line in map(repr, self[:_PRINTED])]
+        more = len(self) - len(lines)
+        return "\n".join([*lines, *([f"... and {more:,} more rows"] if more else [])]) or "no rows"
 
     def to_plain(self) -> list[dict[str, Any]]:
-        """The rows for JSON."""
-        return [{name: to_plain(value) for name, value in zip(self._fields, row, strict=True)} for row in self._rows]
+        """The first hundred rows for JSON, where the record behind the table has all of them."""
+        rows = self._rows[:_WRITTEN]
+        return [{name: to_plain(value) for name, value in zip(self._fields, row, strict=True)} for row in rows]
 
     def to_frame(self, kind: FrameKind = "pandas") -> Any:
         """The rows as a data frame of "pandas", "polars" or "pyarrow"."""
@@ -108,8 +115,8 @@ class Table(Sequence[Row]):
         return to_frame(content, kind)
 
 
-@dataclass(frozen=True, eq=False)
-class BySubset:
+@dataclass(frozen=True, eq=False, repr=False)
+class BySubset(Comparable):
     """The evidence of columns and of subsets of columns, as arrays.
 
     Attributes

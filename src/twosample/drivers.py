@@ -9,7 +9,7 @@ import numpy as np
 
 from twosample.columns import BySubset
 from twosample.mixture import OneTest
-from twosample.sketch import shown_range
+from twosample.pictures import limits_of
 from twosample.witness import Driver, WitnessPosterior, locations
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ _FEWEST_COLUMNS = 3
 # Columns that are shown if they are likelier to differ than not; the likeliest always is.
 _MOST_DRIVERS = 3
 _LIKELY = 0.5
-# A share of the values; half as far again is shown to either side, where there are values.
-_MOST = 0.95
 # Places along a column shown alone, and along each of a pair.
 _PLACES = {1: 120, 2: 28}
 
@@ -51,7 +49,9 @@ def choose(by_subset: BySubset, differ: bool) -> list[tuple[int, ...]]:
     return [(place,) for place in likely or order[:1]]
 
 
-def drivers(plan: Plan, by_subset: BySubset, differ: bool, test_of: TestOf, rows: Array) -> tuple[Driver, ...]:
+def drivers(
+    plan: Plan, by_subset: BySubset, differ: bool, test_of: TestOf, rows: tuple[Array, Array]
+) -> tuple[Driver, ...]:
     """The witness of each, over the range that is shown; none where there are only one or two columns.
 
     Parameters
@@ -63,7 +63,7 @@ def drivers(plan: Plan, by_subset: BySubset, differ: bool, test_of: TestOf, rows
     test_of
         Does one of the tests.
     rows
-        Rows of both samples that are shown (n, D), in the units of the data.
+        Rows of x and of y, (n, D) each, in the units of the data.
     """
     if len(plan.columns) < _FEWEST_COLUMNS:
         return ()
@@ -80,18 +80,12 @@ def _number_of(plan: Plan, columns: tuple[int, ...]) -> tuple[int, int]:
     raise AssertionError(f"no test of {columns}")
 
 
-def _driver(plan: Plan, test: OneTest, rows: Array) -> Driver:
+def _driver(plan: Plan, test: OneTest, rows: tuple[Array, Array]) -> Driver:
     count = _PLACES[len(test.columns)]
-    grid = np.stack([np.linspace(*_range(rows[:, column]), count) for column in test.columns])
+    grid = np.stack(
+        [np.linspace(*limits_of(*(sample[:, column] for sample in rows)), count) for column in test.columns]
+    )
     posterior = WitnessPosterior.of(test.evidence, test.posterior, test.features, plan.model)
     mean, sd = posterior.at(test.features.view.apply(locations(grid)))
     shape = (count,) * len(test.columns)
     return Driver(test.columns, grid, mean.reshape(shape), sd.reshape(shape))
-
-
-def _range(values: Array) -> tuple[float, float]:
-    """The range that is shown; of heavy tails only what is near most of the values."""
-    low, high = shown_range(values)
-    first, last = (float(value) for value in np.quantile(values, (0.5 - 0.5 * _MOST, 0.5 + 0.5 * _MOST)))
-    reach = 0.5 * (last - first)
-    return (max(low, first - reach), min(high, last + reach)) if reach > 0.0 else (low, high)

@@ -24,6 +24,7 @@ from twosample import prior
 from twosample.arguments import check_level
 from twosample.arrays import Array
 from twosample.evidence import Evidence, Spectrum, amplitudes, needs_exact_spectra, spectrum
+from twosample.records import Comparable
 
 if TYPE_CHECKING:
     from twosample.features import FeatureMap
@@ -74,7 +75,7 @@ def size_in_words(auc: float) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Quantity:
+class Quantity(Comparable):
     """The posterior of a number that says how much the samples differ.
 
     It has one value where they do not, with the probability of that, and a distribution over larger ones where they do.
@@ -145,8 +146,8 @@ class Quantity:
         return f"Quantity(mean={self.mean:.4g}, 90 % between {low:.4g} and {high:.4g})"
 
 
-@dataclass(frozen=True, eq=False)
-class Effect:
+@dataclass(frozen=True, eq=False, repr=False)
+class Effect(Comparable):
     """How much the samples differ.
 
     Attributes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,7 +13,7 @@ from twosample import models
 from twosample.arrays import Array, Indices
 from twosample.errors import InputError, MissingExtraError
 from twosample.posterior.chains import Settings
-from twosample.records import Record
+from twosample.records import Comparable, Record
 from twosample.result import verdict
 from twosample.words import data_in_words, log_bf10_text, probability_in_words, sentence
 
@@ -27,8 +27,8 @@ _SHOWN_COLUMNS = 8
 _LONGEST_NAME = 24
 
 
-@dataclass(frozen=True, eq=False)
-class Relevance:
+@dataclass(frozen=True, eq=False, repr=False)
+class Relevance(Comparable):
     """Which columns drive the difference, the strongest first.
 
     A column matters if there is less evidence for a difference where the kernel does not see the column. Of two columns
@@ -73,8 +73,8 @@ class Relevance:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, eq=False)
-class BridgeEstimate:
+@dataclass(frozen=True, eq=False, repr=False)
+class BridgeEstimate(Comparable):
     """Log BF10 from chains that keep to one hypothesis each, whether or not the Gibbs chain moves between them.
 
     Attributes
@@ -96,8 +96,8 @@ class BridgeEstimate:
     lengthscales_h1: Array
 
 
-@dataclass(frozen=True, eq=False)
-class GibbsDiagnostics:
+@dataclass(frozen=True, eq=False, repr=False)
+class GibbsDiagnostics(Comparable):
     """How far the chains can be trusted.
 
     Attributes
@@ -122,6 +122,8 @@ class GibbsDiagnostics:
         Number of pairs in the pseudo-likelihood.
     notes
         One sentence for everything that was dropped or warned about.
+    points
+        Number of evaluation points; 0 in files of the first schema.
     """
 
     ess_prob_h1: float
@@ -136,6 +138,7 @@ class GibbsDiagnostics:
     density_error: float
     pairs: int
     notes: tuple[str, ...]
+    points: int = 0
 
     @property
     def largest_r_hat(self) -> float:
@@ -176,7 +179,8 @@ class GibbsResult(Record):
     median_heuristic
         The lengthscale of the median heuristic, where the first chain starts.
     points
-        Evaluation points (s, D), in the units of the data.
+        Evaluation points (s, D), in the units of the data. JSON holds them only if they were given: those that are
+        chosen are rows of the samples, and None after reading.
     n_x, n_y
         Sample sizes used.
     columns
@@ -193,6 +197,8 @@ class GibbsResult(Record):
         How the chains were run.
     diagnostics
         How far they can be trusted.
+    points_given
+        Whether the evaluation points were given rather than chosen among the rows.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("prob_h1", "log_bf10", "verdict")
@@ -207,7 +213,7 @@ class GibbsResult(Record):
     evidence: BridgeEstimate | None
     relevance: Relevance | None
     median_heuristic: float
-    points: Array
+    points: Array | None
     n_x: int
     n_y: int
     columns: tuple[str, ...]
@@ -217,6 +223,7 @@ class GibbsResult(Record):
     model: models.Model
     settings: Settings
     diagnostics: GibbsDiagnostics
+    points_given: bool = False
 
     @cached_property
     def prob_h1(self) -> float:
@@ -266,11 +273,18 @@ class GibbsResult(Record):
             return draws.reshape(-1, draws.shape[-1])
         return np.asarray(self.lengthscales[self.given == hypothesis])
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, strings, lists and dictionaries, without evaluation points that are rows of the samples."""
+        if self.points is None or self.points_given:
+            return super().to_dict()
+        return replace(self, points=None).to_dict()
+
     def summary(self) -> str:
         """The answer and how far to trust it, in a few lines of text."""
         diagnostics, settings = self.diagnostics, self.settings
         chains = "1 chain" if settings.chains == 1 else f"{settings.chains} chains"
         caution = self.model.caution(scaled=bool((self.scale != 1.0).any()))
+        points = diagnostics.points if self.points is None else len(self.points)
         lines = [
             f"{sentence(self.verdict)}.",
             *([caution] if caution else []),
@@ -293,7 +307,7 @@ class GibbsResult(Record):
             lines.append(f"  columns by relevance {', '.join(ranked)}{more}")
         lines += [
             f"  data                 {data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)}",
-            f"  model                {self.model.name}, kernel {self.kernel}, {len(self.points)} evaluation points",
+            f"  model                {self.model.name}, kernel {self.kernel}, {points} evaluation points",
             f"  chains               {chains} of {settings.steps} steps ({settings.burn_in} burn-in), "
             f"{diagnostics.ess_prob_h1:.0f} effective draws of P(different), R-hat {diagnostics.largest_r_hat:.3f}, "
             f"{int(diagnostics.switches.sum())} changes of hypothesis, "
@@ -315,17 +329,17 @@ class GibbsResult(Record):
             f"log_bf10={self.log_bf10:.4g}, verdict={self.verdict!r})"
         )
 
-    def plot(self) -> Figure:
+    def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
         """Draw the posterior of every lengthscale under each hypothesis (needs the `plot` extra)."""
         from twosample.plots import plot_lengthscales
 
-        return plot_lengthscales(self)
+        return plot_lengthscales(self, figsize=figsize)
 
-    def plot_trace(self) -> Figure:
+    def plot_trace(self, *, figsize: tuple[float, float] | None = None) -> Figure:
         """Draw the chains step by step: P(different) and the lengthscales (needs the `plot` extra)."""
         from twosample.plots import plot_trace
 
-        return plot_trace(self)
+        return plot_trace(self, figsize=figsize)
 
     def to_arviz(self) -> Any:
         """The chains as ArviZ's container, with groups "posterior" and "sample_stats" (needs the `arviz` extra)."""

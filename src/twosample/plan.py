@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twosample import answer, evidence
-from twosample.arguments import lengthscales_of, positive
+from twosample.arguments import flag_of, lengthscales_of, positive
 from twosample.arrays import Array
 from twosample.data import Ranks, Samples, View
 from twosample.engines import local
@@ -26,7 +26,7 @@ from twosample.points import evaluation_points, thin, typical_lengthscale
 from twosample.posterior import grid
 from twosample.posterior.lengthscale import Curves, LengthscalePosterior, wanted_error
 from twosample.progress import WorkCounter
-from twosample.records import Record, digest
+from twosample.records import NOT_DIGESTED, Record, digest
 from twosample.result import TwoSampleResult
 from twosample.sketch import Sketch
 from twosample.statistics import FeatureStatistics
@@ -82,6 +82,8 @@ class Plan(Record):
         The map of the columns to normal scores, or None where there is no mixture.
     parts
         The other tests of the mixture.
+    points_given
+        Whether the evaluation points were given rather than chosen among the rows.
 
     Examples
     --------
@@ -113,6 +115,7 @@ class Plan(Record):
     prior: float = 1.0
     ranks: Ranks | None = None
     parts: tuple[Part, ...] = ()
+    points_given: bool = field(default=False, metadata=NOT_DIGESTED)
 
     @property
     def view(self) -> View:
@@ -230,7 +233,9 @@ class Plan(Record):
         moments = local.stack_moments(features, samples.x, samples.y, paired=paired)
         return FeatureStatistics(features.lengthscales, *moments, plan=self.key)
 
-    def test(self, statistics: FeatureStatistics, *, prior_odds: float = 1.0) -> TwoSampleResult:
+    def test(
+        self, statistics: FeatureStatistics, *, prior_odds: float = 1.0, keep_rows: bool = False
+    ) -> TwoSampleResult:
         """The answer from the statistics of all rows.
 
         Parameters
@@ -239,6 +244,8 @@ class Plan(Record):
             Of this plan, merged from all parts.
         prior_odds
             Prior odds of "different" against "the same".
+        keep_rows
+            As in `twosample.test`.
 
         Returns
         -------
@@ -251,8 +258,9 @@ class Plan(Record):
                 f"statistics: expected FeatureStatistics, got {type(statistics).__name__}", argument="statistics"
             )
         prior_odds = positive(prior_odds, "prior_odds")
+        keep_rows = flag_of(keep_rows, "keep_rows")
         with one_thread():
-            result = self.answer(statistics, prior_odds=prior_odds)
+            result = self.answer(statistics, prior_odds=prior_odds, keep_rows=keep_rows)
         if not result.diagnostics.converged:
             warn(answer.inaccurate(result, "collect statistics with plan.refined() for a smaller one"))
         return result
@@ -264,6 +272,7 @@ class Plan(Record):
         statistics_of: StatisticsOf | None = None,
         *,
         prior_odds: float = 1.0,
+        keep_rows: bool = False,
     ) -> TwoSampleResult:
         """The same, without a check of the arguments and without a warning.
 
@@ -302,6 +311,7 @@ class Plan(Record):
             sizes=(statistics.n_x, statistics.n_y),
             sketches=(statistics.sketch_x, statistics.sketch_y),
             notes=statistics.notes,
+            keep_rows=keep_rows,
         )
 
     def _collected(self, statistics: FeatureStatistics) -> StatisticsOf:
@@ -369,6 +379,7 @@ def make_plan(
         nan_policy=nan_policy,
         tolerance=tolerance,
         notes=samples.column_notes,
+        points_given=not isinstance(points, numbers.Number),
     )
     if lengthscale is not None:
         given = plan.standardised(lengthscale)

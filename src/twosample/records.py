@@ -13,18 +13,100 @@ from typing import Any, BinaryIO, ClassVar, Self, TypeVar, get_args, get_origin,
 
 import numpy as np
 
-from twosample.errors import InputError
+from twosample.errors import InputError, InputTypeError
 
-__all__ = ["Record", "digest", "freeze", "from_json", "to_json", "to_plain", "write_whole"]
+__all__ = [
+    "NOT_DIGESTED",
+    "Comparable",
+    "Record",
+    "digest",
+    "freeze",
+    "from_json",
+    "to_json",
+    "to_plain",
+    "write_whole",
+]
 
 _Record = TypeVar("_Record")
 
 # The form of the files; it grows when older versions would misread them. Files without a number are of the first.
-_SCHEMA = 1
+_SCHEMA = 2
+
+# Of a text within a short form.
+_LONGEST_TEXT = 40
+# Of a path in an error message.
+_LONGEST_PATH = 200
+# Fields with this metadata do not tell records apart for `digest`.
+NOT_DIGESTED = {"digest": False}
+
+
+class Comparable:
+    """What results and their parts are: equal where they hold the same, and short when printed.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True, eq=False, repr=False)
+    ... class Curve(Comparable):
+    ...     name: str
+    ...     heights: np.ndarray
+    >>> Curve("c", np.arange(3.0)) == Curve("c", np.arange(3.0)), Curve("c", np.arange(3.0)) == Curve("c", np.ones(3))
+    (True, False)
+    >>> Curve("c", np.ones((500, 2)))
+    Curve(name='c', heights=(500, 2) array)
+    """
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other is of the same kind and holds the same, arrays by value."""
+        if self is other:
+            return True
+        if type(self) is not type(other):
+            return NotImplemented
+        names = (field.name for field in fields(self))  # type: ignore[arg-type]
+        return all(_equal(getattr(self, name), getattr(other, name)) for name in names)
+
+    def __hash__(self) -> int:
+        """Return a hash of the numbers and texts, and of the shapes of the arrays."""
+        return hash((type(self).__name__, *(_key(getattr(self, field.name)) for field in fields(self))))  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        """Return numbers and texts, and of what is longer how long it is."""
+        shown = (f"{field.name}={_short(getattr(self, field.name))}" for field in fields(self) if field.repr)  # type: ignore[arg-type]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if hasattr(one, "shape") or hasattr(other, "shape"):
+        if one is None or other is None:
+            return False
+        return bool(np.array_equal(one, other, equal_nan=np.asarray(one).dtype.kind == "f"))
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    return bool(one == other)
+
+
+def _key(value: Any) -> Any:
+    """What equal values have in common, to be hashed."""
+    return value.shape if hasattr(value, "shape") else value if isinstance(value, int | float | str) else None
+
+
+def _short(value: Any) -> str:
+    if hasattr(value, "shape"):
+        return f"{value.shape} array"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, str):
+        return repr(value if len(value) <= _LONGEST_TEXT else f"{value[: _LONGEST_TEXT - 3]}...")
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_short, value))})" if _is_small(value) else f"{len(value)} items"
+    return f"{type(value).__name__}(...)" if is_dataclass(value) else repr(value)
+
+
+def _is_small(items: tuple[Any, ...]) -> bool:
+    return len(items) <= 3 and all(isinstance(item, int | float | str) for item in items)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Record:
+class Record(Comparable):
     """What a result is: frozen, arrays included, prints its summary, and has a JSON form that can be read back."""
 
     _derived: ClassVar[tuple[str, ...]] = ()
@@ -51,7 +133,9 @@ class Record:
 
     @classmethod
     def from_json(cls, source: str | Path) -> Self:
-        """Read a result back, from JSON text or from a file (a `Path`).
+        """Read a result back: from JSON text, or from the path of a file, as `to_json` takes it.
+
+        A string that starts with a brace is JSON text, any other is a path.
 
         Examples
         --------
@@ -106,8 +190,9 @@ def digest(record: Any) -> str:
             total.update(value.tobytes())
         elif is_dataclass(value) and not hasattr(value, "to_plain"):
             for field in fields(value):
-                total.update(f"{field.name}:".encode())
-                add(getattr(value, field.name))
+                if field.metadata.get("digest", True):
+                    total.update(f"{field.name}:".encode())
+                    add(getattr(value, field.name))
         elif isinstance(value, tuple):
             total.update(f"({len(value)}".encode())
             for item in value:
@@ -163,21 +248,41 @@ def _umask() -> int:
 
 
 def from_json(kind: type[_Record], source: str | Path) -> _Record:
-    """The record that `to_json` wrote, from JSON text or from a file (a `Path`)."""
-    text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source
+    """The record that `to_json` wrote: from JSON text, which starts with a brace, or from the path of a file."""
+    is_text = isinstance(source, str) and source.lstrip()[:1] == "{"
     try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
+        content = json.loads(source if is_text else _text_of(source))  # type: ignore[arg-type]
+    except (json.JSONDecodeError, RecursionError) as error:
+        name = "source" if is_text else f"source: {str(source)!r}"
         raise InputError(
-            f"source: not JSON ({error})", argument="source", remedy="pass the text of to_json or a pathlib.Path"
+            f"{name}: not JSON ({error})", argument="source", remedy="pass what to_json returned or its path"
         ) from None
     _check_schema(content)
     try:
-        return kind(**_arguments(kind, content))
+        return kind(**restored(kind, content))
     except (TypeError, ValueError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"source: not a result of twosample ({error})", argument="source") from None
+
+
+def _text_of(path: object) -> str:
+    if not isinstance(path, str | os.PathLike):
+        raise InputTypeError(
+            f"source: expected JSON text or a path, got {type(path).__name__}",
+            argument="source",
+            remedy="pass what to_json returned or its path",
+        )
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        why = "there is no such file"
+    except UnicodeDecodeError:
+        why = "not JSON (it is no text in UTF-8)"
+    except (OSError, ValueError) as error:  # a folder, a file that is not to be read, no path at all
+        why = getattr(error, "strerror", None) or str(error)
+    shown = str(path) if len(str(path)) <= _LONGEST_PATH else f"{str(path)[:_LONGEST_PATH]}..."
+    raise InputError(f"source: {shown!r}: {why}", argument="source", remedy="pass what to_json returned or its path")
 
 
 def _check_schema(content: Any) -> None:
@@ -192,8 +297,8 @@ def _check_schema(content: Any) -> None:
         )
 
 
-def _arguments(kind: Any, content: Any) -> dict[str, Any]:
-    """Every field that the content has; what it lacks must have a default."""
+def restored(kind: Any, content: Any) -> dict[str, Any]:
+    """The fields of a record that the content has; what it lacks must have a default."""
     if not isinstance(content, dict):
         raise InputError(
             f"source: not a result of twosample ({kind.__name__} is {type(content).__name__})", argument="source"
@@ -232,7 +337,7 @@ def _restore(hint: Any, value: Any) -> Any:
             return choice.from_plain(value)
     if records:
         kind = next((record for record in records if _has_fields_of(record, value)), records[0])
-        return kind(**_arguments(kind, value))  # type: ignore[operator]
+        return kind(**restored(kind, value))  # type: ignore[operator]
     for choice in choices:
         if get_origin(choice) is np.ndarray:
             return np.asarray(value, dtype=get_args(get_args(choice)[1])[0])

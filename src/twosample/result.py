@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from twosample import models
+from twosample import models, pictures
 from twosample.arguments import check_level
 from twosample.arrays import Array
 from twosample.columns import BySubset, ColumnEvidence, SubsetEvidence, Table
 from twosample.data import LeftOut, as_rows, check_finite, some
 from twosample.effect import Effect, size_in_words
-from twosample.records import Record
-from twosample.witness import Driver, Witness, WitnessPosterior
+from twosample.errors import InputError, Setting
+from twosample.pictures import Shown
+from twosample.records import Comparable, Record
+from twosample.threads import one_thread
+from twosample.witness import Driver, Witness, WitnessPosterior, locations
 from twosample.words import data_in_words, log_bf10_text, printable, probability_in_words, pvalue_text, sentence
 
 if TYPE_CHECKING:
@@ -26,6 +30,8 @@ __all__ = ["Amplitude", "BayesFactor", "Diagnostics", "Lengthscale", "TwoSampleR
 
 # Where a p-value and the Bayes factor disagree.
 _CLEAR, _SMALL_PVALUE, _TINY_PVALUE = 1.0, 0.05, 0.005
+# Places along one column, and along each of two, at which plots show the witness.
+_PLACES = {1: 200, 2: 48}
 # Columns that a summary names.
 _SHOWN_COLUMNS = 3
 # Kass and Raftery (1995): 2 log BF of 2, 6 and 10.
@@ -67,8 +73,8 @@ def _quantile(values: Array, mass: Array, level: float) -> float:
     return float(np.interp(level, np.cumsum(mass) - 0.5 * mass, values))
 
 
-@dataclass(frozen=True, eq=False)
-class Lengthscale:
+@dataclass(frozen=True, eq=False, repr=False)
+class Lengthscale(Comparable):
     """Posterior of the kernel's lengthscale: at what scale the samples differ.
 
     Attributes
@@ -109,8 +115,8 @@ class Lengthscale:
         return _quantile(self.grid, self.mass_h1, tail), _quantile(self.grid, self.mass_h1, 1.0 - tail)
 
 
-@dataclass(frozen=True, eq=False)
-class Amplitude:
+@dataclass(frozen=True, eq=False, repr=False)
+class Amplitude(Comparable):
     """Posterior, given that the samples differ, of the witness's prior standard deviation: how large differences are.
 
     Attributes
@@ -157,6 +163,8 @@ class Diagnostics:
         One sentence for everything that was dropped or warned about.
     converged
         Whether that error is within the tolerance.
+    points
+        Number of evaluation points; 0 in files of the first schema.
     """
 
     evaluations: int
@@ -165,6 +173,7 @@ class Diagnostics:
     permutations: int
     notes: tuple[str, ...]
     converged: bool = True
+    points: int = 0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -229,7 +238,8 @@ class TwoSampleResult(BayesFactor):
     amplitude
         Posterior of the amplitude of the witness.
     points
-        Evaluation points (s, D), in the units of the data.
+        Evaluation points (s, D), in the units of the data: rows of the samples, unless they were given. None in results
+        that were read from a file without them.
     n_x, n_y
         Sample sizes used.
     columns
@@ -244,10 +254,8 @@ class TwoSampleResult(BayesFactor):
         The model with all its constants.
     diagnostics
         How the answer was computed.
-    shown_x, shown_y
-        At most 500 rows of each sample (2,000 of one column), a random subset, for plots.
     witness_posterior
-        The mixture behind `witness`.
+        The mixture behind `witness`; None where `points` is.
     pvalue
         Permutation p-value of the Bayes factor, None without permutations.
     evalue
@@ -268,13 +276,27 @@ class TwoSampleResult(BayesFactor):
         Columns of the data that were not used, and why; but not those that `columns` did not ask for.
     names
         What the samples are called: the groups, where one table was split.
+    shown
+        What plots show of the samples, in aggregate; None in files of the first schema.
+    shown_witness
+        Of one or two columns the witness on the range that is shown, in results that were read from a file without
+        evaluation points; else None.
+    shown_x, shown_y
+        With `keep_rows`, at most 500 rows of each sample (2,000 of one column), a random subset, for plots; else None.
+    points_given
+        Whether the evaluation points were given rather than chosen among the rows.
+
+    Notes
+    -----
+    By default JSON holds no rows of the samples, evaluation points included, but what plots need of them in aggregate:
+    densities, quantiles, counts of values and of cells. Pickles hold the evaluation points too. See docs/results.md.
     """
 
     _derived: ClassVar[tuple[str, ...]] = (*BayesFactor._derived, "prob_beyond_rope", "by_column", "subsets")
 
     lengthscale: Lengthscale
     amplitude: Amplitude
-    points: Array
+    points: Array | None
     n_x: int
     n_y: int
     columns: tuple[str, ...]
@@ -284,9 +306,7 @@ class TwoSampleResult(BayesFactor):
     kernel: str
     model: models.Model
     diagnostics: Diagnostics
-    shown_x: Array
-    shown_y: Array
-    witness_posterior: WitnessPosterior
+    witness_posterior: WitnessPosterior | None
     pvalue: float | None
     evalue: float | None = None
     by_subset: BySubset | None = None
@@ -295,6 +315,11 @@ class TwoSampleResult(BayesFactor):
     drivers: tuple[Driver, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     names: tuple[str, str] = ("x", "y")
+    shown: Shown | None = None
+    shown_witness: Driver | None = None
+    shown_x: Array | None = None
+    shown_y: Array | None = None
+    points_given: bool = False
 
     @property
     def verdict(self) -> str:
@@ -373,8 +398,54 @@ class TwoSampleResult(BayesFactor):
         """
         rows, _ = as_rows(at, "at", n_columns=len(self.columns))
         check_finite(rows, "at")
-        mean, sd = self.witness_posterior.at((rows - self.center) / self.scale)
-        return Witness(rows, mean, sd)
+        if self.witness_posterior is not None:
+            mean, sd = self.witness_posterior.at((rows - self.center) / self.scale)
+            return Witness(rows, mean, sd)
+        # Only the picture of the witness is there.
+        if self.shown_witness is not None and self.shown_witness.covers(rows):
+            return self.shown_witness.at(rows)
+        where = "" if self.shown_witness is None else " but on the range of its picture"
+        raise InputError(
+            f"at: this result was written without evaluation points, and does not know the witness{where}",
+            argument="at",
+            remedy=("test with ", Setting("keep_rows", True), ", which writes them"),
+        )
+
+    @cached_property
+    def picture(self) -> Shown:
+        """What plots show of the samples, in aggregate, whatever version wrote them."""
+        if self.shown is not None:
+            return self.shown
+        if self.shown_x is None or self.shown_y is None:
+            raise InputError("result: it holds neither rows nor what a picture needs of them", argument="result")
+        groups = [driver.columns for driver in self.drivers]
+        if not groups and len(self.columns) <= 2:
+            groups = [tuple(range(len(self.columns)))]
+        if groups:
+            return pictures.of_rows(self.shown_x, self.shown_y, groups)
+        return pictures.on_axes(self.shown_x, self.shown_y, self.center, self.scale, self.witness)
+
+    @cached_property
+    def witness_picture(self) -> Driver | None:
+        """The witness of one or two columns on the range that plots show, to six digits; None of more columns."""
+        if self.shown_witness is not None or len(self.columns) > 2:
+            return self.shown_witness
+        grid = np.stack([np.linspace(*column.limits, _PLACES[len(self.columns)]) for column in self.picture.columns])
+        with one_thread():
+            found = self.witness(locations(grid))
+        shape = (grid.shape[1],) * len(grid)
+        mean, sd = (pictures.rounded(values).reshape(shape) for values in (found.mean, found.sd))
+        return Driver(tuple(range(len(grid))), grid, mean, sd)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, strings, lists and dictionaries: schema, derived quantities, and every field.
+
+        Evaluation points that are rows of the samples, and what follows from them, are left out unless the result was
+        made with `keep_rows`; the picture of the witness takes their place.
+        """
+        if self.points is None or self.points_given or self.shown_x is not None:
+            return super().to_dict()
+        return replace(self, points=None, witness_posterior=None, shown_witness=self.witness_picture).to_dict()
 
     def summary(self) -> str:
         """The answer in a few lines of text."""
@@ -398,7 +469,7 @@ class TwoSampleResult(BayesFactor):
             f"  lengthscale          {lengthscale}",
             f"  data                 {data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)}",
             *self._used_in_words(),
-            f"  model                {self.model.name}, {len(self.points)} evaluation points",
+            f"  model                {self.model.name}, {self._count_points()} evaluation points",
         ]
         return "\n".join(lines + [f"  note                 {note}" for note in self.diagnostics.notes])
 
@@ -411,6 +482,9 @@ class TwoSampleResult(BayesFactor):
             words = [f"{printable(one.column)} ({one.reason})" for one in self.left_out]
             lines.append(f"  columns left out     {some(words, quote=False)}")
         return lines
+
+    def _count_points(self) -> int:
+        return self.diagnostics.points if self.points is None else len(self.points)
 
     def _permutations_in_words(self) -> list[str]:
         if self.pvalue is None:
@@ -442,16 +516,16 @@ class TwoSampleResult(BayesFactor):
             named.insert(0, f"  columns              {first} and {second} differ in how they go together")
         return named
 
-    def plot(self, *, names: tuple[str, str] | None = None) -> Figure:
+    def plot(self, *, names: tuple[str, str] | None = None, figsize: tuple[float, float] | None = None) -> Figure:
         """Draw the samples, the witness with its band and the lengthscale posterior (needs the `plot` extra).
 
         Of three columns or more it shows those that drive the difference, and how likely each column differs. Save the
-        figure with ``result.plot().savefig("result.png")``; `names` says what to call the samples, if not as
-        in the result.
+        figure with ``result.plot().savefig("result.png")``; `names` says what to call the samples, if not as in the
+        result, and `figsize` how large it is, in inches. Each panel is also a function of `twosample.plots`.
         """
         from twosample.plots import plot_result
 
-        return plot_result(self, names=self.names if names is None else names)
+        return plot_result(self, names=names, figsize=figsize)
 
 
 def _expit(log_odds: float) -> float:

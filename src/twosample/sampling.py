@@ -183,7 +183,9 @@ def _result(
             density_error=_density_error(question, target, data, chains),
             pairs=0 if pairs is None else len(pairs.x),
             notes=plan.notes + samples.notes + (() if pairs is None else pairs.notes),
+            points=len(plan.points),
         ),
+        points_given=plan.points_given,
     )
 
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from twosample.arrays import Array
 from twosample.data import row_hashes
+from twosample.records import Comparable
 
-__all__ = ["SHOWN_SHARE", "Sketch", "shown_range"]
+__all__ = ["Sketch"]
 
 
 # One column gets more, as its density is drawn from them.
@@ -19,12 +20,10 @@ _MOST_ROWS, _MOST_OF_ONE_COLUMN = 500, 2000
 _MOST_VALUES = 100_000
 _FEWEST_ROWS = 50
 _BLOCK_ROWS = 1 << 17
-# Of the values of a column, so many are in view.
-SHOWN_SHARE = 0.995
 
 
-@dataclass(frozen=True, eq=False)
-class Sketch:
+@dataclass(frozen=True, eq=False, repr=False)
+class Sketch(Comparable):
     """Rows with the smallest priorities: a random subset that depends neither on their order nor on that of merging.
 
     Where rows are repeated and there are very many, which of the repeated ones are shown depends on the order.
@@ -96,17 +95,3 @@ def _mixed(hashes: NDArray[np.uint64], earlier: NDArray[np.uint64]) -> NDArray[n
         mixed ^= mixed >> np.uint64(shift)
         mixed *= np.uint64(factor)
     return np.asarray(mixed ^ (mixed >> np.uint64(31)))
-
-
-def shown_range(values: Array) -> tuple[float, float]:
-    """Where the central values lie, with a margin.
-
-    Examples
-    --------
-    >>> shown_range(np.array([3.0, 3.0]))
-    (1.5, 4.5)
-    """
-    tail = 0.5 * (1.0 - SHOWN_SHARE)
-    low, high = (float(value) for value in np.quantile(values, (tail, 1.0 - tail)))
-    margin = 0.05 * (high - low) if high > low else max(abs(low), 1.0) * 0.5
-    return low - margin, high + margin

@@ -12,7 +12,7 @@ import numpy as np
 
 from twosample.arrays import Array, namespace
 from twosample.errors import InputError, InputTypeError
-from twosample.records import write_whole
+from twosample.records import Comparable, write_whole
 from twosample.sketch import Sketch
 
 __all__ = ["FeatureStatistics", "Moments"]
@@ -22,8 +22,8 @@ __all__ = ["FeatureStatistics", "Moments"]
 _SCHEMA = 1
 
 
-@dataclass(frozen=True, eq=False)
-class Moments:
+@dataclass(frozen=True, eq=False, repr=False)
+class Moments(Comparable):
     """Number, mean and scatter of feature vectors, for arrays of any library.
 
     Attributes
@@ -78,7 +78,7 @@ class Moments:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FeatureStatistics:
+class FeatureStatistics(Comparable):
     """Sufficient statistics of two samples for the test at the points and lengthscales of a plan.
 
     Attributes

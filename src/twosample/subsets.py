@@ -17,6 +17,7 @@ from twosample.errors import InputError, InputTypeError, Setting
 from twosample.kernels import squared_distances
 from twosample.models import LogUniform, Model
 from twosample.points import choose
+from twosample.records import Comparable
 
 __all__ = ["Part", "Subsets", "chosen_subsets", "make_parts", "multiples_of", "single_part", "typical_of_points"]
 
@@ -28,8 +29,8 @@ POINTS_OF_ONE = 16
 POINTS_OF_TWO = 5
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
+@dataclass(frozen=True, eq=False, repr=False)
+class Part(Comparable):
     """A stack of tests of the normal scores of as many columns each, at as many points.
 
     Attributes

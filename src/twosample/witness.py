@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from twosample.kernels import Kernel
 from twosample.models import Measure, Model
 from twosample.posterior.grid import local_polynomials
 from twosample.posterior.lengthscale import H1, LengthscalePosterior
+from twosample.records import Comparable, restored, to_plain
 
 __all__ = ["Driver", "Witness", "WitnessPosterior", "locations"]
 
@@ -29,8 +31,8 @@ _LARGEST_LOG_VARIANCE = 300.0
 _DEGREE = 3
 
 
-@dataclass(frozen=True, eq=False)
-class Witness:
+@dataclass(frozen=True, eq=False, repr=False)
+class Witness(Comparable):
     """The witness function at m locations: positive where the first sample has more mass, negative where the second.
 
     Attributes
@@ -51,8 +53,8 @@ class Witness:
         return self.mean - reach, self.mean + reach
 
 
-@dataclass(frozen=True, eq=False)
-class Driver:
+@dataclass(frozen=True, eq=False, repr=False)
+class Driver(Comparable):
     """A column, or a pair of columns, that drives the difference, with the witness of its own test, for a picture.
 
     Attributes
@@ -75,9 +77,37 @@ class Driver:
         """The witness at all locations of the grid."""
         return Witness(locations(self.grid), self.mean.ravel(), self.sd.ravel())
 
+    def covers(self, rows: Array) -> bool:
+        """Whether locations (m, k) are all within the grid."""
+        return bool(((rows >= self.grid[:, 0]) & (rows <= self.grid[:, -1])).all())
 
-@dataclass(frozen=True, eq=False)
-class WitnessPosterior:
+    def at(self, rows: Array) -> Witness:
+        """The witness at locations (m, k) within the grid, interpolated linearly along each column.
+
+        Examples
+        --------
+        >>> values = np.array([[0.0, 1.0], [2.0, 3.0]])
+        >>> driver = Driver((0, 1), np.array([[0.0, 1.0], [0.0, 10.0]]), values, values)
+        >>> driver.at(np.array([[0.5, 2.5]])).mean
+        array([1.25])
+        """
+        mean, sd = self.mean, self.sd
+        for axis, places in enumerate(self.grid):
+            lower = np.clip(np.searchsorted(places, rows[:, axis]) - 1, 0, len(places) - 2)
+            share = (rows[:, axis] - places[lower]) / (places[lower + 1] - places[lower])
+            if axis == 0:
+                share = share.reshape(-1, *(1,) * (len(self.grid) - 1))
+                mean, sd = (values[lower] * (1.0 - share) + values[lower + 1] * share for values in (mean, sd))
+            else:
+                each = np.arange(len(rows))
+                mean, sd = (
+                    values[each, lower] * (1.0 - share) + values[each, lower + 1] * share for values in (mean, sd)
+                )
+        return Witness(rows, mean, sd)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WitnessPosterior(Comparable):
     """A mixture of Gaussian processes, over the lengthscales that have posterior mass.
 
     At each of them the amplitude is 1, whatever the evidence takes: R is about the covariance of the features of one
@@ -154,6 +184,24 @@ class WitnessPosterior:
             weights=weights,
             covariance=(mass[:, None] * deviations).T @ deviations,
         )
+
+    def to_plain(self) -> dict[str, Any]:
+        """For JSON: of upper triangular factors their rows from the diagonal on, one after the other."""
+        content = {field.name: to_plain(getattr(self, field.name)) for field in fields(self)}
+        if not np.tril(self.factors, -1).any():
+            content["factors"] = self.factors[:, *np.triu_indices(self.factors.shape[-1])].tolist()
+        return content
+
+    @classmethod
+    def from_plain(cls, content: Any) -> WitnessPosterior:
+        """What `to_plain` described, and as files of the first schema have it."""
+        arguments = restored(cls, content)
+        packed = arguments["factors"]
+        if packed.ndim == 2:
+            count = arguments["points"].shape[0]
+            arguments["factors"] = np.zeros((len(packed), count, count))
+            arguments["factors"][:, *np.triu_indices(count)] = packed
+        return cls(**arguments)
 
     def at(self, locations: Array) -> tuple[Array, Array]:
         """Mean and standard deviation at locations (m, D) in standardised units.

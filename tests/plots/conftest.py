@@ -57,6 +57,12 @@ def together(result_of):
 
 
 @pytest.fixture(scope="session")
+def with_rows(result_of):
+    """Two columns with rows to show."""
+    return result_of(2, keep_rows=True)
+
+
+@pytest.fixture(scope="session")
 def correlated():
     """Five columns of which two differ in how they go together."""
     rng = np.random.default_rng(3)

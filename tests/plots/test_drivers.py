@@ -33,13 +33,14 @@ def test_a_column_has_densities_witness_and_words(five, panels, legend_texts):
     assert row.words.startswith("larger in y")
     assert annotations(samples) == [f"P(differs) > 0.9999, {row.words.replace('in y', 'in after')}"]
     assert samples.get_xlim() == witness.get_xlim() == (driver.grid[0, 0], driver.grid[0, -1])
-    np.testing.assert_array_equal(samples.lines[2].get_xdata(), five.shown_x[:, 0])
+    np.testing.assert_array_equal(samples.lines[0].get_ydata(), five.shown.columns[0].density[0])
     at, mean = witness.lines[0].get_data()
     np.testing.assert_array_equal(at, driver.grid[0])
     np.testing.assert_array_equal(mean, driver.mean)
     assert witness.get_xlabel() == "column 0"
     labels = [text.get_text() for text in samples.figure.legends[0].get_texts()]
-    assert labels == ["before (60 rows)", "after (70 rows)", "posterior mean", "95 % band", "50 % band"]
+    expected = ["before (60 rows)", "after (70 rows)", "median, middle 50 % and 90 %"]
+    assert labels == [*expected, "posterior mean", "95 % band", "50 % band"]
 
 
 def test_bands_are_those_of_the_driver(five):
@@ -59,7 +60,9 @@ def test_up_to_three_columns_are_side_by_side(three):
     assert titles == ["column 11", "column 7", "column 2", "", "", ""]
     for place, driver in enumerate(three.drivers):
         np.testing.assert_array_equal(figure.axes[3 + place].lines[0].get_ydata(), driver.mean)
-        np.testing.assert_array_equal(figure.axes[place].lines[2].get_xdata(), three.shown_x[:, driver.columns[0]])
+        shown = three.shown.columns[place]
+        assert (shown.column,) == driver.columns
+        np.testing.assert_array_equal(figure.axes[place].lines[1].get_ydata(), shown.density[1])
 
 
 def test_list_has_the_ten_likeliest_columns(three, panels):
@@ -103,7 +106,8 @@ def test_a_pair_is_a_map(correlated, legend_texts, panels):
         assert (axes.get_xlabel(), axes.get_ylabel()) == ("column 1", "column 3")
         assert axes.get_xlim() == (driver.grid[0, 0], driver.grid[0, -1])
         assert axes.get_ylim() == (driver.grid[1, 0], driver.grid[1, -1])
-    np.testing.assert_array_equal(samples.collections[1].get_offsets(), correlated.shown_y[:, [1, 3]])
+    assert correlated.shown.plane.columns == (1, 3)
+    assert len(samples.collections[1].get_offsets()) == (correlated.shown.plane.counts[1] > 0).sum()
     assert legend_texts(witness) == ["inside: more than 2 sd from zero"]
     filled, outline = witness.collections[:2]
     assert filled.norm.vmax == pytest.approx(max(np.abs(driver.mean).max(), 2 * np.quantile(driver.sd, 0.9)))

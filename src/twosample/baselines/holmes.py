@@ -76,7 +76,7 @@ class HolmesResult(BayesResult):
         c = f"{self.c_h0:g}" if self.c_h0 == self.c_h1 else f"{self.c_h0:g} if the same, {self.c_h1:g} if different"
         return [("prior", f"{self.variant}, c = {c}, {self.depth} levels")]
 
-    def plot(self) -> Figure:
+    def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
         """Draw what each node contributes: at which quantile and depth the samples differ (needs the `plot` extra).
 
         Examples
@@ -88,7 +88,7 @@ class HolmesResult(BayesResult):
         """
         from twosample.plots import plot_tree
 
-        return plot_tree(self)
+        return plot_tree(self, figsize=figsize)
 
 
 def holmes(

@@ -16,6 +16,7 @@ from twosample.cli.messages import in_options, notes, printable, quoted, refusal
 from twosample.cli.options import (
     count_option,
     json_option,
+    keep_rows_option,
     lengthscale_option,
     model_option,
     nan_policy_option,
@@ -158,6 +159,7 @@ Examples:
 @question_options
 @seed_option("Seed of random pairs and permutations, where they are needed.")
 @json_option
+@keep_rows_option
 @path_option("--plot", "plot_path", help="Write a picture: .png, .pdf or .svg.")
 @quiet_option
 def test(

@@ -25,7 +25,7 @@ _OPTIONS = {
         for name in (
             "model paired kernel lengthscale points subsets prior_odds scale nan_policy permutations rope tolerance "
             "steps burn_in thinning hmc_steps adapt_steps chains evidence fdr "
-            "by groups columns drop reference"
+            "by groups columns drop reference keep_rows"
         ).split()
     },
 }

@@ -13,6 +13,7 @@ import click
 __all__ = [
     "count_option",
     "json_option",
+    "keep_rows_option",
     "lengthscale_option",
     "model_option",
     "nan_policy_option",
@@ -157,4 +158,7 @@ rope_option = click.option(
 )
 points_option = count_option("--points", 40, "Number of evaluation points.")
 json_option = path_option("--json", "json_path", help="Write the whole result to this file.")
+keep_rows_option = click.option(
+    "--keep-rows", is_flag=True, help="Let --json and --plot have some rows of the data, not only counts and densities."
+)
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print one line: P(different | data) and log BF10.")

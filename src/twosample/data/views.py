@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from twosample.data.reading import from_numpy
 from twosample.errors import InputError
 from twosample.ranks import mid_ranks, normal_quantiles
+from twosample.records import Comparable
 
 __all__ = ["Limits", "Ranks", "View", "given_scale"]
 
@@ -28,8 +29,8 @@ _PAIRED_VALUES = 128
 MOST_KNOTS = 1024
 
 
-@dataclass(frozen=True, eq=False)
-class View:
+@dataclass(frozen=True, eq=False, repr=False)
+class View(Comparable):
     """A center and a scale for each column, through which rows are standardised.
 
     Attributes
@@ -110,8 +111,8 @@ class View:
         return rows * self.scale + self.center
 
 
-@dataclass(frozen=True, eq=False)
-class Ranks:
+@dataclass(frozen=True, eq=False, repr=False)
+class Ranks(Comparable):
     """Pooled normal scores: a monotone map of each column after which it is standard normal, whatever it was.
 
     The map is fixed by knots and linear between them. Up to 1,024 pooled rows all values are knots, and a strictly

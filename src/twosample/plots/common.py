@@ -1,4 +1,4 @@
-"""What pictures have in common: colours, the figure and its headline, legends, axes and densities."""
+"""What pictures have in common: colours, the figure and its headline, legends and axes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twosample.arrays import Array
-from twosample.errors import MissingExtraError
+from twosample.errors import InputError, MissingExtraError, Setting
 from twosample.words import sentence
 
 if TYPE_CHECKING:
@@ -34,13 +33,12 @@ __all__ = [
     "add_figure_legend",
     "add_legend",
     "as_text",
+    "checked_size",
     "headline",
-    "kernel_density",
     "lengthscale_unit",
     "median_heuristic",
     "new_figure",
     "number_log_axis",
-    "plain_ticks",
 ]
 
 
@@ -54,14 +52,17 @@ DIFFER_COLOR = "#009E73"
 
 GRID_1D = 400
 MOST_PANELS = 12
+# Inches.
+_LARGEST_FIGURE = 500.0
 # Of a headline, with room to spare.
 _CHARACTERS_PER_INCH = 8.0
 # The same of a legend.
 _SMALL_PER_INCH = 14.0
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure that belongs to no window."""
+def new_figure(width: float, height: float, figsize: tuple[float, float] | None = None) -> Figure:
+    """An empty figure that belongs to no window, of the size that is asked for or else of its own."""
+    width, height = (width, height) if figsize is None else checked_size(figsize)
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -71,6 +72,22 @@ def new_figure(width: float, height: float) -> Figure:
     figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08))
     FigureCanvasAgg(figure)
     return figure
+
+
+def checked_size(figsize: tuple[float, float]) -> tuple[float, float]:
+    """The width and height of a figure in inches, if they are such."""
+    try:
+        width, height = (float(length) for length in figsize)
+        sensible = 0.0 < min(width, height) <= max(width, height) <= _LARGEST_FIGURE
+    except (TypeError, ValueError):
+        sensible = False
+    if not sensible:
+        raise InputError(
+            f"figsize: {figsize!r} is no width and height of a figure in inches",
+            argument="figsize",
+            remedy=("pass two numbers such as ", Setting("figsize", (11, 6))),
+        )
+    return width, height
 
 
 def headline(figure: Figure, result: TwoSampleResult | GibbsResult | HolmesResult, *numbers: str) -> None:
@@ -129,13 +146,6 @@ def _write_labels(legend: Legend, labels: list[str]) -> None:
         as_text(text).set_text(label)
 
 
-def plain_ticks(axes: Axes) -> None:
-    """At most seven steps along the horizontal axis."""
-    from matplotlib.ticker import MaxNLocator
-
-    axes.xaxis.set_major_locator(MaxNLocator(7))
-
-
 def number_log_axis(axis: Axis) -> None:
     """Write 0.01, 0.1, 1 rather than powers of ten, and more of them where the axis spans less than two decades."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
@@ -154,18 +164,6 @@ def _number(value: float) -> str:
         return f"{value:g}"
     digits, exponent = f"{value:.0e}".split("e")
     return f"{digits}e{int(exponent)}"
-
-
-def kernel_density(rows: Array, at: Array) -> Array:
-    """Gaussian kernel density estimate with Silverman's bandwidth, for display."""
-    span = float(at[-1] - at[0])
-    quartiles = np.quantile(rows, (0.25, 0.75))
-    spreads = [spread for spread in (float(np.std(rows)), float(quartiles[1] - quartiles[0]) / 1.349) if spread > 0]
-    bandwidth = max(0.9 * min(spreads, default=0.0) * len(rows) ** -0.2, span / 150)
-    density = np.zeros_like(at)
-    for row in rows:
-        density += np.exp(-0.5 * ((at - row) / bandwidth) ** 2)
-    return np.asarray(density / (len(rows) * bandwidth * np.sqrt(2 * np.pi)))
 
 
 def lengthscale_unit(result: GibbsResult, index: int) -> float:

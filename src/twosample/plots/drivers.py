@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from twosample.plots.common import DIFFER_COLOR, FAINT, INK, add_figure_legend, as_text, new_figure
 from twosample.plots.labels import (
@@ -15,8 +15,8 @@ from twosample.plots.labels import (
     sample_labels,
     short,
 )
-from twosample.plots.one_column import WITNESS_LABELS, draw_densities, draw_witness_curve
-from twosample.plots.several_columns import draw_pair
+from twosample.plots.one_column import STRIP_LABEL, WITNESS_LABELS, draw_samples, draw_witness_curve
+from twosample.plots.several_columns import draw_plane, draw_witness_plane
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from twosample.result import TwoSampleResult
 
-__all__ = ["draw_drivers"]
+__all__ = ["draw_drivers", "draw_list"]
 
 # Columns in the list.
 _LISTED = 10
@@ -36,20 +36,22 @@ _HEIGHT, _COLUMN, _AXES, _PAIR, _REST = 6.8, 4.2, 3.4, 10.0, 5.6
 _WIDEST = 60
 
 
-def draw_drivers(result: TwoSampleResult, names: tuple[str, str]) -> tuple[Figure, Axes]:
+def draw_drivers(
+    result: TwoSampleResult, names: tuple[str, str], figsize: tuple[float, float] | None = None
+) -> tuple[Figure, Axes]:
     """Draw the columns or the pair that drive the difference, and the list of columns; returns the axes left free too.
 
     The three of them are laid out each by itself, so that long names in one take no room from the others.
     """
     pair = len(result.drivers[0].columns) == 2
     width = _PAIR if pair else _COLUMN * len(result.drivers)
-    figure = new_figure(width + _REST, _HEIGHT)
+    figure = new_figure(width + _REST, _HEIGHT, figsize)
     grid = figure.add_gridspec(1, 2, width_ratios=(width, _REST))
     left, right = (figure.add_subfigure(grid[0, side]) for side in range(2))
     (_draw_pair if pair else _draw_single)(left, result, names)
     grid = right.add_gridspec(2, 1, height_ratios=(1.0, 1.35))
     columns, scale = (right.add_subfigure(grid[place, 0]).subplots() for place in range(2))
-    _draw_list(columns, result)
+    draw_list(columns, result)
     return figure, scale
 
 
@@ -60,26 +62,35 @@ def _draw_single(figure: SubFigure, result: TwoSampleResult, names: tuple[str, s
     within = (short(names[0], LONGEST_WITHIN), short(names[1], LONGEST_WITHIN))
     words = [column_in_words(rows[result.columns[driver.columns[0]]], within) for driver in result.drivers]
     panels = figure.subplots(2, len(result.drivers), sharex="col", squeeze=False)
+    shown = {one.column: one for one in result.picture.columns}
+    handles: list[Any] = []
     for driver, samples, witness in zip(result.drivers, *panels, strict=True):
         (column,) = driver.columns
-        limits = float(driver.grid[0, 0]), float(driver.grid[0, -1])
-        handles = draw_densities(samples, result.shown_x[:, column], result.shown_y[:, column], limits)
-        handles += draw_witness_curve(witness, driver.witness, within, labels[column], _AXES)
+        drawn = draw_samples(samples, result, shown[column], within)
+        samples.tick_params(labelbottom=False)
+        handles = handles if len(handles) > len(drawn) else drawn
+        curve = draw_witness_curve(witness, driver.witness, within, labels[column], shown[column], _AXES)
     _titles(panels[0], [labels[driver.columns[0]] for driver in result.drivers], words)
-    for axes in panels[:, 1:].flat:
-        axes.set_ylabel("")
-    add_figure_legend(figure, handles, [*sample_labels(result, names), *WITNESS_LABELS], _COLUMN * len(result.drivers))
+    for first, *others in panels:
+        for axes in others:
+            if axes.get_ylabel() == first.get_ylabel():
+                axes.set_ylabel("")
+    legend = [*sample_labels(result, names), STRIP_LABEL][: len(handles)]
+    add_figure_legend(figure, handles + curve, [*legend, *WITNESS_LABELS], _COLUMN * len(result.drivers))
 
 
 def _draw_pair(figure: SubFigure, result: TwoSampleResult, names: tuple[str, str]) -> None:
     """The rows in these two columns, and the witness there."""
     samples, witness = figure.subplots(1, 2)
-    draw_pair(samples, witness, result, result.drivers[0], names)
+    plane = result.picture.plane
+    assert plane is not None
+    draw_plane(samples, result, plane, names)
+    draw_witness_plane(witness, result, plane, result.drivers[0], names)
     titles = ["Two columns that differ together", "Where they differ, if they do"]
     _titles([samples, witness], titles, [pair_in_words(result, result.drivers[0].columns), []])
 
 
-def _draw_list(axes: Axes, result: TwoSampleResult) -> None:
+def draw_list(axes: Axes, result: TwoSampleResult) -> None:
     """How likely each column differs, the likeliest on top."""
     rows = result.by_column[:_LISTED]
     labels = dict(zip(result.columns, column_labels(result, _LONGEST), strict=True))
@@ -97,7 +108,7 @@ def _draw_list(axes: Axes, result: TwoSampleResult) -> None:
     axes.set(xlim=(0.0, 1.0), ylim=(max(len(rows), 4) - 0.4, -0.6), xlabel="P(column differs by itself)")
     of = f" ({len(rows)} of {len(result.columns)})" if len(rows) < len(result.columns) else ""
     words = []
-    if len(result.drivers[0].columns) == 1 and result.prob_h1 > _LIKELY and rows[0].prob <= _LIKELY:
+    if result.drivers and len(result.drivers[0].columns) == 1 and result.prob_h1 > _LIKELY and rows[0].prob <= _LIKELY:
         words = ["the samples differ, but no column clearly by itself"]
     _titles([axes], [f"Which columns differ, if any{of}"], [words])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from twosample.words import log_bf10_text, printable, probability_in_words
@@ -15,12 +16,15 @@ if TYPE_CHECKING:
 __all__ = [
     "LONGEST_WITHIN",
     "answer_in_words",
+    "beyond_in_words",
     "column_in_words",
     "column_labels",
+    "outside_in_words",
     "pair_in_words",
     "probability_label",
     "sample_labels",
     "sampled_answer_in_words",
+    "share_in_words",
     "short",
     "unit_in_words",
 ]
@@ -52,9 +56,44 @@ def column_labels(result: TwoSampleResult | GibbsResult | HolmesResult, longest:
 def sample_labels(result: TwoSampleResult, names: tuple[str, str]) -> list[str]:
     """Names of the samples with their sizes, and how many of the rows are shown where that is not all."""
     labels = []
-    for name, n, shown in zip(names, (result.n_x, result.n_y), (result.shown_x, result.shown_y), strict=True):
-        labels.append(f"{name} ({n:,} rows)" if len(shown) == n else f"{name} ({len(shown):,} of {n:,} rows)")
+    for name, n, shown in zip(names, (result.n_x, result.n_y), result.picture.rows, strict=True):
+        labels.append(f"{name} ({n:,} rows)" if shown == n else f"{name} ({shown:,} of {n:,} rows)")
     return labels
+
+
+def beyond_in_words(result: TwoSampleResult, counts: Iterable[int], names: tuple[str, str], side: int) -> str:
+    """How many rows of each sample lie beyond an edge, the left (0) or the right one (1); empty if none do."""
+    words = _rows_in_words(result, counts, names)
+    if not words:
+        return ""
+    return f"{words} beyond \N{RIGHTWARDS ARROW}" if side else f"\N{LEFTWARDS ARROW} {words} beyond"
+
+
+def outside_in_words(result: TwoSampleResult, counts: Iterable[int], names: tuple[str, str]) -> str:
+    """How many rows of each sample are out of view; empty if none are."""
+    words = _rows_in_words(result, counts, names)
+    return f"{words} out of view" if words else ""
+
+
+def _rows_in_words(result: TwoSampleResult, counts: Iterable[int], names: tuple[str, str]) -> str:
+    """Numbers of rows where all of them were looked at, else the shares of those that were."""
+    words, sizes = [], (result.n_x, result.n_y)
+    for name, count, looked_at, n in zip(names, counts, result.picture.rows, sizes, strict=True):
+        if count:
+            number = f"{count:,}" if looked_at == n else share_in_words(count / looked_at)
+            words.append(f"{number} of {short(name, LONGEST_WITHIN)}")
+    return ", ".join(words)
+
+
+def share_in_words(share: float) -> str:
+    """A share in percent, with the digits that it needs.
+
+    Examples
+    --------
+    >>> share_in_words(0.4), share_in_words(0.0025), share_in_words(0.0)
+    ('40 %', '0.25 %', '0 %')
+    """
+    return f"{100.0 * share:.2g} %" if share < 0.0995 else f"{100.0 * share:.0f} %"
 
 
 def column_in_words(row: ColumnEvidence, names: tuple[str, str]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from twosample.pictures import kernel_density
 from twosample.plots.common import (
     DIFFER_COLOR,
     FAINT,
@@ -15,7 +16,6 @@ from twosample.plots.common import (
     MOST_PANELS,
     as_text,
     headline,
-    kernel_density,
     lengthscale_unit,
     median_heuristic,
     new_figure,
@@ -34,13 +34,15 @@ __all__ = ["plot_lengthscales"]
 _FEWEST_DRAWS = 20
 
 
-def plot_lengthscales(result: GibbsResult) -> Figure:
+def plot_lengthscales(result: GibbsResult, *, figsize: tuple[float, float] | None = None) -> Figure:
     """Draw the posterior of every lengthscale under each hypothesis, and for kernel "ard" which columns matter.
 
     Parameters
     ----------
     result
         What `twosample.gibbs` returned. Of more than 12 columns the 12 most relevant are shown.
+    figsize
+        Width and height in inches, if not those that the panels need.
 
     Returns
     -------
@@ -58,10 +60,10 @@ def plot_lengthscales(result: GibbsResult) -> Figure:
     n_columns = len(shown) if len(shown) < 4 else math.ceil(math.sqrt(len(shown)))
     n_rows = math.ceil(len(shown) / n_columns)
     if result.relevance is not None:
-        figure = new_figure(2.9 * n_columns + 5.0, max(2.2 * n_rows + 1.8, 5.0))
+        figure = new_figure(2.9 * n_columns + 5.0, max(2.2 * n_rows + 1.8, 5.0), figsize)
         grid = figure.add_gridspec(n_rows, n_columns + 1, width_ratios=[1.0] * n_columns + [1.5])
     else:
-        figure = new_figure(max(2.9 * n_columns, 7.5), max(2.2 * n_rows + 1.8, 5.0))
+        figure = new_figure(max(2.9 * n_columns, 7.5), max(2.2 * n_rows + 1.8, 5.0), figsize)
         grid = figure.add_gridspec(n_rows, n_columns)
     handles: dict[str, Any] = {}
     for place, index in enumerate(shown):

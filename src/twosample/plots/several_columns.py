@@ -1,151 +1,152 @@
-"""Samples of two columns or more and where they differ: rows in a plane, and the witness as colours."""
+"""Samples in the plane of two columns, or of two principal axes, and the witness there as colours."""
 
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twosample.arrays import Array
-from twosample.plots.common import (
-    FAINT,
-    INK,
-    NEUTRAL,
-    X_COLOR,
-    Y_COLOR,
-    add_legend,
-    as_text,
-    plain_ticks,
-)
-from twosample.plots.labels import column_labels, sample_labels
-from twosample.sketch import SHOWN_SHARE, shown_range
-from twosample.witness import locations
+from twosample.plots.common import FAINT, INK, NEUTRAL, X_COLOR, Y_COLOR, add_legend, as_text
+from twosample.plots.labels import column_labels, outside_in_words, sample_labels
+from twosample.plots.one_column import ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap, Normalize
 
+    from twosample.arrays import Array
+    from twosample.pictures import ShownPlane
     from twosample.result import TwoSampleResult
-    from twosample.witness import Driver, Witness
+    from twosample.witness import Driver
 
-__all__ = ["draw_columns", "draw_pair"]
+__all__ = ["CELLS_LABEL", "draw_plane", "draw_witness_plane"]
 
 
-_GRID_2D = 90
+CELLS_LABEL = "a dot for each cell, as large as its rows are many"
 _MARKERS = ("o", "^")
+_COLORS = (X_COLOR, Y_COLOR)
 # Characters in a line at the colour scale.
 _WIDEST = 15
+# Points along an axis, about; areas of the largest dots.
+_POINTS = 260.0
+_LARGEST, _SMALLEST = 700.0, 4.0
+# Where in a cell the dots of either sample are, so that both are seen.
+_ASIDE = 0.17
 
 
-class _Plane(NamedTuple):
-    """The rows as they are drawn: in two coordinates, with what to write at the axes."""
-
-    x: Array
-    y: Array
-    labels: tuple[str, str]
-    limits: tuple[tuple[float, float], tuple[float, float]]
-
-    @classmethod
-    def of(cls, x: Array, y: Array, labels: tuple[str, str]) -> _Plane:
-        """With the limits that these rows need."""
-        both = np.concatenate([x, y])
-        return cls(x, y, labels, (shown_range(both[:, 0]), shown_range(both[:, 1])))
-
-
-def draw_columns(samples: Axes, witness: Axes, result: TwoSampleResult, names: tuple[str, str]) -> None:
-    """Draw the rows of both samples, and beside them the witness."""
-    if len(result.columns) == 2:
-        first, second = column_labels(result)
-        plane = _Plane.of(result.shown_x, result.shown_y, (first, second))
-        grid = np.stack([np.linspace(*limits, _GRID_2D) for limits in plane.limits])
-        _draw_witness_map(witness, grid, result.witness(locations(grid)), plane, names)
-    else:
-        plane = _principal_plane(result)
-        _draw_witness_rows(witness, result, plane, names)
-    _draw_rows(samples, witness, result, plane, names)
-
-
-def draw_pair(samples: Axes, witness: Axes, result: TwoSampleResult, pair: Driver, names: tuple[str, str]) -> None:
-    """Draw the rows of both samples in two of the columns, and beside them the witness of these."""
-    columns, labels = list(pair.columns), column_labels(result)
-    first, second = ((float(places[0]), float(places[-1])) for places in pair.grid)
-    plane = _Plane(
-        result.shown_x[:, columns],
-        result.shown_y[:, columns],
-        (labels[columns[0]], labels[columns[1]]),
-        (first, second),
-    )
-    _draw_witness_map(witness, pair.grid, pair.witness, plane, names)
-    _draw_rows(samples, witness, result, plane, names)
-
-
-def _draw_rows(samples: Axes, witness: Axes, result: TwoSampleResult, plane: _Plane, names: tuple[str, str]) -> None:
-    handles: list[Any] = []
-    size = _marker_size(plane)
-    for rows, color, marker in zip((plane.x, plane.y), (X_COLOR, Y_COLOR), _MARKERS, strict=True):
-        handles.append(samples.scatter(rows[:, 0], rows[:, 1], s=size, c=color, marker=marker, alpha=0.5, linewidths=0))
-    for axes in (samples, witness):
-        x_limits, y_limits = plane.limits
-        axes.set(xlim=x_limits, ylim=y_limits)
-        as_text(axes.set_xlabel(plane.labels[0]))
-        as_text(axes.set_ylabel(plane.labels[1]))
-        plain_ticks(axes)
-    add_legend(samples, handles, sample_labels(result, names))
-
-
-def _marker_size(plane: _Plane) -> float:
-    return float(np.clip(6000 / (len(plane.x) + len(plane.y)), 10, 30))
-
-
-def _principal_plane(result: TwoSampleResult) -> _Plane:
-    """The shown rows on their first two principal axes, found without the outermost values."""
-    x, y = ((rows - result.center) / result.scale for rows in (result.shown_x, result.shown_y))
-    both = np.concatenate([x, y])
-    tail = 0.5 * (1.0 - SHOWN_SHARE)
-    inner = np.clip(both, *np.quantile(both, (tail, 1.0 - tail), axis=0))
-    center = inner.mean(axis=0)
-    _, singular, axes = np.linalg.svd(inner - center, full_matrices=False)
-    shares = singular**2 / np.sum(singular**2)
-    first, second = (f"principal axis {i + 1} of {x.shape[1]} ({shares[i]:.0%} of the variance)" for i in range(2))
-    return _Plane.of((x - center) @ axes[:2].T, (y - center) @ axes[:2].T, (first, second))
-
-
-def _draw_witness_map(axes: Axes, grid: Array, found: Witness, plane: _Plane, names: tuple[str, str]) -> None:
+def draw_plane(axes: Axes, result: TwoSampleResult, plane: ShownPlane, names: tuple[str, str]) -> None:
+    """Draw both samples: their rows where the result has them, else a dot for each cell, as large as its count."""
     from matplotlib.lines import Line2D
 
-    first, second = grid
-    shape = (len(first), len(second))
-    norm = _centered(found.mean, found.sd)
-    levels = np.linspace(norm.vmin or 0.0, norm.vmax or 0.0, 22)
-    mean = found.mean.reshape(shape).T
-    clear = (np.abs(found.mean) - 2.0 * found.sd).reshape(shape).T
+    handles: list[Any] = []
+    rows = _rows_of(result, plane)
+    if rows is not None:
+        size = float(np.clip(6000 / sum(map(len, rows)), 10, 30))
+        for one, color, marker in zip(rows, _COLORS, _MARKERS, strict=True):
+            handles.append(axes.scatter(one[:, 0], one[:, 1], s=size, c=color, marker=marker, alpha=0.5, linewidths=0))
+    else:
+        _draw_cells(axes, plane, 1.0)
+        handles = [Line2D([], [], linestyle="", marker="o", color=color, alpha=0.6, markersize=4) for color in _COLORS]
+    _finish(axes, result, plane)
+    words = outside_in_words(result, plane.outside, names)
+    if words:
+        as_text(axes.set_title(words, loc="right", color=FAINT, fontsize="small"))
+    labels = sample_labels(result, names)
+    if rows is None:
+        handles.append(Line2D([], [], linestyle="", marker="o", markersize=5, color=FAINT, markerfacecolor="none"))
+        labels.append(CELLS_LABEL)
+    add_legend(axes, handles, labels)
 
-    filled = axes.contourf(first, second, mean, levels=levels, cmap=_colors(), norm=norm)
+
+def draw_witness_plane(
+    axes: Axes, result: TwoSampleResult, plane: ShownPlane, found: Driver | None, names: tuple[str, str]
+) -> None:
+    """Draw the witness: as a map of two columns, or of principal axes at the cells that are not empty."""
+    if found is None:
+        _draw_witness_cells(axes, plane, names)
+    else:
+        _draw_witness_map(axes, result, plane, found, names)
+    _finish(axes, result, plane)
+
+
+def _finish(axes: Axes, result: TwoSampleResult, plane: ShownPlane) -> None:
+    first, second = _axis_labels(result, plane)
+    axes.set(xlim=tuple(plane.limits[0]), ylim=tuple(plane.limits[1]))
+    as_text(axes.set_xlabel(first))
+    as_text(axes.set_ylabel(second))
+    shown = {one.column: one for one in result.picture.columns}
+    for axis, place in zip((axes.xaxis, axes.yaxis), plane.columns or (None, None), strict=True):
+        ticks(axis, None if place is None else shown[place])
+
+
+def _axis_labels(result: TwoSampleResult, plane: ShownPlane) -> list[str]:
+    labels = column_labels(result)
+    if plane.columns:
+        return [labels[place] for place in plane.columns]
+    return [
+        f"principal axis {i + 1} of {len(labels)} ({share:.0%} of the variance)" for i, share in enumerate(plane.shares)
+    ]
+
+
+def _rows_of(result: TwoSampleResult, plane: ShownPlane) -> tuple[Array, Array] | None:
+    """Rows of two columns, where the result has rows."""
+    if result.shown_x is None or result.shown_y is None or not plane.columns:
+        return None
+    places = list(plane.columns)
+    return result.shown_x[:, places], result.shown_y[:, places]
+
+
+def _draw_cells(axes: Axes, plane: ShownPlane, size: float) -> None:
+    """A dot for each sample in each cell, of an area that goes with its count."""
+    widths = (plane.limits[:, 1] - plane.limits[:, 0]) / (len(plane.first), len(plane.second))
+    largest = min((1.2 * _POINTS / max(len(plane.first), len(plane.second))) ** 2, _LARGEST)
+    unit = largest / max(int(plane.counts.max(initial=1)), 1)
+    for counts, color, side in zip(plane.counts, _COLORS, (-1, 1), strict=True):
+        there = counts > 0
+        at = plane.centers[there] + side * _ASIDE * widths * (1.0, 0.0)
+        area = size * np.maximum(unit * counts[there], _SMALLEST)
+        axes.scatter(at[:, 0], at[:, 1], s=area, c=color, alpha=0.55, linewidths=0)
+
+
+def _draw_witness_map(
+    axes: Axes, result: TwoSampleResult, plane: ShownPlane, driver: Driver, names: tuple[str, str]
+) -> None:
+    from matplotlib.lines import Line2D
+
+    first, second = driver.grid
+    norm = _centered(driver.mean, driver.sd)
+    levels = np.linspace(norm.vmin or 0.0, norm.vmax or 0.0, 22)
+    clear = (np.abs(driver.mean) - 2.0 * driver.sd).T
+
+    filled = axes.contourf(first, second, driver.mean.T, levels=levels, cmap=_colors(), norm=norm)
     if clear.min() < 0.0 < clear.max():
         axes.contour(first, second, clear, levels=[0.0], colors=INK, linewidths=1.2)
-    for rows, color, marker in zip((plane.x, plane.y), (X_COLOR, Y_COLOR), _MARKERS, strict=True):
-        axes.scatter(rows[:, 0], rows[:, 1], s=3, c=color, marker=marker, alpha=0.35, linewidths=0)
+    rows = _rows_of(result, plane)
+    if rows is None:
+        _draw_cells(axes, plane, 0.2)
+    else:
+        for one, color, marker in zip(rows, _COLORS, _MARKERS, strict=True):
+            axes.scatter(one[:, 0], one[:, 1], s=3, c=color, marker=marker, alpha=0.35, linewidths=0)
     _witness_scale(axes, filled, norm, names)
     words = "inside: more than 2 sd from zero" if clear.max() > 0.0 else "nowhere 2 sd from zero"
     add_legend(axes, [Line2D([], [], color=INK, linewidth=1.2)], [words])
 
 
-def _draw_witness_rows(axes: Axes, result: TwoSampleResult, plane: _Plane, names: tuple[str, str]) -> None:
+def _draw_witness_cells(axes: Axes, plane: ShownPlane, names: tuple[str, str]) -> None:
     from matplotlib.lines import Line2D
 
-    witness = [result.witness(rows) for rows in (result.shown_x, result.shown_y)]
-    mean = np.concatenate([part.mean for part in witness])
-    norm = _centered(mean, np.concatenate([part.sd for part in witness]))
-    clear = [np.abs(part.mean) > 2.0 * part.sd for part in witness]
-    for rows, part, sure, marker in zip((plane.x, plane.y), witness, clear, _MARKERS, strict=True):
-        size = np.where(sure, 1.4, 0.5) * _marker_size(plane)
-        drawn = axes.scatter(rows[:, 0], rows[:, 1], s=size, c=part.mean, cmap=_colors(), norm=norm, marker=marker)
-        drawn.set_edgecolor(FAINT)
-        drawn.set_linewidth(0.3)
+    assert plane.witness is not None
+    mean, sd = plane.witness
+    norm = _centered(mean, sd)
+    clear = np.abs(mean) > 2.0 * sd
+    size = (0.8 * _POINTS / len(plane.first)) ** 2 * np.where(clear, 1.0, 0.3)
+    drawn = axes.scatter(plane.centers[:, 0], plane.centers[:, 1], s=size, c=mean, cmap=_colors(), norm=norm)
+    drawn.set_edgecolor(FAINT)
+    drawn.set_linewidth(0.3)
     _witness_scale(axes, drawn, norm, names)
     large = Line2D([], [], marker="o", markersize=4, linestyle="", markerfacecolor="none", markeredgecolor=FAINT)
-    words = "large: more than 2 sd from zero" if any(sure.any() for sure in clear) else "nowhere 2 sd from zero"
+    words = "large: more than 2 sd from zero" if clear.any() else "nowhere 2 sd from zero"
     add_legend(axes, [large], [words])
 
 

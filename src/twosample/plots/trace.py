@@ -30,13 +30,15 @@ if TYPE_CHECKING:
 __all__ = ["plot_trace"]
 
 
-def plot_trace(result: GibbsResult) -> Figure:
+def plot_trace(result: GibbsResult, *, figsize: tuple[float, float] | None = None) -> Figure:
     """Draw the chains draw by draw: P(different), the hypothesis, and the lengthscales.
 
     Parameters
     ----------
     result
         What `twosample.gibbs` returned. Of more than 12 lengthscales the 12 whose chains agree least are shown.
+    figsize
+        Width and height in inches, if not those that the panels need.
 
     Returns
     -------
@@ -53,7 +55,7 @@ def plot_trace(result: GibbsResult) -> Figure:
     n_columns = 1 if len(shown) <= 3 else 2
     n_rows = math.ceil(len(shown) / n_columns)
     strip = 0.25 + 0.12 * len(result.labels)
-    figure = new_figure(11.0, 3.6 + strip + 1.6 * n_rows)
+    figure = new_figure(11.0, 3.6 + strip + 1.6 * n_rows, figsize)
     grid = figure.add_gridspec(2 + n_rows, n_columns, height_ratios=[2.0, strip] + [1.3] * n_rows)
 
     chains = _chain_colors(len(result.labels))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_tree"]
 
 
-def plot_tree(result: HolmesResult) -> Figure:
+def plot_tree(result: HolmesResult, *, figsize: tuple[float, float] | None = None) -> Figure:
     """Draw what each node of a Pólya tree adds to log BF10: at which quantile and depth the samples differ.
 
     A node is a box as wide as its share of the distribution that the tree is centred at.
@@ -27,13 +27,15 @@ def plot_tree(result: HolmesResult) -> Figure:
     ----------
     result
         What `twosample.baselines.holmes` returned.
+    figsize
+        Width and height in inches, if not those that the panels need.
 
     Returns
     -------
     matplotlib.figure.Figure
         Save it with ``figure.savefig("tree.png")``.
     """
-    figure = new_figure(9.5, 5.6)
+    figure = new_figure(9.5, 5.6, figsize)
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import Normalize
 
