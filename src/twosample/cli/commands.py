@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -23,6 +23,7 @@ from twosample.cli.options import (
     points_option,
     question_options,
     quiet_option,
+    reading_options,
     rope_option,
     sample_options,
     seed_option,
@@ -34,6 +35,7 @@ from twosample.cli.tables import read_pair
 from twosample.errors import InputError, InputTypeError, MissingExtraError
 
 if TYPE_CHECKING:
+    from twosample.files.reading import Reading
     from twosample.result import TwoSampleResult
 
 __all__ = ["command_line", "run"]
@@ -48,7 +50,9 @@ def run(args: list[str] | None = None) -> int:
     """Run the command that the arguments name; returns the exit status."""
     try:
         return command_line.main(args, prog_name="twosample", standalone_mode=False) or 0
-    except (InputError, InputTypeError, MissingExtraError) as error:
+    except (InputError, InputTypeError) as error:
+        say_error(in_options(error))
+    except MissingExtraError as error:
         say_error(str(error))
     except click.ClickException as error:
         say_error(error.format_message())
@@ -71,8 +75,9 @@ Examples:
   twosample gibbs before.csv after.csv --kernel ard --plot columns.png
   twosample compare before.csv after.csv
 
-Files are CSV, TSV or text with ',', tab or ';' between values, or Parquet. Rows are observations and columns are
-variables; a first line of numbers is data, not names.
+Files are text with ',', tab, ';', '|' or blanks between values (also .gz, .zst, .zip), Parquet (also a folder of parts,
+or a quoted pattern such as 'parts/*.parquet'), Arrow/Feather or Excel; - is standard input. Rows are observations and
+columns are variables; a first line of numbers is data, not names, unless --header says so.
 """
 
 
@@ -155,11 +160,13 @@ Examples:
 @json_option
 @path_option("--plot", "plot_path", help="Write a picture: .png, .pdf or .svg.")
 @quiet_option
+@reading_options
 def test(
     files: tuple[Path, ...],
     by: str | None,
     groups: tuple[str, ...] | None,
     columns: tuple[str, ...] | None,
+    reading: Reading,
     json_path: Path | None,
     plot_path: Path | None,
     quiet: bool,
@@ -169,7 +176,7 @@ def test(
     """Test two samples: the files A and B, or the file A split by a column."""  # fmt: skip
     check_outputs(json_path, {"--plot": plot_path})
     with notes():
-        x, y, names = read_pair(files, by, groups, columns)
+        x, y, names, _ = read_pair(files, by, groups, columns, reading, options["nan_policy"])
     with refusals(names):
         result = _test(x, y, rng=seed, **options)
     show(result, names, json_path, quiet=quiet)
@@ -202,11 +209,13 @@ Examples:
 )
 @path_option("--csv", "csv_path", help="Write the table of all columns to this file; - prints it instead.")
 @path_option("--json", "json_path", help="Write the whole result to this file; - prints it instead.")
+@reading_options
 def each(
     files: tuple[Path, ...],
     by: str | None,
     groups: tuple[str, ...] | None,
     columns: tuple[str, ...] | None,
+    reading: Reading,
     json_path: Path | None,
     csv_path: Path | None,
     top: int,
@@ -219,7 +228,7 @@ def each(
     if json_path == csv_path == STDOUT:
         raise InputError("--json and --csv: only one of them can be printed; give the other a file")
     with notes():
-        x, y, names = read_pair(files, by, groups, columns)
+        x, y, names, _ = read_pair(files, by, groups, columns, reading, options["nan_policy"])
     with refusals(names), notes():
         result = test_each(x, y, progress=True, **options)
     show_each(result, names, json_path, csv_path, top)
@@ -263,11 +272,13 @@ It needs the extra "mcmc": pip install 'twosample[mcmc]'
 @path_option("--plot", "plot_path", help="Write a picture of the lengthscales: .png, .pdf or .svg.")
 @path_option("--trace", "trace_path", help="Write a picture of the chains: .png, .pdf or .svg.")
 @quiet_option
+@reading_options
 def gibbs(
     files: tuple[Path, ...],
     by: str | None,
     groups: tuple[str, ...] | None,
     columns: tuple[str, ...] | None,
+    reading: Reading,
     json_path: Path | None,
     plot_path: Path | None,
     trace_path: Path | None,
@@ -285,7 +296,7 @@ def gibbs(
 
     check_outputs(json_path, {"--plot": plot_path, "--trace": trace_path})
     with notes():
-        x, y, names = read_pair(files, by, groups, columns)
+        x, y, names, _ = read_pair(files, by, groups, columns, reading, options["nan_policy"])
     with refusals(names), notes():
         result = run_gibbs(x, y, rng=seed, progress=True, **options)
     show(result, names, json_path, quiet=quiet)
@@ -306,21 +317,23 @@ Examples:
 @question_options
 @permutations_option(1, 1000, "Number of permutations behind p-values.")
 @seed_option("Seed of everything random.")
+@reading_options
 def compare(
     files: tuple[Path, ...],
     by: str | None,
     groups: tuple[str, ...] | None,
     columns: tuple[str, ...] | None,
+    reading: Reading,
     paired: bool,
     prior_odds: float,
     scale: str,
-    nan_policy: str,
+    nan_policy: Literal["raise", "omit"],
     seed: int,
     permutations: int,
 ) -> None:
     """Put two samples to this test and to the tests it is compared with, side by side."""
     with notes():
-        x, y, names = read_pair(files, by, groups, columns)
+        x, y, names, _ = read_pair(files, by, groups, columns, reading, nan_policy)
     data: dict[str, Any] = {"nan_policy": nan_policy}
     bayes: dict[str, Any] = {"prior_odds": prior_odds, **data}
     few = x.height + y.height <= _MOST_PERMUTED_ROWS
