@@ -166,7 +166,7 @@ def _numeric(pair: Pair, columns: tuple[str, ...] | None) -> Pair:
     if "" in pair.x.columns and "" in pair.y.columns and "" not in left_out:
         warn(DroppedDataWarning("Left out a column without a name; it may number the rows.", argument="columns"))
         left_out.append("")
-    x, y = pair.x.drop(left_out), pair.y.drop(left_out)
+    x, y = (pair.x.drop(left_out), pair.y.drop(left_out)) if left_out else (pair.x, pair.y)
     if left_out and not x.columns:
         raise InputError("no column holds numbers in both samples")
     for source, other, name, other_name in ((x, y, *pair.names), (y, x, *pair.names[::-1])):
@@ -189,4 +189,4 @@ def _holds_numbers(column: pl.Series) -> bool:
 def _as_numbers(table: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
-    return table.cast(pl.Float64)
+    return table if set(table.dtypes) == {pl.Float64} else table.cast(pl.Float64)

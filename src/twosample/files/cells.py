@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import polars as pl
 import polars.selectors as cs
+from numpy.typing import NDArray
 
 from twosample.files.reading import MISSING, Reading
 
@@ -71,48 +73,61 @@ def typed(
     ([1.0, 2.5, None], ['1', '2.5', '-'], Date)
     """
     frame = _without_tokens(frame, how)
-    columns = [column for column, dtype in frame.schema.items() if dtype == pl.String]
-    if not columns:
+    columns = [column for column in frame.get_columns() if column.dtype == pl.String]
+    if not columns or frame.is_empty():
         return frame, {}
-    tokens = list(dict.fromkeys((*MISSING, *how.missing)))
-    cells = frame.select(pl.col(columns).str.strip_chars().replace(tokens, [None] * len(tokens)))
-    if has_types:
-        return frame.with_columns(cells) if how.missing else frame, {}
-    present = dict(zip(columns, cells.count().row(0), strict=True))
-    plain = cells.select(_plain(pl.all(), how.thousands, decimal)) if how.thousands or decimal == "," else cells
-    numbers = plain.select(pl.all().cast(pl.Float64, strict=False))
-    read = dict(zip(columns, numbers.count().row(0), strict=True))
+    cells = _stripped(
+        pl.concat(columns, rechunk=True), how
+    )  # all columns as one: much faster where there are thousands
+    plain = _plain(cells, how.thousands, decimal)
+    numbers = plain.cast(pl.Float64, strict=False)
+    integers = plain.cast(pl.Int64, strict=False)
+    present, read, fit = (_counts(one, len(columns)) for one in (cells, numbers, integers))
 
-    whole = [column for column in columns if read[column] == present[column] > 0]
-    integers = plain.select(pl.col(whole).cast(pl.Int64, strict=False)) if whole else pl.DataFrame()
-    fits = dict(zip(whole, integers.count().row(0), strict=True)) if whole else {}
-    rest = [column for column in columns if not 0 < present[column] <= 2 * read[column]]
-    almost = cells.select(pl.col(rest).str.contains(f"{_THOUSANDS}|{_DECIMAL_COMMA}").sum()) if rest else pl.DataFrame()
-    nearly = dict(zip(rest, almost.row(0), strict=True)) if rest else {}
-
-    made: list[pl.Series] = []
+    made: dict[str, pl.Series] = {}
     texts: dict[str, pl.Series] = {}
-    for column, text, number in zip(columns, cells.get_columns(), numbers.get_columns(), strict=True):
-        if column not in nearly:
-            made.append(integers[column] if fits.get(column) == present[column] else number)
-            if read[column] < present[column]:
-                texts[column] = text
-        elif present[column] and 2 * (nearly[column] + read[column]) >= present[column]:
-            made.append(number)
-            texts[column] = text
-        elif present[column]:
-            other = _other(text)
-            made.append(other)
-            if other.dtype.is_temporal():
-                texts[column] = text
+    for place, column in enumerate(columns):
+        text, number, integer = (_part(one, place, column) for one in (cells, numbers, integers))
+        if has_types or not present[place]:
+            made[column.name] = text
+        elif _is_numeric(text, present[place], read[place]):
+            made[column.name] = integer if fit[place] == present[place] else number
+            if read[place] < present[place]:
+                texts[column.name] = text
         else:
-            made.append(text)
-    return frame.with_columns(made), texts
+            made[column.name] = _other(text)
+            if made[column.name].dtype.is_temporal():
+                texts[column.name] = text
+    return pl.DataFrame([made.get(column.name, column) for column in frame.get_columns()]), texts
+
+
+def _stripped(cells: pl.Series, how: Reading) -> pl.Series:
+    """Cells without blanks around them, null where they stand for a missing value."""
+    tokens = list(dict.fromkeys((*MISSING, *how.missing)))
+    stripped = cells.str.strip_chars()
+    return stripped.set(stripped.is_in(tokens), None)
+
+
+def _counts(cells: pl.Series, columns: int) -> NDArray[np.int64]:
+    """How many cells of each column are not null, of columns one after the other."""
+    counts: NDArray[np.int64] = cells.is_not_null().to_numpy().reshape(columns, -1).sum(axis=1)
+    return counts
+
+
+def _part(cells: pl.Series, place: int, column: pl.Series) -> pl.Series:
+    return cells.slice(place * len(column), len(column)).alias(column.name)
+
+
+def _is_numeric(text: pl.Series, present: int, read: int) -> bool:
+    """Whether at least half of the cells are numbers, or would be with another sign for decimals or thousands."""
+    if 2 * read >= present:
+        return True
+    return bool(2 * (read + text.str.contains(f"{_THOUSANDS}|{_DECIMAL_COMMA}").sum()) >= present)
 
 
 def _without_tokens(frame: pl.DataFrame, how: Reading) -> pl.DataFrame:
     """Numbers that were named as tokens for missing values are missing; numbers too long for 64 bits are floats."""
-    if frame.select(cs.by_dtype(pl.Int128)).width:
+    if pl.Int128 in frame.dtypes:
         frame = frame.cast({cs.by_dtype(pl.Int128): pl.Float64})
     values = []
     for token in how.missing:
@@ -120,21 +135,23 @@ def _without_tokens(frame: pl.DataFrame, how: Reading) -> pl.DataFrame:
             values.append(float(token))
         except ValueError:
             continue
-    numeric = frame.select(cs.numeric()).columns
-    if not values or not numeric:
+    numeric = [name for name, dtype in frame.schema.items() if dtype.is_numeric()] if values else []
+    if not numeric:
         return frame
-    return frame.with_columns(pl.when(~pl.col(name).is_in(values)).then(pl.col(name)) for name in numeric)
+    return frame.with_columns(
+        pl.when(~pl.col(name).cast(pl.Float64).is_in(values)).then(pl.col(name)) for name in numeric
+    )
 
 
-def _plain(cells: pl.Expr, thousands: str | None, decimal: str) -> pl.Expr:
+def _plain(cells: pl.Series, thousands: str | None, decimal: str) -> pl.Series:
     """Numbers with a point and no thousands; null where a sign stands in the wrong place."""
     if thousands is not None:
         sign = _BLANKS if thousands.isspace() else re.escape(thousands)
         grouped = rf"^[+-]?\d{{1,3}}({sign}\d{{3}})+({re.escape(decimal)}\d*)?$"
         misplaced = cells.str.contains(sign) & ~cells.str.contains(grouped)
-        cells = pl.when(~misplaced).then(cells.str.replace_all(sign, ""))
+        cells = cells.set(misplaced, None).str.replace_all(sign, "")
     if decimal == ",":
-        cells = pl.when(~cells.str.contains(".", literal=True)).then(cells.str.replace(",", ".", literal=True))
+        cells = cells.set(cells.str.contains(".", literal=True), None).str.replace(",", ".", literal=True)
     return cells
 
 

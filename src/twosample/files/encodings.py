@@ -54,9 +54,9 @@ def as_utf8(content: bytes, name: str, encoding: str | None) -> bytes:
                 continue
             warn(
                 ReadingWarning(
-                    f"{quoted(name)} is not in UTF-8 (line {line}) and was read as {guess}.",
+                    f"{quoted(name)} is not in UTF-8 (line {line}) and was read as {guess}",
                     argument="encoding",
-                    remedy=("if letters look wrong, pass its encoding, such as ", Setting("encoding", "cp1250")),
+                    remedy=("if letters look wrong pass its encoding, such as ", Setting("encoding", "cp1250")),
                 )
             )
             return text.encode("utf-8")

@@ -170,7 +170,7 @@ def _workbook(content: bytes, name: str, how: Reading) -> Grid:
         warn(
             ReadingWarning(
                 f"{quoted(name)} has {len(book.sheet_names)} sheets; the first, {book.sheet_names[0]!r}, was read, and "
-                f"not {others}.",
+                f"not {others}",
                 remedy="save another sheet as a file of its own to use it",
             )
         )

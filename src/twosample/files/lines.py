@@ -130,11 +130,11 @@ class Lines:
         elif b"\n" in raw:
             counted += f'; a quote (") of {line} ends in another line'
             remedy = ("close the quote, or remove it",)
+        elif expected == 1 and self.delimiter == ",":
+            remedy = ("mend the line; if its comma is a decimal sign pass ", Setting("decimal", ","))
         elif len(others) == len(widths) - 1 and (widths[1:] == expected + 1).all():
             counted = f"every row has {expected + 1} cells, and line {self.numbers[0]} has {expected} names"
             remedy = ("give every column a name, also that of row names",)
-        elif expected == 1 and self.delimiter == ",":
-            remedy = ("mend the line; if its comma is a decimal sign pass ", Setting("decimal", ","))
         more = f" ({len(others)} such lines)" if len(others) > 1 else ""
         raise InputError(f"{quoted(self.name)}: {counted}{more}", remedy=remedy)
 
@@ -161,6 +161,11 @@ class Lines:
                 argument="comment",
                 remedy=("skip such lines with ", Setting("comment", "#")),
             )
+
+    def refuse_quotes(self) -> None:
+        """Refuse the first line with an odd number of quotes, if there is one."""
+        if any(line.count(b'"') % 2 for line in self.content.split(b"\n")):
+            raise _unclosed(self.content, self.name)
 
 
 def _in_quotes(data: NDArray[np.uint8]) -> NDArray[np.bool_]:

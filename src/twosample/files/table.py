@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import polars as pl
-import polars.selectors as cs
 from numpy.typing import ArrayLike, NDArray
 
 from twosample.errors import DroppedDataWarning, InputError, Setting, warn
@@ -183,22 +182,22 @@ class FileTable:
 
     def _faults(self, columns: Sequence[str], rows: NDArray[np.bool_]) -> tuple[list[str], NDArray[np.int8]]:
         """The columns that lack numbers, and for each row of theirs whether a cell is bad, missing or neither (0)."""
-        frame = self.frame.select(columns)
-        nan = frame.select(cs.float().is_nan().any())
-        lacking = [name for name, count in zip(frame.columns, frame.null_count().row(0), strict=True) if count]
-        lacking += [name for name, found in zip(nan.columns, nan.row(0) if nan.width else (), strict=True) if found]
-        names = [name for name in frame.columns if name in set(lacking)] if lacking else []
-        kinds = np.zeros((frame.height, len(names)), np.int8)
-        for at, name in enumerate(names):
-            column = frame[name]
+        by_name = dict(zip(self.frame.columns, self.frame.get_columns(), strict=True))
+        lacking = [
+            column
+            for column in map(by_name.__getitem__, columns)
+            if column.null_count() or (column.dtype.is_float() and column.is_nan().any())
+        ]
+        kinds = np.zeros((self.frame.height, len(lacking)), np.int8)
+        for at, column in enumerate(lacking):
             absent = column.is_null().to_numpy()
             if column.dtype.is_float():
                 absent = absent | column.is_nan().fill_null(False).to_numpy()
             kinds[absent, at] = _MISSING
-            if name in self.texts:
-                kinds[absent & self.texts[name].is_not_null().to_numpy(), at] = _BAD
+            if column.name in self.texts:
+                kinds[absent & self.texts[column.name].is_not_null().to_numpy(), at] = _BAD
         kinds[~rows] = 0
-        return names, kinds
+        return [column.name for column in lacking], kinds
 
 
 def _short(text: str) -> str:

@@ -16,6 +16,7 @@ from twosample.files.reading import MISSING, Reading, quoted
 __all__ = ["read_text"]
 
 _SNIFFED_LINES = 100
+_SNIFFED_BYTES = 1 << 20
 _INFERRED_ROWS = 1000
 _NUMBER_AND_BLANK = re.compile(r"\d,\d+[ \t]+[-+]?\d+,\d")
 
@@ -106,7 +107,7 @@ def _sample(content: bytes) -> list[str]:
     """The first lines that hold something, without what is in quotes."""
     lines: list[bytes] = []
     start = 0
-    while start < len(content) and len(lines) < _SNIFFED_LINES:
+    while start < len(content) and (len(lines) < 2 or (len(lines) < _SNIFFED_LINES and start < _SNIFFED_BYTES)):
         end = content.find(b"\n", start)
         end = len(content) if end < 0 else end
         lines.append(content[start:end])
@@ -128,9 +129,10 @@ def _delimiter(sample: list[str], how: Reading) -> str:
     for sign in signs:
         if sign in sample[0]:
             return sign
-    widths = {len(line.split()) for line in sample}
-    if len(widths) == 1 and widths != {1}:
-        return " "
+    widths = [len(line.split()) for line in sample]
+    usual = max(set(widths), key=widths.count)
+    if usual > 1 and usual - widths[0] in (0, 1) and 2 * widths.count(usual) >= len(widths):
+        return " "  # where the first line is shorter by one, the rows have names
     return next((sign for sign in signs if len(sample) > 1 and sign in sample[1]), ",")
 
 
@@ -185,4 +187,5 @@ def _frame(lines: Lines, has_header: bool, decimal: str, how: Reading) -> pl.Dat
         return read(infer_schema=False)
     except pl.exceptions.ComputeError:
         lines.refuse_widths(len(lines.cells(0)))
+        lines.refuse_quotes()
         raise
