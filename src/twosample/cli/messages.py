@@ -83,7 +83,10 @@ def _option(setting: Setting) -> str:
         return str(setting)
     if isinstance(setting.value, bool):
         return name if setting.value else name.replace("--", "--no-", 1)
-    return f"{name} {shlex.quote(str(setting.value))}"
+    value = str(setting.value)
+    if setting.name == "missing" and ("," in value or '"' in value):  # a list, which a comma must not split
+        value = '"' + value.replace('"', '""') + '"'
+    return f"{name} {shlex.quote(value)}"
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from dataclasses import dataclass
 
 from twosample.errors import InputError
@@ -75,18 +74,11 @@ class Reading:
 
 def _check_encoding(encoding: str) -> None:
     try:
-        is_text = isinstance(codecs.decode(b" " * 4, encoding), str)
-    except (LookupError, ValueError, TypeError):
-        try:
-            is_text = isinstance(
-                codecs.encode("", encoding), bytes
-            )  # such as utf-32, for which four blanks are no text
-        except (LookupError, ValueError, TypeError):
-            is_text = False
-    if not is_text:
+        "u".encode(encoding)
+    except (LookupError, ValueError):
         raise InputError(
             f"encoding: there is no encoding {encoding!r}", argument="encoding", remedy="try utf-8, utf-16 or cp1252"
-        )
+        ) from None
 
 
 def _delimiter(told: str) -> str:

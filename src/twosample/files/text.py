@@ -163,7 +163,8 @@ def _decimal(sample: list[str], delimiter: str, name: str, how: Reading) -> str:
 
 def _frame(lines: Lines, has_header: bool, decimal: str, how: Reading) -> pl.DataFrame:
     """The rows; polars finds out which columns are numbers, unless their signs are others than it knows."""
-    lines.check_widths()
+    width = len(lines.cells(0))
+    lines.check_widths(width)
     body = lines.below(has_header)
     foreign = how.thousands is not None or (decimal == "," == lines.delimiter)
 
@@ -178,14 +179,15 @@ def _frame(lines: Lines, has_header: bool, decimal: str, how: Reading) -> pl.Dat
             **inference,  # type: ignore[arg-type]
         )
 
-    if not foreign:
-        try:
-            return read(infer_schema_length=_INFERRED_ROWS)
-        except pl.exceptions.ComputeError:
-            pass  # a cell after the first rows is of another kind, or a line is longer
     try:
-        return read(infer_schema=False)
+        try:
+            frame = read(infer_schema=False) if foreign else read(infer_schema_length=_INFERRED_ROWS)
+        except pl.exceptions.ComputeError:  # a cell after the first rows is of another kind, or a line is longer
+            frame = read(infer_schema=False)
     except pl.exceptions.ComputeError:
-        lines.refuse_widths(len(lines.cells(0)))
+        lines.refuse_widths(width)
         lines.refuse_quotes()
         raise
+    if frame.width != width:
+        lines.refuse_widths(width)
+    return frame
