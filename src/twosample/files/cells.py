@@ -98,7 +98,7 @@ def typed(
             made[column.name] = _other(text)
             if made[column.name].dtype.is_temporal():
                 texts[column.name] = text
-    return pl.DataFrame([made.get(column.name, column) for column in frame.get_columns()]), texts
+    return pl.DataFrame({column.name: made.get(column.name, column) for column in frame.get_columns()}), texts
 
 
 def _stripped(cells: pl.Series, how: Reading) -> pl.Series:

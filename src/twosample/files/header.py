@@ -78,7 +78,10 @@ def check_header(kind: Kind, cells: Sequence[str], frame: pl.DataFrame, name: st
 def _looks_like_names(cells: Sequence[str], frame: pl.DataFrame) -> bool:
     if frame.height <= _FEWEST_ROWS:
         return False
-    rows = frame.select(cs.numeric()).cast(pl.Float64).to_numpy()
+    numbers = frame.select(cs.numeric())
+    if not numbers.width:
+        return False
+    rows = numbers.cast(pl.Float64).to_numpy()
     first, below = rows[0], rows[1:]
     if not cells[0] and frame.width == len(cells) > 1:
         column = frame.to_series(0)

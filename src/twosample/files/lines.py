@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -99,7 +100,7 @@ class Lines:
         return np.where(self.ends > self.starts, before[::2], 0) + 1
 
     def check_widths(self, expected: int) -> None:
-        """Refuse the first row that has not the expected number of cells, but for a longer and a shorter one together."""
+        """Refuse a row that has not the expected number of cells; may miss a longer and a shorter one together."""
         between = self.content.count(self.delimiter.encode())
         if b'"' not in self.content and self.whole and between == (expected - 1) * len(self.starts):
             return  # the common case, for which counting is enough: polars finds a longer line
@@ -162,9 +163,19 @@ class Lines:
             )
 
     def refuse_quotes(self) -> None:
-        """Refuse the first line with an odd number of quotes, if there is one."""
-        if any(line.count(b'"') % 2 for line in self.content.split(b"\n")):
+        """Refuse the first line whose quotes are not around cells, if there is one."""
+        texts = self.content.split(b"\n")
+        if any(text.count(b'"') % 2 for text in texts):
             raise _unclosed(self.content, self.name)
+        sign = re.escape(self.delimiter.encode())
+        odd = re.compile(rb'"[^' + sign + rb'\r"]|[^' + sign + rb'"]"')
+        whole = re.compile(rb"(?:^|(?<=" + sign + rb'))\s*"(?:[^"]|"")*"\s*(?=' + sign + rb"|\r?$)")
+        for number, text in enumerate(texts, 1):
+            if odd.search(whole.sub(b"", text)):
+                raise InputError(
+                    f'{quoted(self.name)}: line {number} holds a quote (") within a cell',
+                    remedy="put quotes around the whole cell and double those within it, or remove them",
+                )
 
 
 def _in_quotes(data: NDArray[np.uint8]) -> NDArray[np.bool_]:

@@ -120,7 +120,7 @@ def _delimiter(sample: list[str], how: Reading) -> str:
     """The first sign that every line has equally often, then that the first line has; " " for runs of blanks."""
     signs = [sign for sign in ("\t", ";", "|", ",") if sign != how.decimal]
     if not sample:
-        return ","
+        return signs[-1]
     if "," in signs and not any(sign in sample[0] for sign in "\t;|") and any(map(_NUMBER_AND_BLANK.search, sample)):
         return " "
     for sign in signs:
@@ -133,7 +133,7 @@ def _delimiter(sample: list[str], how: Reading) -> str:
     usual = max(set(widths), key=widths.count)
     if usual > 1 and usual - widths[0] in (0, 1) and 2 * widths.count(usual) >= len(widths):
         return " "  # where the first line is shorter by one, the rows have names
-    return next((sign for sign in signs if len(sample) > 1 and sign in sample[1]), ",")
+    return next((sign for sign in signs if len(sample) > 1 and sign in sample[1]), signs[-1])
 
 
 def _without_runs(content: bytes) -> bytes:
@@ -190,4 +190,5 @@ def _frame(lines: Lines, has_header: bool, decimal: str, how: Reading) -> pl.Dat
         raise
     if frame.width != width:
         lines.refuse_widths(width)
+        lines.refuse_quotes()
     return frame
