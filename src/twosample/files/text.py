@@ -121,6 +121,8 @@ def _delimiter(sample: list[str], how: Reading) -> str:
     signs = [sign for sign in ("\t", ";", "|", ",") if sign != how.decimal]
     if not sample:
         return signs[-1]
+    if how.decimal == "," and any('"",' in line or ',""' in line for line in sample):
+        signs.append(",")  # numbers with a comma are in quotes
     if "," in signs and not any(sign in sample[0] for sign in "\t;|") and any(map(_NUMBER_AND_BLANK.search, sample)):
         return " "
     for sign in signs:
