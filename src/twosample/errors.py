@@ -18,6 +18,7 @@ __all__ = [
     "InputError",
     "InputTypeError",
     "MissingExtraError",
+    "ReadingWarning",
     "Remedy",
     "Setting",
     "TwoSampleWarning",
@@ -119,6 +120,10 @@ class TwoSampleWarning(_Explained, UserWarning):
 
 class DroppedDataWarning(TwoSampleWarning):
     """Rows, columns, pairs or records were left out of the analysis."""
+
+
+class ReadingWarning(TwoSampleWarning):
+    """A file does not say how it is to be read, and was read in the likeliest way."""
 
 
 class DuplicateRowsWarning(TwoSampleWarning):

@@ -89,13 +89,13 @@ def test_missing_values(missing, run, refused, files, second, quiet_answer):
     Path("a.csv").write_text(f"u,v\n1.0,{missing}\n{text}")
     second.select(NUMBERS).write_csv("b.csv")
     line = refused("test", "a.csv", "b.csv")
-    assert "x has 1 missing or infinite value (first: row 0, column 'v')" in line
+    assert line.startswith("'a.csv', line 2, column 'v': the cell is missing; ")
     assert "--nan-policy omit" in line
-    assert "x is 'a.csv'" in line
     status, out, err = run("test", "a.csv", "b.csv", "--nan-policy", "omit", "-q")
     assert status == 0
     assert quiet_answer(out)
-    assert err.startswith("note: Dropped 1 of 41 rows of x")
+    assert err.startswith("note: 'a.csv': left out 1 cell that is missing: line 2, column 'v' (missing).\n")
+    assert "note: Dropped 1 of 41 rows of x" in err
     assert "Warning" not in err
 
 

@@ -71,7 +71,7 @@ def test_row_numbers_are_left_out(run, files, expected, first, second, agrees):
         (b"", "is empty"),
         (b"\n\n", "is empty"),
         (b"u,v\n", "has no rows"),
-        (b"u,v\n1,2\n1,2,3\n", "cannot be read as a table"),
+        (b"u,v\n1,2\n1,2,3\n", "line 3 has 3 cells, not 2"),
         (b"u,u\n1,2\n", "two columns named 'u'"),
         (b"u\0v", "is not text"),
         (b"PAR1 and no more", "cannot be read as a table"),
@@ -99,7 +99,8 @@ def test_damaged_parquet_is_refused(refused, files):
 
 def test_missing_file_folder_and_wrong_number_of_files(refused, files):
     assert refused("test", "none.csv", "b.csv") == "there is no file 'none.csv'"
-    assert "is a folder" in refused("test", files, "b.csv")
+    Path("empty").mkdir()
+    assert "'empty' is a folder without Parquet files" in refused("test", "empty", "b.csv")
     assert "--by COLUMN" in refused("test", "a.csv")
     assert "not 0" in refused("test")
     assert "not 3" in refused("test", "a.csv", "a.csv", "b.csv")

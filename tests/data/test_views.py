@@ -178,7 +178,7 @@ def test_order_of_rows_does_not_matter(pair, random):
     else:
         assert_array_equal(shuffled.center, samples.center)
         assert_array_equal(shuffled.scale, samples.scale)
-        assert (shuffled.columns, shuffled.notes) == (samples.columns, samples.notes)
+        assert (shuffled.columns, shuffled.column_notes) == (samples.columns, samples.column_notes)
 
 
 @given(two_samples)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -25,6 +25,7 @@ from twosample.cli.options import (
     points_option,
     question_options,
     quiet_option,
+    reading_options,
     reference_option,
     rope_option,
     sample_options,
@@ -37,6 +38,7 @@ from twosample.cli.tables import Given, read_tables, two_tables
 from twosample.errors import InputError, InputTypeError, MissingExtraError
 
 if TYPE_CHECKING:
+    from twosample.files.reading import Reading
     from twosample.result import TwoSampleResult
 
 __all__ = ["command_line", "run"]
@@ -51,7 +53,9 @@ def run(args: list[str] | None = None) -> int:
     """Run the command that the arguments name; returns the exit status."""
     try:
         return command_line.main(args, prog_name="twosample", standalone_mode=False) or 0
-    except (InputError, InputTypeError, MissingExtraError) as error:
+    except (InputError, InputTypeError) as error:
+        say_error(in_options(error))
+    except MissingExtraError as error:
         say_error(str(error))
     except click.ClickException as error:
         say_error(error.format_message())
@@ -74,8 +78,9 @@ Examples:
   twosample gibbs before.csv after.csv --kernel ard --plot columns.png
   twosample compare before.csv after.csv
 
-Files are CSV, TSV or text with ',', tab or ';' between values, or Parquet. Rows are observations and columns are
-variables; a first line of numbers is data, not names.
+Files are text with ',', tab, ';', '|' or blanks between values (also .gz, .zst, .zip), Parquet (also a folder of parts,
+or a quoted pattern such as 'parts/*.parquet'), Arrow/Feather or Excel; - is standard input. Rows are observations and
+columns are variables; a first line of numbers is data, not names, unless --header says so.
 """
 
 
@@ -162,6 +167,7 @@ Examples:
 @keep_rows_option
 @path_option("--plot", "plot_path", help="Write a picture: .png, .pdf or .svg.")
 @quiet_option
+@reading_options
 def test(
     files: tuple[Path, ...],
     by: str | None,
@@ -169,6 +175,7 @@ def test(
     columns: tuple[str, ...] | None,
     drop: tuple[str, ...] | None,
     reference: str | None,
+    reading: Reading,
     json_path: Path | None,
     plot_path: Path | None,
     quiet: bool,
@@ -183,12 +190,14 @@ def test(
     if reference is not None and (by is None or groups is not None):
         raise InputError("--reference: needs --by COLUMN, one of whose values it is, and no --groups")
     with notes():
-        given = read_tables(files, by, groups, columns, drop, several=True)
+        given = read_tables(files, by, groups, columns, drop, reading, options["nan_policy"], several=True)
     if given.groups > 2 or reference is not None:
         _test_groups(given, reference, json_path, plot_path, quiet, rng=seed, **options)
         return
     with refusals(given.names):
-        result = replace(_test(given.x, given.y, rng=seed, **given.choice, **options), names=given.names)
+        result = _test(given.x, given.y, rng=seed, **given.choice, **options)
+    diagnostics = replace(result.diagnostics, notes=given.notes + result.diagnostics.notes)
+    result = replace(result, names=given.names, diagnostics=diagnostics)
     show(result, given.names, json_path, quiet=quiet)
     if plot_path is not None:
         save_plot(plot_path, result.plot)
@@ -202,12 +211,13 @@ def _test_groups(
     quiet: bool,
     *,
     paired: bool,
+    keep_rows: bool,
     **options: Any,
 ) -> None:
     """More than two groups, in one table."""
     from twosample.groups import test_groups
 
-    for option, used in (("--plot", plot_path is not None), ("--paired", paired)):
+    for option, used in (("--plot", plot_path is not None), ("--paired", paired), ("--keep-rows", keep_rows)):
         if used:
             raise InputError(f"{option}: is for two samples; choose two groups with --groups")
     choice = {name: value for name, value in given.choice.items() if name != "groups"}
@@ -241,12 +251,14 @@ Examples:
 )
 @path_option("--csv", "csv_path", help="Write the table of all columns to this file; - prints it instead.")
 @path_option("--json", "json_path", help="Write the whole result to this file; - prints it instead.")
+@reading_options
 def each(
     files: tuple[Path, ...],
     by: str | None,
     groups: tuple[str, ...] | None,
     columns: tuple[str, ...] | None,
     drop: tuple[str, ...] | None,
+    reading: Reading,
     json_path: Path | None,
     csv_path: Path | None,
     top: int,
@@ -259,7 +271,7 @@ def each(
     if json_path == csv_path == STDOUT:
         raise InputError("--json and --csv: only one of them can be printed; give the other a file")
     with notes():
-        given = read_tables(files, by, groups, columns, drop)
+        given = read_tables(files, by, groups, columns, drop, reading, options["nan_policy"])
     with refusals(given.names), notes():
         result = test_each(given.x, given.y, progress=True, **given.choice, **options)
     show_each(result, given.names, json_path, csv_path, top)
@@ -303,12 +315,14 @@ It needs the extra "mcmc": pip install 'twosample[mcmc]'
 @path_option("--plot", "plot_path", help="Write a picture of the lengthscales: .png, .pdf or .svg.")
 @path_option("--trace", "trace_path", help="Write a picture of the chains: .png, .pdf or .svg.")
 @quiet_option
+@reading_options
 def gibbs(
     files: tuple[Path, ...],
     by: str | None,
     groups: tuple[str, ...] | None,
     columns: tuple[str, ...] | None,
     drop: tuple[str, ...] | None,
+    reading: Reading,
     json_path: Path | None,
     plot_path: Path | None,
     trace_path: Path | None,
@@ -326,7 +340,7 @@ def gibbs(
 
     check_outputs(json_path, {"--plot": plot_path, "--trace": trace_path})
     with notes():
-        given = read_tables(files, by, groups, columns, drop)
+        given = read_tables(files, by, groups, columns, drop, reading, options["nan_policy"])
     with refusals(given.names), notes():
         result = run_gibbs(given.x, given.y, rng=seed, progress=True, **given.choice, **options)
     show(result, given.names, json_path, quiet=quiet)
@@ -347,22 +361,24 @@ Examples:
 @question_options
 @permutations_option(1, 1000, "Number of permutations behind p-values.")
 @seed_option("Seed of everything random.")
+@reading_options
 def compare(
     files: tuple[Path, ...],
     by: str | None,
     groups: tuple[str, ...] | None,
     columns: tuple[str, ...] | None,
     drop: tuple[str, ...] | None,
+    reading: Reading,
     paired: bool,
     prior_odds: float,
     scale: str,
-    nan_policy: str,
+    nan_policy: Literal["raise", "omit"],
     seed: int,
     permutations: int,
 ) -> None:
     """Put two samples to this test and to the tests it is compared with, side by side."""
     with notes():
-        given = read_tables(files, by, groups, columns, drop)
+        given = read_tables(files, by, groups, columns, drop, reading, nan_policy)
     names = given.names
     with refusals(names), notes():
         x, y = two_tables(given)

@@ -25,7 +25,8 @@ _OPTIONS = {
         for name in (
             "model paired kernel lengthscale points subsets prior_odds scale nan_policy permutations rope tolerance "
             "steps burn_in thinning hmc_steps adapt_steps chains evidence fdr "
-            "by groups columns drop reference keep_rows"
+            "by groups columns drop reference keep_rows "
+            "missing decimal thousands encoding comment header delimiter"
         ).split()
     },
 }
@@ -85,8 +86,12 @@ def _option(setting: Setting) -> str:
         return str(setting)
     if isinstance(setting.value, bool):
         return name if setting.value else name.replace("--", "--no-", 1)
-    value = _joined(setting.value) if isinstance(setting.value, list | tuple) else str(setting.value)
-    return f"{name} {shlex.quote(value)}"
+    value = setting.value
+    if setting.name == "missing":
+        value = [value]
+    if isinstance(value, list | tuple):
+        value = _joined(value)
+    return f"{name} {shlex.quote(str(value))}"
 
 
 def _joined(values: Iterable[object]) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
-from functools import reduce
+from functools import reduce, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
+
+from twosample.files.reading import Reading
 
 __all__ = [
     "count_option",
@@ -22,6 +24,7 @@ __all__ = [
     "points_option",
     "question_options",
     "quiet_option",
+    "reading_options",
     "reference_option",
     "rope_option",
     "sample_options",
@@ -52,6 +55,11 @@ def _names(context: click.Context, parameter: click.Parameter, value: str | None
     if not names or not all(names):
         raise click.BadParameter(f"{value!r} is not a list of names separated by commas.")
     return names
+
+
+def _tokens(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Tokens of all the times that the option was given, each a list between commas."""
+    return tuple(token for value in values for token in next(csv.reader([value], skipinitialspace=True), ()))
 
 
 def _together(*options: Decorator) -> Decorator:
@@ -162,3 +170,34 @@ keep_rows_option = click.option(
     "--keep-rows", is_flag=True, help="Let --json and --plot have some rows of the data, not only counts and densities."
 )
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print one line: P(different | data) and log BF10.")
+
+_READING = (
+    click.option(
+        "--missing",
+        metavar="TOKENS",
+        multiple=True,
+        callback=_tokens,
+        help="More texts that stand for a missing value, with commas; may be repeated [NA, NaN, null, empty, ...].",
+    ),
+    click.option("--decimal", metavar="SIGN", help="The decimal sign: . or , [found out]."),
+    click.option("--thousands", metavar="SIGN", help="The sign between thousands, as in 1,234.5 [none]."),
+    click.option("--encoding", metavar="NAME", help="The encoding of text [UTF-8, UTF-16 or cp1252, found out]."),
+    click.option("--comment", metavar="SIGN", help="Skip lines that begin with this, such as '#'."),
+    click.option("--header/--no-header", default=None, help="The first line holds names, or data [found out]."),
+    click.option(
+        "--delimiter",
+        metavar="SIGN",
+        help="What stands between values; also tab, and space for any blanks [found out].",
+    ),
+)
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options for how files are read, which the command gets as one `reading`."""
+
+    @wraps(command)
+    def read_as_told(**options: Any) -> Any:
+        told = {name: options.pop(name) for name in Reading.__dataclass_fields__}
+        return command(reading=Reading(**told), **options)
+
+    return cast("Callable[..., Any]", _together(*_READING)(read_as_told))

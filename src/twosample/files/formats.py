@@ -1,0 +1,249 @@
+"""Kinds of files, told by their first bytes: compressed ones are unpacked, tables with types read, the rest is text."""
+
+from __future__ import annotations
+
+import bz2
+import glob
+import gzip
+import io
+import lzma
+import sys
+import zipfile
+import zlib
+from pathlib import Path, PurePath
+
+import numpy as np
+import polars as pl
+
+from twosample.errors import InputError, MissingExtraError, ReadingWarning, warn
+from twosample.files.grid import Grid
+from twosample.files.header import kind_of_first_line
+from twosample.files.reading import Reading, quoted
+from twosample.files.text import named, read_text
+
+__all__ = ["read_grid"]
+
+_PARQUET, _ARROW, _ARROW_STREAM, _FEATHER_1 = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"
+_ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+_GZIP, _BZIP, _XZ, _ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
+_TYPED_SUFFIXES = {
+    ".parquet": "Parquet", ".pq": "Parquet", ".arrow": "Arrow", ".feather": "Arrow", ".ipc": "Arrow",
+    ".xlsx": "Excel", ".xls": "Excel", ".ods": "OpenDocument", ".gz": "gzip", ".zip": "zip", ".zst": "Zstandard",
+}  # fmt: skip
+_PARQUET_SUFFIXES = (".parquet", ".pq")
+_DEEPEST = 3
+
+
+def read_grid(source: Path | str | tuple[str, bytes], how: Reading) -> tuple[str, Grid]:
+    """Read a file, a folder or pattern of Parquet parts, or bytes with a name; "-" is standard input.
+
+    Returns
+    -------
+    name
+        What to call it.
+    grid
+        Its rows.
+    """
+    if isinstance(source, tuple):
+        return source[0], _from_bytes(source[1], source[0], how)
+    path = Path(source)
+    name = str(path)
+    if name == "-":
+        return "standard input", _from_bytes(sys.stdin.buffer.read(), "standard input", how)
+    if path.is_dir():
+        parts = sorted(
+            part
+            for part in path.rglob("*")
+            if part.suffix.lower() in _PARQUET_SUFFIXES
+            and part.is_file()
+            and not any(piece.startswith((".", "_")) for piece in part.relative_to(path).parts)
+        )
+        if not parts:
+            raise InputError(f"{quoted(name)} is a folder without Parquet files", remedy="pass a file in it")
+        return name, _parts(parts, name)
+    if not path.exists():
+        if glob.has_magic(name):
+            return name, _pattern(name)
+        raise InputError(f"there is no file {quoted(name)}")
+    if path.is_file():
+        with path.open("rb") as file:
+            start = file.read(len(_ARROW))
+        if start.startswith(_PARQUET):
+            return name, _rows(pl.read_parquet(path, glob=False))
+        if start == _ARROW:
+            return name, _rows(pl.read_ipc(path))
+    return name, _from_bytes(path.read_bytes(), name, how)
+
+
+def _from_bytes(content: bytes, name: str, how: Reading, depth: int = 0) -> Grid:
+    if not content:
+        raise InputError(f"{quoted(name)} is empty")
+    if content.startswith(_PARQUET):
+        return _rows(pl.read_parquet(content))
+    if content.startswith(_ARROW):
+        return _rows(pl.read_ipc(io.BytesIO(content)))
+    if content.startswith(_ARROW_STREAM):
+        return _rows(pl.read_ipc_stream(io.BytesIO(content)))
+    if content.startswith(_FEATHER_1):
+        raise InputError(
+            f"{quoted(name)} is of the old Feather version 1", remedy="save it as version 2, or as Parquet"
+        )
+    if content.startswith(_OLE) or (content.startswith(_ZIP) and _is_workbook(content)):
+        return _workbook(content, name, how)
+    inner, unpacked = _unpacked(content, name)
+    if unpacked is not None:
+        if depth == _DEEPEST:
+            raise InputError(f"{quoted(name)} is compressed more than {_DEEPEST} times")
+        return _from_bytes(unpacked, inner, how, depth + 1)
+    kind = _TYPED_SUFFIXES.get(PurePath(name).suffix.lower())
+    if kind is not None:
+        raise InputError(f"{quoted(name)} cannot be read: it is not a {kind} file, or damaged")
+    return read_text(content, name, how)
+
+
+def _rows(frame: pl.DataFrame) -> Grid:
+    return Grid(frame, np.arange(1, frame.height + 1), has_types=True)
+
+
+def _pattern(name: str) -> Grid:
+    parts = [Path(part) for part in sorted(glob.glob(name, recursive=True))]
+    if not parts:
+        raise InputError(f"there is no file {quoted(name)}: nothing fits the pattern")
+    other = next((part for part in parts if part.suffix.lower() not in _PARQUET_SUFFIXES), None)
+    if other is not None:
+        raise InputError(
+            f"{quoted(name)}: {quoted(other)} is not a Parquet file", remedy="a pattern is for parts in Parquet files"
+        )
+    return _parts(parts, name)
+
+
+def _parts(paths: list[Path], name: str) -> Grid:
+    frames: list[pl.DataFrame] = []
+    for path in paths:
+        try:
+            frame = pl.read_parquet(path, glob=False)
+        except (pl.exceptions.PolarsError, OSError, ValueError, pl.exceptions.PanicException):
+            size = path.stat().st_size if path.exists() else 0
+            why = "is damaged or not a Parquet file" if size else "is empty"
+            raise InputError(f"{quoted(name)}: its part {quoted(path)} {why}", remedy="mend or remove it") from None
+        first = frames[0].schema if frames else frame.schema
+        if frame.schema != first:
+            differing = [
+                column for column in {**first, **frame.schema} if first.get(column) != frame.schema.get(column)
+            ]
+            column = differing[0] if differing else next(iter(frame.schema))
+            here, there = (str(schema.get(column, "absent")) for schema in (frame.schema, first))
+            what = f"column {column!r} is {here}, not {there}" if differing else "the columns are in another order"
+            raise InputError(
+                f"{quoted(name)}: its part {quoted(path)} differs from {quoted(paths[0])}: {what}",
+                remedy="the parts must have the same columns of the same types",
+            )
+        frames.append(frame)
+    numbers = np.concatenate([np.arange(1, frame.height + 1) for frame in frames])
+    parts = tuple((str(path), frame.height) for path, frame in zip(paths, frames, strict=True))
+    return Grid(pl.concat(frames), numbers, parts=parts, has_types=True)
+
+
+def _is_workbook(content: bytes) -> bool:
+    try:
+        names = set(zipfile.ZipFile(io.BytesIO(content)).namelist())
+    except zipfile.BadZipFile:
+        return False
+    return "[Content_Types].xml" in names or {"mimetype", "content.xml"} <= names
+
+
+def _workbook(content: bytes, name: str, how: Reading) -> Grid:
+    """The first sheet of a workbook, as text, so that one odd cell does not decide about its column."""
+    try:
+        import fastexcel
+    except ImportError:
+        raise MissingExtraError("reading Excel files", "fastexcel", "excel") from None
+
+    try:
+        book = fastexcel.read_excel(content)
+        sheet = book.load_sheet(0, header_row=None, skip_rows=0, dtypes="string")
+        cells = sheet.to_polars()
+    except fastexcel.FastExcelError as error:
+        raise InputError(f"{quoted(name)} cannot be read as a workbook: {str(error).splitlines()[0]}") from None
+    if len(book.sheet_names) > 1:
+        others = ", ".join(map(repr, book.sheet_names[1:5])) + (", ..." if len(book.sheet_names) > 5 else "")
+        warn(
+            ReadingWarning(
+                f"{quoted(name)} has {len(book.sheet_names)} sheets; the first, {book.sheet_names[0]!r}, was read, and "
+                f"not {others}",
+                remedy="save another sheet as a file of its own to use it",
+            )
+        )
+    filled = (
+        ~cells.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy() if cells.width else np.array([])
+    )
+    places = np.flatnonzero(filled)
+    if not len(places):
+        raise InputError(f"{quoted(name)}: its sheet {book.sheet_names[0]!r} is empty")
+    cells = cells.filter(pl.Series(filled))
+    first = ["" if cell is None else cell.strip() for cell in cells.row(0)]
+    kind = kind_of_first_line(first, ".")
+    has_header = how.header if how.header is not None else kind != "numbers"
+    if has_header and len(places) == 1:
+        raise InputError(f"{quoted(name)} has no rows, only row {places[0] + 1}")
+    rows = cells[int(has_header) :]
+    return Grid(
+        named(rows, first, has_header, name),
+        places[int(has_header) :] + 1,
+        first=first,
+        first_number=int(places[0]) + 1,
+        kind=kind,
+    )
+
+
+def _unpacked(content: bytes, name: str) -> tuple[str, bytes | None]:
+    """What a compressed file holds, with its name; None if it is not compressed."""
+    inner = (
+        name[: -len(suffix)] if (suffix := PurePath(name).suffix.lower()) in (".gz", ".zst", ".bz2", ".xz") else name
+    )
+    try:
+        if content.startswith(_GZIP):
+            return inner, gzip.decompress(content)
+        if content.startswith(_BZIP) and content[4:10] == b"1AY&SY":
+            return inner, bz2.decompress(content)
+        if content.startswith(_XZ):
+            return inner, lzma.decompress(content)
+        if content.startswith(_ZSTD):
+            return inner, _from_zstd(content)
+        if content.startswith(_ZIP) or content.startswith(b"PK\x05\x06"):
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                members = [
+                    member for member in archive.namelist() if not member.endswith("/") and not _is_clutter(member)
+                ]
+                if len(members) != 1:
+                    shown = ", ".join(map(repr, members[:8])) + (", ..." if len(members) > 8 else "")
+                    raise InputError(
+                        f"{quoted(name)} holds {len(members)} files, not one: {shown or 'none'}",
+                        remedy="unpack it and pass the file",
+                    )
+                return f"{name}/{members[0]}", archive.read(members[0])
+    except (EOFError, OSError, lzma.LZMAError, zipfile.BadZipFile, zlib.error, RuntimeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{quoted(name)} cannot be unpacked: it is damaged, cut short or encrypted") from None
+    return name, None
+
+
+def _is_clutter(member: str) -> bool:
+    return member.startswith("__MACOSX/") or PurePath(member).name.startswith(".")
+
+
+def _from_zstd(content: bytes) -> bytes:
+    import zstandard
+
+    pieces = []
+    while content:
+        frame = zstandard.ZstdDecompressor().decompressobj()
+        try:
+            pieces.append(frame.decompress(content))
+        except zstandard.ZstdError as error:
+            raise ValueError(str(error)) from None
+        if not frame.eof:
+            raise EOFError
+        content = frame.unused_data
+    return b"".join(pieces)

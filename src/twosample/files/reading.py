@@ -1,0 +1,118 @@
+"""How a file is to be read where it does not say so itself, and the words that stand for a missing value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from twosample.errors import InputError
+
+__all__ = ["MISSING", "Reading", "is_number", "quoted"]
+
+MISSING = ("", "NA", "N/A", "na", "n/a", "NaN", "nan", "NAN", "null", "NULL", "None")
+_DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "bar": "|"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    r"""What the reader is told about a file; what is None it finds out.
+
+    Attributes
+    ----------
+    missing
+        Texts that stand for a missing value, besides the empty cell, NA, NaN, null and the like.
+    decimal
+        The decimal sign: "." or ",".
+    thousands
+        The sign between groups of three digits, such as "," in 1,234.5; it also tells the decimal sign.
+    encoding
+        The encoding of text.
+    comment
+        What lines begin with that are to be skipped.
+    header
+        Whether the first line holds the names of the columns.
+    delimiter
+        What stands between cells: one character, or "tab", or "space" for any run of blanks.
+
+    Examples
+    --------
+    >>> Reading(thousands=".").decimal, Reading(delimiter="tab").delimiter
+    (',', '\t')
+    """
+
+    missing: tuple[str, ...] = ()
+    decimal: str | None = None
+    thousands: str | None = None
+    encoding: str | None = None
+    comment: str | None = None
+    header: bool | None = None
+    delimiter: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check what was told, and complete it."""
+        object.__setattr__(self, "missing", tuple(token.strip() for token in self.missing))
+        if self.decimal not in (None, ".", ","):
+            raise InputError(f"decimal: must be '.' or ',', not {self.decimal!r}", argument="decimal")
+        if self.thousands is not None:
+            if len(self.thousands) != 1 or self.thousands.isalnum() or self.thousands in '+-\r\n"':
+                message = f"thousands: must be one sign such as ',', not {self.thousands!r}"
+                raise InputError(message, argument="thousands")
+            if self.thousands == self.decimal:
+                message = f"thousands: cannot be {self.thousands!r}, which is the decimal sign"
+                raise InputError(message, argument="thousands")
+            if self.decimal is None and self.thousands in ".,":
+                object.__setattr__(self, "decimal", "," if self.thousands == "." else ".")
+        if self.comment is not None and (not self.comment.strip() or not self.comment.isprintable()):
+            raise InputError(f"comment: must be a sign such as '#', not {self.comment!r}", argument="comment")
+        if self.encoding is not None:
+            _check_encoding(self.encoding)
+        if self.delimiter is not None:
+            object.__setattr__(self, "delimiter", _delimiter(self.delimiter))
+            if self.delimiter == self.decimal:
+                message = f"delimiter: cannot be {self.delimiter!r}, which is the decimal sign"
+                raise InputError(message, argument="delimiter")
+
+
+def _check_encoding(encoding: str) -> None:
+    try:
+        "u".encode(encoding)
+    except (LookupError, ValueError):
+        raise InputError(
+            f"encoding: there is no encoding {encoding!r}", argument="encoding", remedy="try utf-8, utf-16 or cp1252"
+        ) from None
+
+
+def _delimiter(told: str) -> str:
+    delimiter = _DELIMITERS.get(told, told)
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter.isalnum() or delimiter in "\r\n\0\"'.+-":
+        raise InputError(
+            f"delimiter: must be one sign such as ';' or '|', or tab or space, not {told!r}", argument="delimiter"
+        )
+    return delimiter
+
+
+def quoted(name: object) -> str:
+    """A name of a file, as data: quoted, with everything unprintable escaped.
+
+    Examples
+    --------
+    >>> print(quoted("of the year.csv"))
+    'of the year.csv'
+    """
+    return repr(str(name))
+
+
+def is_number(cell: str, decimal: str = ".") -> bool:
+    """Whether a cell is a number.
+
+    Examples
+    --------
+    >>> is_number("1e3"), is_number("1,5"), is_number("1,5", ","), is_number("1_000")
+    (True, False, True, False)
+    """
+    if decimal == ",":
+        cell = cell.replace(".", " ").replace(",", ".")
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell
