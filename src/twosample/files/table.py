@@ -186,7 +186,7 @@ class FileTable:
         lacking = [
             column
             for column in map(by_name.__getitem__, columns)
-            if column.null_count() or (column.dtype.is_float() and column.is_nan().any())
+            if column.null_count() or (column.dtype.is_float() and np.isnan(float(column.sum())))  # faster than is_nan
         ]
         kinds = np.zeros((self.frame.height, len(lacking)), np.int8)
         for at, column in enumerate(lacking):

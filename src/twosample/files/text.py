@@ -190,7 +190,8 @@ def _frame(lines: Lines, has_header: bool, decimal: str, how: Reading) -> pl.Dat
         lines.refuse_widths(width)
         lines.refuse_quotes()
         raise
-    if frame.width != width:
+    if frame.shape != (len(lines.starts) - has_header, width):
         lines.refuse_widths(width)
         lines.refuse_quotes()
+        raise InputError(f"{quoted(lines.name)} cannot be read as a table: its lines are not clear")
     return frame
