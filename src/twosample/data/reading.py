@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twosample.data.cells import COMPLEX, MIXED, NUMBERS, OTHER, TEXT, TIMES, Cells, from_objects, from_times
+from twosample.data.cells import COMPLEX, MIXED, OTHER, TEXT, TIMES, Cells, from_objects, from_times
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut
+from twosample.data.frame_columns import cells_of_series, together
 from twosample.errors import InputError, InputTypeError, Remedy
 
 __all__ = ["Table", "as_rows", "check_finite", "column_labels", "finite_rows", "from_numpy", "label_list", "read"]
@@ -188,7 +189,7 @@ def _from_other(values: Any, name: str, choice: Choice) -> Table:
     if not hasattr(native, "columns"):  # a Series
         label = str(native.name) if native.name not in (None, "") else None
         used = choice.places((label or "0",), name)
-        cells = _cells_of_series(native)
+        cells = cells_of_series(native)
         if cells.values is None:
             raise _refusal(name, label or "0", cells)
         times = (label or "0",) * (cells.content == TIMES)
@@ -357,29 +358,39 @@ def _from_frame(frame: Any, name: str, choice: Choice) -> Table:
     if len(set(present)) < len(present):
         raise _two_of_a_name(name)
     places = choice.places(present, name)
-    if len(places) == len(present) and set(frame.schema.values()) == {nw.Float64} and "" not in present:
-        rows = frame.to_numpy()
-        if rows.dtype == np.float64 and choice.columns is None:
-            return Table(rows, present, is_frame=True, present=present)
-
+    if choice.columns is None and "" in present:
+        places = [place for place in places if present[place] != ""]
+    wanted = frame if places == list(range(len(present))) else frame[:, places]
+    names = tuple(present[place] for place in places)
     left_out = list(choice.dropped(present))
-    rows = np.empty((len(frame), len(places)))
+    left_out += [LeftOut("", "has no name; it may number the rows")] * (
+        "" in present and "" not in (*names, *choice.drop)
+    )
+    plain = [dtype.is_numeric() or dtype == nw.Boolean for dtype in wanted.schema.values()]
+    rows = together(wanted, plain)
+    if rows is not None and all(plain):
+        return Table(rows, names, is_frame=True, left_out=tuple(left_out), present=present)
+
+    others = [True] * len(plain) if rows is None else [not flag for flag in plain]
+    one_by_one = wanted[:, np.flatnonzero(others).tolist()].iter_columns() if any(others) else iter(())
+    found: list[NDArray[np.float64]] = []
     used: list[str] = []
     times: list[str] = []
     refusal: InputTypeError | None = None
-    for place in places:
-        column = present[place]
-        if column == "" and choice.columns is None:
-            left_out.append(LeftOut(column, "has no name; it may number the rows"))
+    known = iter(()) if rows is None else iter(rows.T)
+    for column, alone in zip(names, others, strict=True):
+        if not alone:
+            found.append(next(known))
+            used.append(column)
             continue
-        cells = _cells_of_series(frame[:, place])
+        cells = cells_of_series(next(one_by_one))
         if cells.values is None:
             refusal = refusal or _refusal(name, column, cells)
             if choice.columns is not None or cells.alone or cells.content not in (TEXT, OTHER):
                 raise _refusal(name, column, cells)
             left_out.append(LeftOut(column, cells.content))
             continue
-        rows[:, len(used)] = cells.values
+        found.append(cells.values)
         used.append(column)
         if cells.content == TIMES:
             times.append(column)
@@ -387,30 +398,5 @@ def _from_frame(frame: Any, name: str, choice: Choice) -> Table:
         raise InputTypeError(
             f"{name} has no column of numbers: {refusal.message}", argument=name, remedy=refusal.remedy
         )
-    return Table(rows[:, : len(used)], tuple(used), True, tuple(left_out), tuple(times), present)
-
-
-def _cells_of_series(series: Any) -> Cells:
-    import narwhals as nw
-
-    dtype = series.dtype
-    if dtype.is_numeric() or dtype == nw.Boolean:
-        try:
-            return Cells(NUMBERS, np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
-        except ValueError:  # Arrow refuses whole numbers that a float rounds
-            return from_objects(_objects(series))
-    if dtype in (nw.String, nw.Categorical, nw.Enum):
-        present = series.drop_nulls()
-        value = present[0] if len(present) else None
-        return Cells(TEXT, row=int(series.is_null().arg_min() or 0), value=value)
-    if dtype.is_temporal():
-        if dtype == nw.Datetime and dtype.time_zone is not None:
-            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        array = series.to_numpy()
-        if array.dtype.kind in "Mm":
-            return Cells(TIMES, from_times(array))
-    return from_objects(_objects(series))
-
-
-def _objects(series: Any) -> NDArray[Any]:
-    return np.fromiter(series.to_list(), dtype=object, count=len(series))
+    rows = np.stack(found, axis=1) if found else np.empty((len(frame), 0))
+    return Table(rows, tuple(used), True, tuple(left_out), tuple(times), present)
