@@ -49,8 +49,8 @@ class ShownColumn(Comparable):
     counts
         How many of the rows hold each of them, (2, V).
     density
-        Density of the other rows at `places`, which integrates to their share of all rows, (2, G); None where there are
-        no other rows: the column is discrete.
+        Density of the other rows at `places`, times the width of the range, (2, G): its mean is their share of all
+        rows. None where there are no other rows: the column is discrete.
     quantiles
         Of the other rows, at `QUANTILES`, to the nearest of the places, (2, 5); None for discrete columns.
     outside
@@ -170,22 +170,26 @@ def limits_of(x: Array, y: Array) -> tuple[float, float]:
 
 def kernel_density(values: Array, at: Array) -> Array:
     """Gaussian kernel density estimate with Silverman's bandwidth at evenly spaced places, for display."""
-    inside = values[(values >= at[0]) & (values <= at[-1])]
+    return _density(values, (float(at[0]), float(at[-1])), len(at)) / float(at[-1] - at[0])
+
+
+def _density(values: Array, limits: tuple[float, float], count: int) -> Array:
+    """That density times the width of the range, which is a number in any unit, at so many places of the range."""
+    inside = values[(values >= limits[0]) & (values <= limits[1])]
     if not len(inside):
-        return np.zeros_like(at)
-    step = float(at[-1] - at[0]) / (len(at) - 1)
-    quartiles = np.quantile(inside, (0.25, 0.75))
-    unit = float(at[-1] - at[0])
-    spreads = [unit * float(np.std((inside - at[0]) / unit)), float(quartiles[1] - quartiles[0]) / 1.349]
-    bandwidth = max(0.9 * min(filter(None, spreads), default=0.0) * len(inside) ** -0.2, unit / 150)
+        return np.zeros(count)
+    within = np.clip((inside - limits[0]) / (limits[1] - limits[0]), 0.0, 1.0)
+    quartiles = np.quantile(within, (0.25, 0.75))
+    spreads = [float(np.std(within)), float(quartiles[1] - quartiles[0]) / 1.349]
+    bandwidth = max(0.9 * min(filter(None, spreads), default=0.0) * len(within) ** -0.2, 1 / 150)
     # Each value is shared by the two places around it; the bandwidth is wider than their distance.
-    positions = (inside - at[0]) / step
-    lower = np.minimum(positions.astype(np.intp), len(at) - 2)
+    positions = within * (count - 1)
+    lower = np.minimum(positions.astype(np.intp), count - 2)
     upper = positions - lower
-    counts = np.bincount(lower, 1.0 - upper, len(at)) + np.bincount(lower + 1, upper, len(at))
-    apart = (np.arange(len(at)) * step / bandwidth) ** 2
-    kernel = np.exp(-0.5 * apart)[np.abs(np.subtract.outer(np.arange(len(at)), np.arange(len(at))))]
-    return np.asarray(kernel @ counts / len(values) / (bandwidth * math.sqrt(2.0 * math.pi)))
+    counts = np.bincount(lower, 1.0 - upper, count) + np.bincount(lower + 1, upper, count)
+    apart = np.exp(-0.5 * (np.arange(count) / ((count - 1) * bandwidth)) ** 2)
+    kernel = apart[np.abs(np.subtract.outer(np.arange(count), np.arange(count)))]
+    return np.asarray(kernel @ counts / (len(values) * bandwidth * math.sqrt(2.0 * math.pi)))
 
 
 def rounded(values: Array) -> Array:
@@ -210,7 +214,8 @@ def _column(place: int, x: Array, y: Array) -> ShownColumn:
     density = quantiles = None
     if not discrete:
         at = np.linspace(*limits, PLACES)
-        found = [kernel_density(one, at) * (len(one) / len(whole)) for one, whole in zip(rest, samples, strict=True)]
+        shares = [len(one) / len(whole) for one, whole in zip(rest, samples, strict=True)]
+        found = [_density(one, limits, PLACES) * share for one, share in zip(rest, shares, strict=True)]
         density = rounded(np.stack(found))
         nearest = [np.abs(np.subtract.outer(_quantiles(one, limits), at)).argmin(axis=1) for one in rest]
         quantiles = at[np.stack(nearest)]
@@ -288,6 +293,8 @@ def _around(value: float) -> tuple[float, float]:
 def _outward(low: float, high: float) -> tuple[float, float]:
     """The range in steps of a hundredth or less, so that its ends are not those of the rows."""
     step = 10.0 ** (math.floor(math.log10(high - low)) - 2)
+    if step == 0.0:
+        return low, high
     wide = math.floor(low / step) * step, math.ceil(high / step) * step
     return wide if all(map(math.isfinite, wide)) and wide[0] < wide[1] else (low, high)
 
