@@ -73,6 +73,15 @@ Examples:
 
 Files are CSV, TSV or text with ',', tab or ';' between values, or Parquet. Rows are observations and columns are
 variables; a first line of numbers is data, not names.
+
+\b
+Exit status:
+  0    the answer is on stdout, and every file that was asked for is written
+  1    the reader of stdout left before the end (as in "| head")
+  2    refused: one line on stderr says what is wrong
+  130  interrupted (Ctrl-C)
+
+Notes and progress go to stderr. A file is written whole or not at all, and never over a file that is read.
 """
 
 
@@ -167,7 +176,7 @@ def test(
     **options: Any,
 ) -> None:
     """Test two samples: the files A and B, or the file A split by a column."""  # fmt: skip
-    check_outputs(json_path, {"--plot": plot_path})
+    check_outputs(files, json_path, {"--plot": plot_path})
     with notes():
         x, y, names = read_pair(files, by, groups, columns)
     with refusals(names):
@@ -215,7 +224,7 @@ def each(
     """Test each column by itself, and tell which ones differ with few false ones among them."""
     from twosample.api import test_each
 
-    check_outputs(json_path, {}, {"--csv": csv_path})
+    check_outputs(files, json_path, {}, {"--csv": csv_path})
     if json_path == csv_path == STDOUT:
         raise InputError("--json and --csv: only one of them can be printed; give the other a file")
     with notes():
@@ -283,7 +292,7 @@ def gibbs(
     """
     from twosample.api import gibbs as run_gibbs
 
-    check_outputs(json_path, {"--plot": plot_path, "--trace": trace_path})
+    check_outputs(files, json_path, {"--plot": plot_path, "--trace": trace_path})
     with notes():
         x, y, names = read_pair(files, by, groups, columns)
     with refusals(names), notes():

@@ -149,5 +149,5 @@ rope_option = click.option(
     help="Also print P(AUC > this), that there is a difference that matters; between 0.5 and 1, such as 0.55.",
 )
 points_option = count_option("--points", 40, "Number of evaluation points.")
-json_option = path_option("--json", "json_path", help="Write the whole result to this file.")
+json_option = path_option("--json", "json_path", help="Write the whole result to this file; - prints it instead.")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print one line: P(different | data) and log BF10.")
