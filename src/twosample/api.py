@@ -103,7 +103,8 @@ def test(
         Seed of the permutations, and of the random pairs that "paper" and "published" need where n_x ≠ n_y; nothing
         else is random.
     progress
-        True shows a progress bar on a terminal; a function is called with the share of work done.
+        True shows a progress bar on a terminal, and elsewhere a line on stderr every half minute; a function is called
+        with the share of work done.
 
     Returns
     -------
@@ -331,6 +332,7 @@ def gibbs(
     adapt_steps: int = 3,
     chains: int = 4,
     evidence: bool | None = None,
+    early_stop: bool = True,
     rng: Seed = 0,
     progress: Progress = False,
 ) -> GibbsResult:
@@ -352,7 +354,8 @@ def gibbs(
     kernel
         "rbf" has one lengthscale, "ard" one for each column, with independent priors.
     steps, burn_in, thinning
-        Gibbs steps of each chain in all, how many of them are dropped, and one in how many of the others is kept.
+        Gibbs steps of each chain in all, at most; how many of them are dropped, and one in how many of the others is
+        kept.
     hmc_steps, adapt_steps
         No-U-Turn transitions in a Gibbs step, and how many of them tune the step size during the burn-in.
     chains
@@ -360,10 +363,14 @@ def gibbs(
     evidence
         Whether to also estimate log BF10 from chains that keep to one hypothesis each, which takes two more runs but
         works where the hypothesis never changes. None does so for kernel "ard".
+    early_stop
+        Whether the chains stop once they have converged: R-hat at most 1.01 and 400 effective draws of P(H1) and of
+        every log lengthscale, and an error of P(H1) below 0.01. False runs all `steps`, as the paper does.
     rng
         Seed of everything random.
     progress
-        True shows a bar with the running P(H1) on a terminal; a function is called with the share of work done.
+        True shows a bar with the running P(H1) on a terminal, and elsewhere a line on stderr every half minute; a
+        function is called with the share of work done.
 
     Returns
     -------
@@ -380,7 +387,7 @@ def gibbs(
     >>> bool(abs(result.prob_h1 - exact.prob_h1) < 5 * result.prob_h1_error)
     True
     """
-    settings = Settings.checked(steps, burn_in, thinning, hmc_steps, adapt_steps, chains)
+    settings = Settings.checked(steps, burn_in, thinning, hmc_steps, adapt_steps, chains, early_stop)
     if evidence not in (True, False, None):
         raise InputError(f"evidence: must be True, False or None, not {evidence!r}", argument="evidence")
     if kernel not in ("rbf", "ard"):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,9 +18,12 @@ from twosample.evidence import Evidence, probability
 from twosample.gibbs_result import BridgeEstimate, GibbsDiagnostics, GibbsResult, Relevance
 from twosample.pairs import Pairs
 from twosample.plan import Plan
+from twosample.posterior.bridge import bridge
 from twosample.posterior.chains import Chains, Settings
+from twosample.posterior.convergence import effective_size, known_well, r_hat
 from twosample.posterior.passes import Passes
-from twosample.threads import one_thread
+from twosample.progress import Report, announce, duration
+from twosample.threads import cores, one_thread
 
 if TYPE_CHECKING:
     from twosample.posterior.density import Data, Target
@@ -33,6 +39,13 @@ _LARGEST_R_HAT = 1.05
 _FEWEST_EFFECTIVE_DRAWS = 100
 _SMALLEST_OVERLAP = 0.01
 _MANY_DIVERGENCES = 0.01
+# Chains stop where their estimates of P(H1) and of log BF10 have smaller errors than these, and so few visits of the
+# other hypothesis are to be expected of the steps that are left.
+_SMALL_ERROR = 0.01
+_SMALL_LOG_ERROR = 0.05
+_UNLIKELY_VISITS = 0.05
+# Shorter work is not announced.
+_WORTH_SAYING_SECONDS = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +95,7 @@ def run(
     seeds: tuple[int, int],
     *,
     evidence: bool,
-    report: Callable[..., object] | None,
+    report: Report | None,
 ) -> GibbsResult:
     """Run the chains, and if `evidence` is wanted as many again under each hypothesis alone."""
     try:
@@ -91,27 +104,106 @@ def run(
         raise MissingExtraError("gibbs", error.name or "blackjax", "mcmc") from None
 
     target, data = question.target()
-    work, done = (3 if evidence else 1) * settings.chains, 0
-
-    def show(share: float, probabilities: list[float], chains: int, words: str = "") -> None:
-        if report is not None:
-            running = f"P(different) {np.mean(probabilities):.3f}" if probabilities else "burn-in"
-            report((done + share * chains) / work, words or running)
-
+    log_prior_odds = float(np.log(prior_odds))
+    apart = replace(settings, chains=2 * settings.chains)
+    progress = _Progress(report, settings, apart if evidence else None)
+    stop, stop_apart = None, None
+    if settings.early_stop:
+        stop = partial(_converged, target, data, settings, log_prior_odds, evidence)
+        stop_apart = partial(_converged_apart, target, data, question.plan.model.coherent, log_prior_odds)
     with one_thread():
         chains = sample(
-            target, data, settings, seeds[0], log_prior_odds=float(np.log(prior_odds)),
-            report=lambda share, means: show(share, means, settings.chains),
-        )  # fmt: skip
-        done = settings.chains
+            target, data, settings, seeds[0], log_prior_odds=log_prior_odds, report=progress.mixed, enough=stop
+        )
         kept_apart = None
         if evidence:
-            apart = replace(settings, chains=2 * settings.chains)
             kept_apart = sample(
                 target, data, apart, seeds[1], hypotheses=np.repeat([0, 1], settings.chains),
-                report=lambda share, _: show(share, [], apart.chains, "each hypothesis"),
+                report=progress.apart, enough=stop_apart,
             )  # fmt: skip
+        progress.finish()
         return _result(question, settings, prior_odds, target, data, chains, kept_apart)
+
+
+class _Progress:
+    """Reports how far all chains are, and once, after the first steps, how long they will take at most."""
+
+    def __init__(self, report: Report | None, settings: Settings, apart: Settings | None) -> None:
+        self._report, self._settings, self._apart = report, settings, apart
+        # As many chains as there are cores take as long as one.
+        turns = [0 if one is None else math.ceil(one.chains / cores()) for one in (settings, apart)]
+        self._first = turns[0] / sum(turns)
+        self._seen: list[tuple[float, float]] = []
+
+    def mixed(self, share: float, probabilities: list[float]) -> None:
+        """Of the chains that move between the hypotheses."""
+        self._show(share * self._first, f"P(different) {np.mean(probabilities):.3f}" if probabilities else "burn-in")
+
+    def apart(self, share: float, probabilities: list[float]) -> None:
+        """Of the chains that keep to one each."""
+        self._show(self._first + share * (1.0 - self._first), "each hypothesis")
+
+    def finish(self) -> None:
+        """All are done, however many steps that took."""
+        if self._report is not None:
+            self._report(1.0)
+
+    def _show(self, share: float, words: str) -> None:
+        if self._report is None:
+            return
+        self._report(share, words)
+        if len(self._seen) < 2:
+            self._seen.append((time.monotonic(), share))
+            if len(self._seen) == 2:
+                self._estimate()
+
+    def _estimate(self) -> None:
+        """Say how long it will take; the first report comes after the compilation, which is not repeated."""
+        (before, done), (now, share) = self._seen
+        seconds = (now - before) / (share - done) * (1.0 - share)
+        if seconds < _WORTH_SAYING_SECONDS:
+            return
+        settings = self._settings
+        chains = f"{settings.chains} chain{'s' if settings.chains > 1 else ''}"
+        if self._apart is not None:
+            chains += f", and of {self._apart.chains} under one hypothesis each"
+        most = "at most " if settings.early_stop else ""
+        announce(self._report, f"about {duration(seconds)} for {most}{settings.steps:,} steps of {chains}")
+
+
+def _converged(
+    target: Target, data: Data, settings: Settings, log_prior_odds: float, evidence: bool, chains: Chains
+) -> bool:
+    """Whether P(H1) and all lengthscales are known well enough.
+
+    While one hypothesis was never visited, and no other chains estimate the evidence, that also takes a visit to be
+    unlikely in the steps that are left.
+    """
+    log_odds = chains.log_bf10 + log_prior_odds
+    given = probability(log_odds)
+    if _prob_h1_error(chains, given, log_odds) > _SMALL_ERROR:
+        return False
+    under_h1 = chains.given == 1
+    if not evidence and (under_h1.all() or not under_h1.any()):
+        chance = float((1.0 - given if under_h1.all() else given).mean())
+        if chance * settings.chains * (settings.steps - chains.steps) > _UNLIKELY_VISITS:
+            return False
+    return known_well([given, *_log_lengthscales(target, data, chains.positions)])
+
+
+def _converged_apart(target: Target, data: Data, coherent: bool, log_prior_odds: float, chains: Chains) -> bool:
+    """Whether log BF10 and all lengthscales under each hypothesis are known well enough."""
+    h0, h1 = np.split(chains.log_bf10, 2)
+    _, error, _ = bridge(h0, h1, None if coherent else log_prior_odds)
+    if error > _SMALL_LOG_ERROR:
+        return False
+    halves = np.split(chains.positions, 2)
+    return known_well(draws for half in halves for draws in _log_lengthscales(target, data, half))
+
+
+def _log_lengthscales(target: Target, data: Data, positions: Array) -> list[Array]:
+    """Of each lengthscale, standardised, (chains, draws)."""
+    return list(np.moveaxis(np.log(target.lengthscales_of(positions, data)), -1, 0))
 
 
 def _result(
@@ -123,9 +215,6 @@ def _result(
     chains: Chains,
     kept_apart: Chains | None,
 ) -> GibbsResult:
-    from twosample.posterior.bridge import bridge
-    from twosample.posterior.gibbs import effective_size, r_hat
-
     plan, samples, pairs = question.plan, question.samples, question.pairs
     unit = plan.scale if question.several else np.array([plan.view.unit])
 
@@ -136,7 +225,6 @@ def _result(
     log_lengthscales = [np.log(lengthscales[:, :, i]) for i in range(lengthscales.shape[-1])]
     log_odds = chains.log_bf10 + np.log(prior_odds)
     given = probability(log_odds)
-    ess = effective_size(given)
     estimate = relevance = None
     if kept_apart is not None:
         h0, h1 = slice(None, settings.chains), slice(settings.chains, None)
@@ -145,7 +233,7 @@ def _result(
             kept_apart.log_bf10[h0], kept_apart.log_bf10[h1], None if coherent else float(np.log(prior_odds))
         )
         apart = shown(kept_apart.positions)
-        estimate = BridgeEstimate(log_bf10, error, overlap, apart[h0], apart[h1])
+        estimate = BridgeEstimate(log_bf10, error, overlap, apart[h0], apart[h1], kept_apart.steps)
         if question.several:
             log_ratio = kept_apart.log_bf10 - log_bf10 if coherent else None
             losses = _losses(target, data, kept_apart.positions[h1], kept_apart.log_bf10[h1])
@@ -156,7 +244,7 @@ def _result(
         lengthscales=lengthscales,
         amplitudes=None if plan.model.amplitude is None else np.exp(chains.positions[:, :, -1]),
         log_bf10_given=chains.log_bf10,
-        prob_h1_error=max(float(given.std() / np.sqrt(ess)), _label_error(chains, given, log_odds)),
+        prob_h1_error=_prob_h1_error(chains, given, log_odds),
         prior_odds=prior_odds,
         evidence=estimate,
         relevance=relevance,
@@ -171,7 +259,7 @@ def _result(
         model=plan.model,
         settings=settings,
         diagnostics=GibbsDiagnostics(
-            ess_prob_h1=ess,
+            ess_prob_h1=effective_size(given),
             ess_lengthscales=np.array([effective_size(series) for series in log_lengthscales]),
             r_hat_prob_h1=r_hat(given),
             r_hat_lengthscales=np.array([r_hat(series) for series in log_lengthscales]),
@@ -183,8 +271,15 @@ def _result(
             density_error=_density_error(question, target, data, chains),
             pairs=0 if pairs is None else len(pairs.x),
             notes=samples.notes + (() if pairs is None else pairs.notes),
+            steps=chains.steps,
+            stopped="converged" if chains.steps < settings.steps else "steps",
         ),
     )
+
+
+def _prob_h1_error(chains: Chains, given: Array, log_odds: Array) -> float:
+    """Standard error of the mean of P(H1 | parameters): from its autocorrelation or from the labels, the larger one."""
+    return max(float(given.std() / np.sqrt(effective_size(given))), _label_error(chains, given, log_odds))
 
 
 def _label_error(chains: Chains, given: Array, log_odds: Array) -> float:
@@ -221,8 +316,6 @@ def _relevance(columns: tuple[str, ...], h0: Array, h1: Array, log_ratio: Array 
     draws of the even mixture of the two, weighted with σ(log_ratio) for H1 and the rest for H0. The difference is then
     taken on the same draws, and so with less noise.
     """
-    from twosample.posterior.gibbs import effective_size
-
     pooled = np.log(np.concatenate([h0, h1]))
     shares = np.zeros(pooled.shape[:2])
     shares[len(h0) :] = 1.0
@@ -297,7 +390,8 @@ def doubts(result: GibbsResult) -> Iterator[TwoSampleWarning]:
             f"no draw is of {other}: its probability is a guess",
             remedy=(Setting("evidence", True), " estimates log BF10 without such draws"),
         )
-    transitions = settings.chains * (settings.steps - settings.burn_in) * settings.hmc_steps
+    steps = (diagnostics.steps or settings.steps) - settings.burn_in
+    transitions = settings.chains * steps * settings.hmc_steps
     diverged = int(diagnostics.divergences.sum())
     if diverged > _MANY_DIVERGENCES * transitions:
         yield ConvergenceWarning(

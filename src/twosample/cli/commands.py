@@ -32,6 +32,7 @@ from twosample.cli.options import (
 from twosample.cli.output import STDOUT, check_outputs, save_plot, show, show_comparison, show_each
 from twosample.cli.tables import read_pair
 from twosample.errors import InputError, InputTypeError, MissingExtraError
+from twosample.progress import progress_bar
 
 if TYPE_CHECKING:
     from twosample.result import TwoSampleResult
@@ -256,7 +257,7 @@ It needs the extra "mcmc": pip install 'twosample[mcmc]'
 )
 @points_option
 @question_options
-@count_option("--steps", 2000, "Gibbs steps of each chain, the burn-in included.")
+@count_option("--steps", 2000, "Gibbs steps of each chain, the burn-in included; at most.")
 @count_option("--burn-in", 500, "How many of the first steps are dropped.")
 @count_option("--thinning", 2, "One in how many of the others is kept.")
 @count_option("--hmc-steps", 9, "No-U-Turn transitions in a Gibbs step.")
@@ -266,6 +267,12 @@ It needs the extra "mcmc": pip install 'twosample[mcmc]'
     "--evidence/--no-evidence",
     default=None,
     help="Also estimate log BF10 in a way that works if the hypothesis never changes [for kernel ard].",
+)
+@click.option(
+    "--early-stop/--no-early-stop",
+    default=True,
+    show_default=True,
+    help="Stop once the chains have converged, or run all steps.",
 )
 @seed_option("Seed of everything random.")
 @json_option
@@ -350,7 +357,12 @@ def compare(
         (f"MMD{'' if few else ', linear time'}", lambda: baselines.mmd(x, y, estimator=estimator, **kernel)),
         ("MMD, aggregated", (lambda: baselines.mmd(x, y, aggregate=True, **kernel)) if few else too_many),
     ]
-    results = {"twosample": ours} | {name: run if isinstance(run, str) else _attempt(run) for name, run in tests}
+    results: dict[str, Any] = {"twosample": ours}
+    with progress_bar(True) as report:
+        for number, (name, run) in enumerate(tests):
+            if report is not None:
+                report(number / len(tests), name)
+            results[name] = run if isinstance(run, str) else _attempt(run)
     show_comparison(results, names)
 
 
