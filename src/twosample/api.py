@@ -158,6 +158,9 @@ def test(
         counter.finish()
     if rope is not None:
         result = replace(result, rope=rope)
+    if result.diagnostics.flat:
+        sketches = Sketch.of(samples.x), Sketch.of(samples.y)
+        warn(answer.flat_features(the_plan, (samples.n_x, samples.n_y), sketches))
     if not result.diagnostics.converged:
         warn(answer.inaccurate(result, "the likelihood of the lengthscale is rough"))
     return result
@@ -310,6 +313,9 @@ def log_bf10(
     lengthscales = the_plan.standardised(lengthscale)
     with one_thread():
         [evidence] = passes.Passes(samples, the_plan.features, (chosen,), None).evidence(lengthscales)
+        doubt = answer.flat_lengthscales(the_plan, samples, lengthscales)
+    if doubt is not None:
+        warn(doubt)
     shape = () if isinstance(lengthscale, str) else np.shape(lengthscale)
     return evidence.log_bf10.reshape(shape) if shape else float(evidence.log_bf10[0])
 

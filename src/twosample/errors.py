@@ -12,6 +12,7 @@ __all__ = [
     "DownloadError",
     "DroppedDataWarning",
     "DuplicateRowsWarning",
+    "FlatFeaturesWarning",
     "InputError",
     "InputTypeError",
     "MissingExtraError",
@@ -120,6 +121,10 @@ class DroppedDataWarning(TwoSampleWarning):
 
 class DuplicateRowsWarning(TwoSampleWarning):
     """Rows are repeated within a sample more often than the values' own coarseness explains."""
+
+
+class FlatFeaturesWarning(TwoSampleWarning):
+    """The features hardly vary from row to row, so that nothing follows from them."""
 
 
 class AccuracyWarning(TwoSampleWarning):

@@ -130,6 +130,8 @@ class GibbsDiagnostics:
         number in the settings.
     stopped
         Why there are no more: "converged" where the chains had converged before the last of the steps, else "steps".
+    flat
+        Whether the features do not vary at the lengthscales of the draws, so that nothing follows from them.
     """
 
     ess_prob_h1: float
@@ -146,6 +148,7 @@ class GibbsDiagnostics:
     notes: tuple[str, ...]
     steps: int | None = None
     stopped: str = "steps"
+    flat: bool = False
 
     @property
     def largest_r_hat(self) -> float:
@@ -258,7 +261,7 @@ class GibbsResult(Record):
     @property
     def verdict(self) -> str:
         """The Bayes factor in words; see `twosample.result.verdict`."""
-        return verdict(self.log_bf10)
+        return verdict(self.log_bf10, flat=self.diagnostics.flat)
 
     def _log_probabilities(self) -> tuple[float, float]:
         """Log of the mean of P(H0 | parameters) and of P(H1 | parameters)."""

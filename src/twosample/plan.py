@@ -253,6 +253,9 @@ class Plan(Record):
         prior_odds = positive(prior_odds, "prior_odds")
         with one_thread():
             result = self.answer(statistics, prior_odds=prior_odds)
+        if result.diagnostics.flat:
+            sizes, sketches = (result.n_x, result.n_y), (statistics.sketch_x, statistics.sketch_y)
+            warn(answer.flat_features(self, sizes, sketches))
         if not result.diagnostics.converged:
             warn(answer.inaccurate(result, "collect statistics with plan.refined() for a smaller one"))
         return result
@@ -301,6 +304,7 @@ class Plan(Record):
             prior_odds=prior_odds,
             sizes=(statistics.n_x, statistics.n_y),
             sketches=(statistics.sketch_x, statistics.sketch_y),
+            statistics=statistics,
             notes=statistics.notes,
         )
 

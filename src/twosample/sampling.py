@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twosample import answer
 from twosample.arrays import Array
 from twosample.data import Samples
 from twosample.errors import AccuracyWarning, ConvergenceWarning, MissingExtraError, Setting, TwoSampleWarning
@@ -20,10 +19,11 @@ from twosample.pairs import Pairs
 from twosample.plan import Plan
 from twosample.posterior.bridge import bridge
 from twosample.posterior.chains import Chains, Settings
-from twosample.posterior.convergence import effective_size, known_well, r_hat
+from twosample.posterior.convergence import effective_size, r_hat
 from twosample.posterior.passes import Passes
-from twosample.progress import Report, announce, duration
-from twosample.threads import cores, one_thread
+from twosample.posterior.watching import Progress, converged, converged_apart, prob_h1_error
+from twosample.progress import Report
+from twosample.threads import one_thread
 
 if TYPE_CHECKING:
     from twosample.posterior.density import Data, Target
@@ -39,13 +39,6 @@ _LARGEST_R_HAT = 1.05
 _FEWEST_EFFECTIVE_DRAWS = 100
 _SMALLEST_OVERLAP = 0.01
 _MANY_DIVERGENCES = 0.01
-# Chains stop where their estimates of P(H1) and of log BF10 have smaller errors than these, and so few visits of the
-# other hypothesis are to be expected of the steps that are left.
-_SMALL_ERROR = 0.01
-_SMALL_LOG_ERROR = 0.05
-_UNLIKELY_VISITS = 0.05
-# Shorter work is not announced.
-_WORTH_SAYING_SECONDS = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,16 +69,25 @@ class Question:
         return Target(plan.model, plan.kernel, samples.n_columns if self.several else 1, only_pairs), data
 
     def evidence_at(self, lengthscales: Array) -> Evidence:
-        """The evidence at one lengthscale for each column, (D,).
+        """The evidence at one lengthscale for each column, (D,)."""
+        plan, overall = self._with_one(lengthscales)
+        passes = Passes(self.samples, plan.features, (plan.model,), self.pairs)
+        return passes.evidence(np.array([overall]))[0]
 
-        Columns divided by their share of the geometric mean ℓ of these lengthscales have the same kernel, volume and
-        prior variance at the one lengthscale ℓ.
+    def is_flat_at(self, lengthscales: Array) -> bool:
+        """Whether the features do not vary at one lengthscale for each column, (D,)."""
+        plan, overall = self._with_one(lengthscales)
+        sizes = self.samples.n_x, self.samples.n_y
+        return bool(answer.flat_at(plan, (self.samples.x, self.samples.y), sizes, np.array([overall]))[0])
+
+    def _with_one(self, lengthscales: Array) -> tuple[Plan, float]:
+        """The same with one lengthscale: the geometric mean ℓ, by their share of which the columns are divided.
+
+        That has the same kernel, volume and prior variance at ℓ.
         """
         overall = float(np.exp(np.log(lengthscales).mean()))
         share = lengthscales / overall
-        plan = replace(self.plan, scale=self.plan.scale * share, points=self.plan.points / share)
-        passes = Passes(self.samples, plan.features, (plan.model,), self.pairs)
-        return passes.evidence(np.array([overall]))[0]
+        return replace(self.plan, scale=self.plan.scale * share, points=self.plan.points / share), overall
 
 
 def run(
@@ -106,11 +108,11 @@ def run(
     target, data = question.target()
     log_prior_odds = float(np.log(prior_odds))
     apart = replace(settings, chains=2 * settings.chains)
-    progress = _Progress(report, settings, apart if evidence else None)
+    progress = Progress(report, settings, apart if evidence else None)
     stop, stop_apart = None, None
     if settings.early_stop:
-        stop = partial(_converged, target, data, settings, log_prior_odds, evidence)
-        stop_apart = partial(_converged_apart, target, data, question.plan.model.coherent, log_prior_odds)
+        stop = partial(converged, target, data, settings, log_prior_odds, evidence)
+        stop_apart = partial(converged_apart, target, data, question.plan.model.coherent, log_prior_odds)
     with one_thread():
         chains = sample(
             target, data, settings, seeds[0], log_prior_odds=log_prior_odds, report=progress.mixed, enough=stop
@@ -123,87 +125,6 @@ def run(
             )  # fmt: skip
         progress.finish()
         return _result(question, settings, prior_odds, target, data, chains, kept_apart)
-
-
-class _Progress:
-    """Reports how far all chains are, and once, after the first steps, how long they will take at most."""
-
-    def __init__(self, report: Report | None, settings: Settings, apart: Settings | None) -> None:
-        self._report, self._settings, self._apart = report, settings, apart
-        # As many chains as there are cores take as long as one.
-        turns = [0 if one is None else math.ceil(one.chains / cores()) for one in (settings, apart)]
-        self._first = turns[0] / sum(turns)
-        self._seen: list[tuple[float, float]] = []
-
-    def mixed(self, share: float, probabilities: list[float]) -> None:
-        """Of the chains that move between the hypotheses."""
-        self._show(share * self._first, f"P(different) {np.mean(probabilities):.3f}" if probabilities else "burn-in")
-
-    def apart(self, share: float, probabilities: list[float]) -> None:
-        """Of the chains that keep to one each."""
-        self._show(self._first + share * (1.0 - self._first), "each hypothesis")
-
-    def finish(self) -> None:
-        """All are done, however many steps that took."""
-        if self._report is not None:
-            self._report(1.0)
-
-    def _show(self, share: float, words: str) -> None:
-        if self._report is None:
-            return
-        self._report(share, words)
-        if len(self._seen) < 2:
-            self._seen.append((time.monotonic(), share))
-            if len(self._seen) == 2:
-                self._estimate()
-
-    def _estimate(self) -> None:
-        """Say how long it will take; the first report comes after the compilation, which is not repeated."""
-        (before, done), (now, share) = self._seen
-        seconds = (now - before) / (share - done) * (1.0 - share)
-        if seconds < _WORTH_SAYING_SECONDS:
-            return
-        settings = self._settings
-        chains = f"{settings.chains} chain{'s' if settings.chains > 1 else ''}"
-        if self._apart is not None:
-            chains += f", and of {self._apart.chains} under one hypothesis each"
-        most = "at most " if settings.early_stop else ""
-        announce(self._report, f"about {duration(seconds)} for {most}{settings.steps:,} steps of {chains}")
-
-
-def _converged(
-    target: Target, data: Data, settings: Settings, log_prior_odds: float, evidence: bool, chains: Chains
-) -> bool:
-    """Whether P(H1) and all lengthscales are known well enough.
-
-    While one hypothesis was never visited, and no other chains estimate the evidence, that also takes a visit to be
-    unlikely in the steps that are left.
-    """
-    log_odds = chains.log_bf10 + log_prior_odds
-    given = probability(log_odds)
-    if _prob_h1_error(chains, given, log_odds) > _SMALL_ERROR:
-        return False
-    under_h1 = chains.given == 1
-    if not evidence and (under_h1.all() or not under_h1.any()):
-        chance = float((1.0 - given if under_h1.all() else given).mean())
-        if chance * settings.chains * (settings.steps - chains.steps) > _UNLIKELY_VISITS:
-            return False
-    return known_well([given, *_log_lengthscales(target, data, chains.positions)])
-
-
-def _converged_apart(target: Target, data: Data, coherent: bool, log_prior_odds: float, chains: Chains) -> bool:
-    """Whether log BF10 and all lengthscales under each hypothesis are known well enough."""
-    h0, h1 = np.split(chains.log_bf10, 2)
-    _, error, _ = bridge(h0, h1, None if coherent else log_prior_odds)
-    if error > _SMALL_LOG_ERROR:
-        return False
-    halves = np.split(chains.positions, 2)
-    return known_well(draws for half in halves for draws in _log_lengthscales(target, data, half))
-
-
-def _log_lengthscales(target: Target, data: Data, positions: Array) -> list[Array]:
-    """Of each lengthscale, standardised, (chains, draws)."""
-    return list(np.moveaxis(np.log(target.lengthscales_of(positions, data)), -1, 0))
 
 
 def _result(
@@ -244,7 +165,7 @@ def _result(
         lengthscales=lengthscales,
         amplitudes=None if plan.model.amplitude is None else np.exp(chains.positions[:, :, -1]),
         log_bf10_given=chains.log_bf10,
-        prob_h1_error=_prob_h1_error(chains, given, log_odds),
+        prob_h1_error=prob_h1_error(chains, given, log_odds),
         prior_odds=prior_odds,
         evidence=estimate,
         relevance=relevance,
@@ -273,30 +194,9 @@ def _result(
             notes=samples.notes + (() if pairs is None else pairs.notes),
             steps=chains.steps,
             stopped="converged" if chains.steps < settings.steps else "steps",
+            flat=all(map(question.is_flat_at, _by_column(question, target, data, _spread(chains, _CHECKED_DRAWS)))),
         ),
     )
-
-
-def _prob_h1_error(chains: Chains, given: Array, log_odds: Array) -> float:
-    """Standard error of the mean of P(H1 | parameters): from its autocorrelation or from the labels, the larger one."""
-    return max(float(given.std() / np.sqrt(effective_size(given))), _label_error(chains, given, log_odds))
-
-
-def _label_error(chains: Chains, given: Array, log_odds: Array) -> float:
-    """Standard error of the mean of P(H1 | parameters) from how rarely the hypothesis changes.
-
-    The mean is w m₁ + (1 - w) m₀ with w the share of draws under H1 and m the mean under each hypothesis. As a chain of
-    two states that moves with probabilities α = m₀ and β = 1 - m₁ the share w has variance 2 w (1 - w)/(N (α + β)).
-    Where few draws are effective this sees what the autocorrelation of a short chain hides. If only one hypothesis was
-    visited, the probability of the other is known by its order of magnitude at best.
-    """
-    under_h1 = chains.given == 1
-    if under_h1.all() or not under_h1.any():
-        rarer = min(np.logaddexp.reduce(-np.logaddexp(0.0, t), axis=None) for t in (log_odds, -log_odds))
-        return float(np.exp(rarer) / given.size)
-    h0, h1 = float(given[~under_h1].mean()), float(given[under_h1].mean())
-    share, rate = h0 / (h0 + 1.0 - h1), h0 + 1.0 - h1
-    return abs(h1 - h0) * float(np.sqrt(2.0 * share * (1.0 - share) / (given.size * rate)))
 
 
 def _losses(target: Target, data: Data, positions: Array, log_bf10: Array) -> Array:
@@ -347,6 +247,18 @@ def _relevance(columns: tuple[str, ...], h0: Array, h1: Array, log_ratio: Array 
     )
 
 
+def _spread(chains: Chains, count: int) -> Array:
+    """Positions of at most so many draws, spread over the chains."""
+    positions = chains.positions.reshape(-1, chains.positions.shape[-1])
+    return positions[np.linspace(0, len(positions) - 1, min(len(positions), count)).astype(int)]
+
+
+def _by_column(question: Question, target: Target, data: Data, positions: Array) -> Array:
+    """The lengthscale of each column, standardised, at positions (m, P), as (m, D)."""
+    lengthscales = target.lengthscales_of(positions, data)
+    return np.asarray(np.broadcast_to(lengthscales, (len(positions), question.samples.n_columns)))
+
+
 def _density_error(question: Question, target: Target, data: Data, chains: Chains) -> float:
     """Largest difference, at draws spread over the chains, between the sampled evidence and that of `evaluate`.
 
@@ -357,13 +269,9 @@ def _density_error(question: Question, target: Target, data: Data, chains: Chain
         return 0.0
     from twosample.posterior.gibbs import evaluate
 
-    positions = chains.positions.reshape(-1, chains.positions.shape[-1])
-    positions = positions[np.linspace(0, len(positions) - 1, min(len(positions), _CHECKED_DRAWS)).astype(int)]
+    positions = _spread(chains, _CHECKED_DRAWS)
     sampled = evaluate(target, positions, data)
-    lengthscales = np.broadcast_to(
-        target.lengthscales_of(positions, data), (len(positions), question.samples.n_columns)
-    )
-    evidences = [question.evidence_at(row) for row in lengthscales]
+    evidences = [question.evidence_at(row) for row in _by_column(question, target, data, positions)]
     exact = np.array([[one.log_h0[0], one.log_h1[0]] for one in evidences])
     difference = sampled - exact
     return float(np.abs(difference - difference.mean(axis=0)).max())
@@ -372,6 +280,8 @@ def _density_error(question: Question, target: Target, data: Data, chains: Chain
 def doubts(result: GibbsResult) -> Iterator[TwoSampleWarning]:
     """What to warn about."""
     diagnostics, settings = result.diagnostics, result.settings
+    if diagnostics.flat:
+        yield answer.out_of_reach()
     disagreement = diagnostics.largest_r_hat
     if disagreement > _LARGEST_R_HAT:
         yield ConvergenceWarning(
