@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from twosample import answer, each, kernels, models, permutation, sampling
-from twosample.arguments import Seed, count_of, generator_of, positive, share_of
+from twosample.arguments import Seed, count_of, generator_of, is_one_of, positive, share_of
 from twosample.arrays import Array
 from twosample.data import Samples
 from twosample.each_result import EachResult
@@ -396,7 +396,7 @@ def gibbs(
     settings = Settings.checked(steps, burn_in, thinning, hmc_steps, adapt_steps, chains, early_stop)
     if evidence not in (True, False, None):
         raise InputError(f"evidence: must be True, False or None, not {evidence!r}", argument="evidence")
-    if kernel not in ("rbf", "ard"):
+    if not is_one_of(kernel, ("rbf", "ard")):
         raise InputError(f"kernel: {kernel!r} is unknown to gibbs", argument="kernel", remedy="use 'rbf' or 'ard'")
     chosen = models.resolve(model)
     samples = _samples(x, y, chosen, paired, scale, nan_policy)

@@ -11,6 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+import numpy as np
+
+from twosample.errors import InputTypeError
+
 __all__ = ["Progress", "Report", "WorkCounter", "announce", "duration", "progress_bar"]
 
 Progress = bool | Callable[[float], object]
@@ -65,6 +69,10 @@ def progress_bar(progress: Progress) -> Iterator[Report | None]:
     if callable(progress):
         yield lambda share, words="": progress(share)
         return
+    if not isinstance(progress, bool | np.bool_):
+        raise InputTypeError(
+            f"progress: expected True, False or a function, got {type(progress).__name__}", argument="progress"
+        )
     if not progress or sys.stderr is None:
         yield None
         return

@@ -250,7 +250,7 @@ def _relevance(columns: tuple[str, ...], h0: Array, h1: Array, log_ratio: Array 
 def _spread(chains: Chains, count: int) -> Array:
     """Positions of at most so many draws, spread over the chains."""
     positions = chains.positions.reshape(-1, chains.positions.shape[-1])
-    return positions[np.linspace(0, len(positions) - 1, min(len(positions), count)).astype(int)]
+    return np.asarray(positions[np.linspace(0, len(positions) - 1, min(len(positions), count)).astype(int)])
 
 
 def _by_column(question: Question, target: Target, data: Data, positions: Array) -> Array:

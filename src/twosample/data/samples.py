@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from twosample.arguments import is_one_of
 from twosample.data.copies import copied_rows
 from twosample.data.reading import Table, check_finite, finite_rows, read
 from twosample.data.views import Limits, View, given_scale
@@ -343,7 +344,7 @@ def _is_empty(values: Any) -> bool:
 
 
 def _check_policy(nan_policy: str) -> None:
-    if nan_policy not in ("raise", "omit"):
+    if not is_one_of(nan_policy, ("raise", "omit")):
         raise InputError(f'nan_policy must be "raise" or "omit", not {nan_policy!r}', argument="nan_policy")
 
 
