@@ -17,6 +17,7 @@ __all__ = [
     "Seed",
     "check_level",
     "count_of",
+    "finite_of",
     "generator_of",
     "is_one_of",
     "lengthscales_of",
@@ -93,6 +94,14 @@ def positive(value: float, name: str) -> float:
     number = _real(value)
     if not 0.0 < number < np.inf:
         raise InputError(f"{name}: must be a positive, finite number, not {value!r:.40}", argument=name)
+    return number
+
+
+def finite_of(value: float, name: str) -> float:
+    """The value as a float, if it is a finite number."""
+    number = _real(value)
+    if not math.isfinite(number):
+        raise InputError(f"{name}: must be a finite number, not {value!r:.40}", argument=name)
     return number
 
 

@@ -21,7 +21,7 @@ from twosample.posterior.bridge import bridge
 from twosample.posterior.chains import Chains, Settings
 from twosample.posterior.convergence import effective_size, r_hat
 from twosample.posterior.passes import Passes
-from twosample.posterior.watching import Progress, converged, converged_apart, prob_h1_error
+from twosample.posterior.watching import Progress, converged, converged_apart, prob_h1_error, rarer
 from twosample.progress import Report
 from twosample.threads import one_thread
 
@@ -180,9 +180,9 @@ def _result(
         model=plan.model,
         settings=settings,
         diagnostics=GibbsDiagnostics(
-            ess_prob_h1=effective_size(given),
+            ess_prob_h1=effective_size(rarer(log_odds)),
             ess_lengthscales=np.array([effective_size(series) for series in log_lengthscales]),
-            r_hat_prob_h1=r_hat(given),
+            r_hat_prob_h1=r_hat(rarer(log_odds)),
             r_hat_lengthscales=np.array([r_hat(series) for series in log_lengthscales]),
             switches=chains.switches,
             divergences=chains.divergences,

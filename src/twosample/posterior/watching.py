@@ -19,7 +19,7 @@ from twosample.threads import cores
 if TYPE_CHECKING:
     from twosample.posterior.density import Data, Target
 
-__all__ = ["Progress", "converged", "converged_apart", "prob_h1_error"]
+__all__ = ["Progress", "converged", "converged_apart", "prob_h1_error", "rarer"]
 
 # Chains stop where their estimates of P(H1) and of log BF10 have smaller errors than these, and so few visits of the
 # other hypothesis are to be expected of the steps that are left.
@@ -90,10 +90,10 @@ def converged(
         return False
     under_h1 = chains.given == 1
     if not evidence and (under_h1.all() or not under_h1.any()):
-        chance = float((1.0 - given if under_h1.all() else given).mean())
+        chance = float(probability(-log_odds if under_h1.all() else log_odds).mean())
         if chance * settings.chains * (settings.steps - chains.steps) > _UNLIKELY_VISITS:
             return False
-    return known_well([given, *_log_lengthscales(target, data, chains.positions)])
+    return known_well([rarer(log_odds), *_log_lengthscales(target, data, chains.positions)])
 
 
 def converged_apart(target: Target, data: Data, coherent: bool, log_prior_odds: float, chains: Chains) -> bool:
@@ -109,6 +109,11 @@ def converged_apart(target: Target, data: Data, coherent: bool, log_prior_odds: 
 def _log_lengthscales(target: Target, data: Data, positions: Array) -> list[Array]:
     """Of each lengthscale, standardised, (chains, draws)."""
     return list(np.moveaxis(np.log(target.lengthscales_of(positions, data)), -1, 0))
+
+
+def rarer(log_odds: Array) -> Array:
+    """The probability of the less likely hypothesis at each draw, which keeps its digits; as good as that of H1."""
+    return min(probability(log_odds), probability(-log_odds), key=lambda given: float(given.mean()))
 
 
 def prob_h1_error(chains: Chains, given: Array, log_odds: Array) -> float:
