@@ -36,7 +36,9 @@ def one(case: tuple[str, str, int]) -> tuple[bool, bool, bool]:
     x, y = rng.normal(size=(ROWS, COLUMNS)), rng.normal(size=(ROWS, COLUMNS))
     changed = rng.choice(COLUMNS, 2, replace=False)
     y[:, changed] = KINDS[kind](y[:, changed])
-    result = ts.gibbs(x, y, model=model, kernel="ard", chains=1, steps=150, burn_in=50, hmc_steps=3, thinning=1)
+    result = ts.gibbs(
+        x, y, model=model, kernel="ard", chains=1, steps=150, burn_in=50, hmc_steps=3, thinning=1, early_stop=False
+    )
     truth = {str(column) for column in changed}
     sampled = set(result.relevance.columns[:2])
     tested = {row.column for row in ts.test(x, y).by_column[:2]}

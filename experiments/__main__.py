@@ -19,6 +19,7 @@ from experiments.pictures import save_png
 from experiments.reading import read_all
 from experiments.runner import Experiment, Log, Refusal
 from twosample.errors import MissingExtraError
+from twosample.records import write_whole
 from twosample.threads import cores
 
 _INTERRUPTED = 130
@@ -125,7 +126,8 @@ def write_gallery(check: bool, folder: Path) -> None:
         _check_claims(gallery.verdicts(found))
         return
     path = runner.HERE.parent / "docs" / "gallery.md" if folder == runner.HERE else folder / "gallery.md"
-    path.write_text(gallery.markdown(found, folder / "results", path), encoding="utf-8")
+    text = gallery.markdown(found, folder / "results", path)
+    write_whole(path, lambda file: file.write(text.encode()))
     click.echo(f"gallery: {path}")
 
 
@@ -166,9 +168,8 @@ def show_times(names: tuple[str, ...], save: bool, folder: Path) -> None:
     click.echo(f"{'everything':20} {'':50} {'':9} {total:9.0f} s")
     if save:
         path = folder / "results" / "times.json"
-        path.write_text(
-            json.dumps({"processor_seconds": totals, "all": round(total)}, indent=1) + "\n", encoding="utf-8"
-        )
+        text = json.dumps({"processor_seconds": totals, "all": round(total)}, indent=1) + "\n"
+        write_whole(path, lambda file: file.write(text.encode()))
 
 
 def _chosen(names: tuple[str, ...]) -> list[Experiment]:

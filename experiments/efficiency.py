@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.curves import COLORS, FAINT, INK, NAMES, head
 from experiments.reading import CERTAIN, Reading, is_null
+from twosample.records import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,7 +61,8 @@ def write(path: Path, efficiency: Mapping[str, Any]) -> None:
 
     lines = [f"{text(key)}: {text(value)}" for key, value in efficiency.items() if key != "rows"]
     body = '"rows": [\n' + ",\n".join(map(text, efficiency["rows"])) + "\n]"
-    path.write_text("{\n" + ",\n".join([*lines, body]) + "\n}\n", encoding="utf-8")
+    whole = "{\n" + ",\n".join([*lines, body]) + "\n}\n"
+    write_whole(path, lambda file: file.write(whole.encode()))
 
 
 def draw(efficiency: Mapping[str, Any]) -> Figure:

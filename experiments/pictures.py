@@ -6,6 +6,8 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from twosample.records import write_whole
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -21,4 +23,4 @@ def save_png(figure: Figure, path: Path, *, dpi: int = 110, colors: int = 128) -
     with Image.open(picture) as image:
         # Other methods give up colours that cover little, such as those of a legend.
         palette = image.convert("RGB").quantize(colors, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-        palette.save(path, optimize=True)
+        write_whole(path, lambda file: palette.save(file, format="png", optimize=True))

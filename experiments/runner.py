@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import twosample as ts
+from twosample.records import write_whole
 from twosample.threads import one_thread
 
 if TYPE_CHECKING:
@@ -329,12 +330,5 @@ def _write(path: Path, results: dict[str, Any]) -> None:
     head = [f"{text(key)}: {text(value)}" for key, value in results.items() if key != "cells"]
     body = '"cells": [\n' + ",\n".join(map(text, results["cells"])) + "\n]"
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write("{\n" + ",\n".join([*head, body]) + "\n}\n")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    whole = "{\n" + ",\n".join([*head, body]) + "\n}\n"
+    write_whole(path, lambda file: file.write(whole.encode()))

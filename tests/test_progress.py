@@ -1,11 +1,12 @@
 """Progress: a bar only on a terminal and only if the work lasts, with share and time left, and gone at the end."""
 
+import time
 from types import SimpleNamespace
 
 import pytest
 
 from twosample import progress
-from twosample.progress import WorkCounter, progress_bar
+from twosample.progress import WorkCounter, announce, progress_bar
 
 CLEAR = "\r\x1b[2K"
 
@@ -101,13 +102,101 @@ def test_odd_shares_and_narrow_terminals(terminal, clock, monkeypatch):
     assert all(len(line) < 40 for line in terminal.lines())
 
 
-@pytest.mark.parametrize(("wanted", "is_terminal"), [(True, False), (False, True), (False, False)])
-def test_nothing_is_shown_elsewhere(wanted, is_terminal, monkeypatch):
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_nothing_is_shown_where_it_is_not_wanted(is_terminal, monkeypatch):
     terminal = Terminal(is_terminal)
     monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=terminal))
-    with progress_bar(wanted) as report:
+    with progress_bar(False) as report:
         assert report is None
     assert terminal.text == ""
+
+
+def test_no_stderr_at_all(monkeypatch):
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=None))
+    with progress_bar(True) as report:
+        assert report is None
+
+
+# ---- lines where there is no terminal
+
+
+@pytest.fixture
+def log(monkeypatch):
+    log = Terminal(is_terminal=False)
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=log))
+    return log
+
+
+def wait_for(condition):
+    ends = time.monotonic() + 20.0
+    while not condition():
+        assert time.monotonic() < ends
+        time.sleep(0.002)
+
+
+def test_a_line_tells_share_and_time_left(log, clock):
+    with progress_bar(True) as report:
+        assert report.line() == "0 % done"
+        clock.now += 129.0
+        report(0.35)
+        # The other 65 % take 129 × 65 / 35 seconds.
+        assert report.line() == "35 % done, about 4 min left"
+        report(0.35, "burn-in")
+        assert report.line() == "35 % done, about 4 min left, burn-in"
+        report(1.0)
+        assert report.line() == "100 % done, about 10 s left"
+    assert log.text == ""
+
+
+def test_a_line_every_half_minute_also_where_nothing_is_reported(log, clock, monkeypatch):
+    assert progress._LINE_EVERY_SECONDS == 30.0
+    monkeypatch.setattr(progress, "_LINE_EVERY_SECONDS", 0.02)
+    with progress_bar(True) as report:
+        wait_for(lambda: log.text.count("\n") == 2)
+        clock.now += 60.0
+        report(0.5)
+        wait_for(lambda: log.text.count("\n") >= 6)
+    lines = log.text.splitlines()
+    assert lines[:2] == ["twosample: 0 % done"] * 2
+    assert lines[-1] == "twosample: 50 % done, about 60 s left"
+    after = log.text
+    time.sleep(0.1)
+    assert log.text == after
+
+
+def test_nothing_is_said_of_work_shorter_than_half_a_minute(log):
+    with progress_bar(True) as report:
+        report(0.5)
+    assert log.text == ""
+
+
+def test_lines_end_with_an_error_too_and_need_no_reader(log, monkeypatch):
+    def broken(text):
+        log.tried = True
+        raise BrokenPipeError
+
+    monkeypatch.setattr(progress, "_LINE_EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(log, "write", broken)
+    with pytest.raises(KeyboardInterrupt), progress_bar(True) as report:
+        wait_for(lambda: hasattr(log, "tried"))
+        raise KeyboardInterrupt
+    assert not report._thread.is_alive()
+
+
+def test_announcements(terminal, clock):
+    with progress_bar(True) as report:
+        clock.now += 30.0
+        report(0.25)
+        announce(report, "about 6 min for at most 2,000 steps")
+        assert terminal.text.endswith(CLEAR + "twosample: about 6 min for at most 2,000 steps\n")
+    announce(None, "nobody listens")
+    announce(lambda share, words="": None, "nor here")
+
+
+def test_announcements_in_a_log(log):
+    with progress_bar(True) as report:
+        announce(report, "about 6 min")
+    assert log.text == "twosample: about 6 min\n"
 
 
 def test_a_function_is_told_the_share_only(terminal):

@@ -77,7 +77,7 @@ def test_one_lengthscale(one):
     assert (one.kernel, one.model, one.prior_odds) == ("rbf", models.PRESETS["paper"], 1.0)
     assert (one.n_x, one.n_y, one.columns, one.paired) == (24, 24, ("0",), False)
     assert one.points.shape == (8, 1)
-    assert one.settings == Settings(400, 100, 2, 3, 3, 2)
+    assert one.settings == Settings(400, 100, 2, 3, 3, 2, early_stop=True)
     assert one.diagnostics.density_error < 1e-8
     assert one.diagnostics.pairs == 24
     assert 0 < one.prob_h1_error < 0.2

@@ -11,19 +11,25 @@ import numpy as np
 
 from twosample.drivers import TestOf, drivers
 from twosample.effect import Effect, combine, of_part
-from twosample.errors import AccuracyWarning
-from twosample.evidence import Evidence, amplitudes, probability
+from twosample.engines import local
+from twosample.errors import AccuracyWarning, FlatFeaturesWarning, Setting
+from twosample.evidence import Evidence, amplitudes, are_flat, probability
 from twosample.mixture import Mixture, OneTest
 from twosample.posterior.lengthscale import H0, H1, LengthscalePosterior, wanted_error
 from twosample.result import Amplitude, Diagnostics, Lengthscale, TwoSampleResult, strength
+from twosample.sketch import Sketch
 from twosample.witness import Driver, WitnessPosterior
 
 if TYPE_CHECKING:
+    from twosample.arrays import Array
+    from twosample.data import Samples
     from twosample.plan import Plan
-    from twosample.sketch import Sketch
+    from twosample.statistics import FeatureStatistics
 
-__all__ = ["inaccurate", "result"]
+__all__ = ["features_are_flat", "flat_at", "flat_features", "flat_lengthscales", "inaccurate", "out_of_reach", "result"]
 
+# Of many lengthscales, so many are enough to see whether features vary at any of them.
+_LOOKED_AT = 5
 # Tests with less posterior probability do not count in the effect.
 _LIKELY = 0.02
 
@@ -37,6 +43,7 @@ def result(
     prior_odds: float,
     sizes: tuple[int, int],
     sketches: tuple[Sketch, Sketch],
+    statistics: FeatureStatistics | None = None,
     pairs: int = 0,
     notes: tuple[str, ...] = (),
     keep_rows: bool = False,
@@ -59,6 +66,8 @@ def result(
         How many rows there were of each sample.
     sketches
         A few of them.
+    statistics
+        What was collected at these lengthscales, where it was kept.
     pairs
         Number of pairs in the pseudo-likelihood.
     notes
@@ -72,6 +81,9 @@ def result(
     log_bf10, error, converged = posterior.log_bf10, rule.error, rule.converged
     by_subset, test_of = None, None
     shown: tuple[Driver, ...] = ()
+    flat = features_are_flat(plan, evidence.lengthscales, sizes, sketches, statistics)
+    if flat:
+        notes = (*notes, str(flat_features(plan, sizes, sketches)))
     if mixture is not None:
         log_bf10, error = mixture.log_bf10, mixture.share_of_main * rule.error
         converged = rule.converged or error <= wanted_error(log_bf10, plan.tolerance)
@@ -113,6 +125,7 @@ def result(
             permutations=0,
             notes=(*plan.notes, *notes),
             points=len(plan.points),
+            flat=flat,
         ),
         witness_posterior=WitnessPosterior.of(evidence, posterior, plan.features, plan.model),
         pvalue=None,
@@ -162,6 +175,64 @@ def _effect(
     weights = np.array([weight for weight, _ in weighed])
     prob_h1 = float(probability(np.asarray(log_bf10 + math.log(prior_odds))))
     return combine(parts, weights / max(weights.sum(), _LIKELY), prob_h1)
+
+
+def features_are_flat(
+    plan: Plan,
+    lengthscales: Array,
+    sizes: tuple[int, int],
+    sketches: tuple[Sketch, Sketch],
+    statistics: FeatureStatistics | None = None,
+) -> bool:
+    """Whether at no lengthscale the features of the test of all columns vary, though the rows do."""
+    rows = sketches[0].rows, sketches[1].rows
+    if not np.concatenate(rows).size or not np.ptp(np.concatenate(rows), axis=0).any():
+        return False
+    if statistics is not None and statistics.x is not None and statistics.y is not None:
+        return bool(are_flat(statistics.x, statistics.y, plan.model).all())
+    few = np.unique(np.linspace(0, len(lengthscales) - 1, _LOOKED_AT).astype(int))[::-1]
+    return all(flat_at(plan, rows, sizes, lengthscales[[index]])[0] for index in few)
+
+
+def flat_at(plan: Plan, rows: tuple[Array, Array], sizes: tuple[int, int], lengthscales: Array) -> Array:
+    """Whether the features of these rows, a part of so many of each sample, do not vary at each lengthscale, (m,)."""
+    x, y = local.sample_moments(plan.features, rows, lengthscales)
+    return are_flat(x, y, plan.model, sum(sizes) / max(x.count + y.count, 1))
+
+
+def flat_features(plan: Plan, sizes: tuple[int, int], sketches: tuple[Sketch, Sketch]) -> FlatFeaturesWarning:
+    """The warning that features do not vary, which blames the points or the lengthscale."""
+    rows = sketches[0].rows, sketches[1].rows
+    if plan.fixed and plan.lengthscales is not None and not flat_at(plan, rows, sizes, np.array([plan.typical]))[0]:
+        given = float(plan.lengthscales[0])
+        short = "the points have hardly a row within reach" if given < plan.typical else "all rows look the same"
+        return FlatFeaturesWarning(
+            f"lengthscale: at {given * plan.view.unit:.3g} the features do not vary ({short}), so that nothing follows "
+            "from them",
+            argument="lengthscale",
+            remedy=("leave it out, or use ", Setting("lengthscale", "median")),
+        )
+    return out_of_reach()
+
+
+def out_of_reach() -> FlatFeaturesWarning:
+    """The warning that blames the points."""
+    return FlatFeaturesWarning(
+        "points: the features do not vary (they have hardly a row within reach), so that nothing follows from them",
+        argument="points",
+        remedy="leave them out, or choose points among the rows",
+    )
+
+
+def flat_lengthscales(plan: Plan, samples: Samples, lengthscales: Array) -> FlatFeaturesWarning | None:
+    """The warning that features do not vary at some of these lengthscales, if that is so."""
+    sketches, sizes = (Sketch.of(samples.x), Sketch.of(samples.y)), (samples.n_x, samples.n_y)
+    if not np.ptp(np.concatenate([sketch.rows for sketch in sketches]), axis=0).any():
+        return None
+    flat = lengthscales[flat_at(plan, (sketches[0].rows, sketches[1].rows), sizes, lengthscales)]
+    if not flat.size:
+        return None
+    return flat_features(replace(plan, fixed=True, lengthscales=flat), sizes, sketches)
 
 
 def inaccurate(answer: TwoSampleResult, why: str) -> AccuracyWarning:

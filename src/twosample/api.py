@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from twosample import answer, each, kernels, models, permutation, sampling
-from twosample.arguments import Seed, count_of, flag_of, generator_of, positive, share_of
+from twosample.arguments import Seed, count_of, flag_of, generator_of, is_one_of, positive, share_of
 from twosample.arrays import Array
 from twosample.data import Choice, Samples
 from twosample.each_result import EachResult
@@ -118,7 +118,8 @@ def test(
         Seed of the permutations, and of the random pairs that "paper" and "published" need where n_x ≠ n_y; nothing
         else is random.
     progress
-        True shows a progress bar on a terminal; a function is called with the share of work done.
+        True shows a progress bar on a terminal, and elsewhere a line on stderr every half minute; a function is called
+        with the share of work done.
     keep_rows
         Whether the result, and with it JSON and pickles, holds rows of the samples: up to 500 of each, 2,000 of one
         column, for pictures, and all of the witness. Otherwise it has what pictures need of them in aggregate, and JSON
@@ -193,6 +194,9 @@ def test(
             result = replace(result, **relabelled._asdict(), diagnostics=diagnostics)
         counter.finish()
     result = replace(result, rope=rope, left_out=samples.left_out, names=samples.names)
+    if result.diagnostics.flat:
+        sketches = Sketch.of(samples.x), Sketch.of(samples.y)
+        warn(answer.flat_features(the_plan, (samples.n_x, samples.n_y), sketches))
     if not result.diagnostics.converged:
         warn(answer.inaccurate(result, "the likelihood of the lengthscale is rough"))
     return result
@@ -360,6 +364,9 @@ def log_bf10(
     lengthscales = the_plan.standardised(lengthscale)
     with one_thread():
         [evidence] = passes.Passes(samples, the_plan.features, (chosen,), None).evidence(lengthscales)
+        doubt = answer.flat_lengthscales(the_plan, samples, lengthscales)
+    if doubt is not None:
+        warn(doubt)
     shape = () if isinstance(lengthscale, str) else np.shape(lengthscale)
     return evidence.log_bf10.reshape(shape) if shape else float(evidence.log_bf10[0])
 
@@ -386,6 +393,7 @@ def gibbs(
     adapt_steps: int = 3,
     chains: int = 4,
     evidence: bool | None = None,
+    early_stop: bool = True,
     rng: Seed = 0,
     progress: Progress = False,
 ) -> GibbsResult:
@@ -407,7 +415,8 @@ def gibbs(
     kernel
         "rbf" has one lengthscale, "ard" one for each column, with independent priors.
     steps, burn_in, thinning
-        Gibbs steps of each chain in all, how many of them are dropped, and one in how many of the others is kept.
+        Gibbs steps of each chain in all, at most; how many of them are dropped, and one in how many of the others is
+        kept.
     hmc_steps, adapt_steps
         No-U-Turn transitions in a Gibbs step, and how many of them tune the step size during the burn-in.
     chains
@@ -415,10 +424,14 @@ def gibbs(
     evidence
         Whether to also estimate log BF10 from chains that keep to one hypothesis each, which takes two more runs but
         works where the hypothesis never changes. None does so for kernel "ard".
+    early_stop
+        Whether the chains stop once they have converged: R-hat at most 1.01 and 400 effective draws of P(H1) and of
+        every log lengthscale, and an error of P(H1) below 0.01. False runs all `steps`, as the paper does.
     rng
         Seed of everything random.
     progress
-        True shows a bar with the running P(H1) on a terminal; a function is called with the share of work done.
+        True shows a bar with the running P(H1) on a terminal, and elsewhere a line on stderr every half minute; a
+        function is called with the share of work done.
 
     Returns
     -------
@@ -435,10 +448,10 @@ def gibbs(
     >>> bool(abs(result.prob_h1 - exact.prob_h1) < 5 * result.prob_h1_error)
     True
     """
-    settings = Settings.checked(steps, burn_in, thinning, hmc_steps, adapt_steps, chains)
-    wanted = kernel == "ard" if evidence is None else flag_of(evidence, "evidence")
-    if kernel not in ("rbf", "ard"):
+    settings = Settings.checked(steps, burn_in, thinning, hmc_steps, adapt_steps, chains, early_stop)
+    if not is_one_of(kernel, ("rbf", "ard")):
         raise InputError(f"kernel: {kernel!r} is unknown to gibbs", argument="kernel", remedy="use 'rbf' or 'ard'")
+    wanted = kernel == "ard" if evidence is None else flag_of(evidence, "evidence")
     chosen = models.resolve(model)
     samples = _samples(x, y, chosen, paired, scale, nan_policy, Choice.of(by, groups, columns, drop))
     the_plan = _plan(samples, chosen, "rbf", points, None, nan_policy)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import numbers
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,8 +17,10 @@ __all__ = [
     "Seed",
     "check_level",
     "count_of",
+    "finite_of",
     "flag_of",
     "generator_of",
+    "is_one_of",
     "lengthscales_of",
     "positive",
     "share_of",
@@ -25,6 +29,7 @@ __all__ = [
 Seed = int | np.random.SeedSequence | np.random.Generator | None
 
 LARGEST_LENGTHSCALE = 1e150
+_LARGEST_COUNT = 10**9
 
 
 def count_of(value: float, name: str, lowest: int) -> int:
@@ -43,6 +48,8 @@ def count_of(value: float, name: str, lowest: int) -> int:
         raise InputTypeError(f"{name}: expected a whole number, got {type(value).__name__}", argument=name)
     if value < lowest:
         raise InputError(f"{name}: must be at least {lowest}, not {value}", argument=name)
+    if value > _LARGEST_COUNT:
+        raise InputError(f"{name}: must be at most {_LARGEST_COUNT:,}, not {value!s:.40}", argument=name)
     return int(value)
 
 
@@ -57,6 +64,17 @@ def flag_of(value: bool, name: str) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise InputTypeError(f"{name}: must be True or False, not {value!r:.40}", argument=name)
     return bool(value)
+
+
+def is_one_of(value: object, choices: Iterable[str]) -> bool:
+    """Whether the value is one of these words; anything else, such as an array, is not.
+
+    Examples
+    --------
+    >>> is_one_of("omit", ("raise", "omit")), is_one_of(np.zeros(2), ("raise", "omit"))
+    (True, False)
+    """
+    return isinstance(value, str) and value in tuple(choices)
 
 
 def lengthscales_of(lengthscale: ArrayLike, unit: float) -> Array:
@@ -85,14 +103,29 @@ def lengthscales_of(lengthscale: ArrayLike, unit: float) -> Array:
     return np.clip(values.ravel().astype(np.float64) / unit, 1.0 / LARGEST_LENGTHSCALE, LARGEST_LENGTHSCALE)
 
 
+def _real(value: object) -> float:
+    """The value as a float, NaN for what is no number, infinite for what is too large."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
 def positive(value: float, name: str) -> float:
     """The value as a float, if it is positive and finite."""
-    try:
-        number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else np.nan
-    except OverflowError:
-        number = np.inf
+    number = _real(value)
     if not 0.0 < number < np.inf:
         raise InputError(f"{name}: must be a positive, finite number, not {value!r:.40}", argument=name)
+    return number
+
+
+def finite_of(value: float, name: str) -> float:
+    """The value as a float, if it is a finite number."""
+    number = _real(value)
+    if not math.isfinite(number):
+        raise InputError(f"{name}: must be a finite number, not {value!r:.40}", argument=name)
     return number
 
 
@@ -104,16 +137,15 @@ def share_of(value: float, name: str, low: float = 0.0) -> float:
     >>> share_of(0.05, "fdr")
     0.05
     """
-    number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else np.nan
+    number = _real(value)
     if not low < number < 1.0:
         raise InputError(f"{name}: must be a number between {low:g} and 1, not {value!r:.40}", argument=name)
     return number
 
 
 def check_level(level: float) -> None:
-    """Refuse a probability of an interval that is not between 0 and 1."""
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level: must be between 0 and 1, not {level}", argument="level")
+    """Refuse a probability of an interval that is not a number between 0 and 1."""
+    share_of(level, "level")
 
 
 def generator_of(rng: Seed) -> np.random.Generator:

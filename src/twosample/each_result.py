@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from twosample import models
+from twosample.arguments import count_of
 from twosample.arrays import Array, Indices
 from twosample.frames import FrameKind, to_frame
 from twosample.records import Record
@@ -172,6 +173,7 @@ class EachResult(Record):
 
     def summary(self, top: int = _SHOWN_ROWS) -> str:
         """The answer in a few lines of text, with the first `top` rows of the table."""
+        top = count_of(top, "top", 0)
         singles = len(self) - sum(name in self.groups for name in self.column)
         found = self.discoveries
         groups_found = sum(name in self.groups for name in found)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample import prior
-from twosample.arguments import check_level
+from twosample.arguments import check_level, finite_of
 from twosample.arrays import Array
 from twosample.evidence import Evidence, Spectrum, amplitudes, needs_exact_spectra, spectrum
 from twosample.records import Comparable
@@ -127,6 +127,7 @@ class Quantity(Comparable):
 
     def exceeding(self, threshold: float) -> float:
         """Posterior probability of more than a threshold."""
+        threshold = finite_of(threshold, "threshold")
         if threshold < self.null:
             return 1.0
         return self.prob_h1 * (1.0 - float(np.interp(threshold, self.values, self.cumulative)))

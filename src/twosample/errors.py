@@ -14,6 +14,7 @@ __all__ = [
     "DownloadError",
     "DroppedDataWarning",
     "DuplicateRowsWarning",
+    "FlatFeaturesWarning",
     "IdentifierWarning",
     "InputError",
     "InputTypeError",
@@ -140,6 +141,10 @@ class DatesWarning(TwoSampleWarning):
 
 class IdentifierWarning(TwoSampleWarning):
     """A column looks as if it numbers the rows, and would decide the answer."""
+
+
+class FlatFeaturesWarning(TwoSampleWarning):
+    """The features hardly vary from row to row, so that nothing follows from them."""
 
 
 class AccuracyWarning(TwoSampleWarning):

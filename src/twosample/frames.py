@@ -22,7 +22,7 @@ def to_frame(content: dict[str, Any], kind: FrameKind) -> Any:
     >>> to_frame({"column": ["a", "b"], "prob": [0.9, 0.2]}, "polars").shape
     (2, 2)
     """
-    if kind not in _KINDS:
+    if not isinstance(kind, str) or kind not in _KINDS:
         raise InputError(
             f"kind: {kind!r} is unknown", argument="kind", remedy=f"use one of {', '.join(map(repr, _KINDS))}"
         )

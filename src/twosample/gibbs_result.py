@@ -87,6 +87,8 @@ class BridgeEstimate(Comparable):
         How far the posteriors of the parameters under the two hypotheses overlap, between 0 and 1.
     lengthscales_h0, lengthscales_h1
         Draws under each hypothesis, (chains, draws, L).
+    steps
+        Gibbs steps of each chain that were run, the burn-in included; None in files of older versions.
     """
 
     log_bf10: float
@@ -94,6 +96,7 @@ class BridgeEstimate(Comparable):
     overlap: float
     lengthscales_h0: Array
     lengthscales_h1: Array
+    steps: int | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,6 +127,13 @@ class GibbsDiagnostics(Comparable):
         One sentence for everything that was dropped or warned about.
     points
         Number of evaluation points; 0 in files of the first schema.
+    steps
+        Gibbs steps of each chain that were run, the burn-in included; None in files of older versions, where it is the
+        number in the settings.
+    stopped
+        Why there are no more: "converged" where the chains had converged before the last of the steps, else "steps".
+    flat
+        Whether the features do not vary at the lengthscales of the draws, so that nothing follows from them.
     """
 
     ess_prob_h1: float
@@ -139,6 +149,9 @@ class GibbsDiagnostics(Comparable):
     pairs: int
     notes: tuple[str, ...]
     points: int = 0
+    steps: int | None = None
+    stopped: str = "steps"
+    flat: bool = False
 
     @property
     def largest_r_hat(self) -> float:
@@ -255,7 +268,7 @@ class GibbsResult(Record):
     @property
     def verdict(self) -> str:
         """The Bayes factor in words; see `twosample.result.verdict`."""
-        return verdict(self.log_bf10)
+        return verdict(self.log_bf10, flat=self.diagnostics.flat)
 
     def _log_probabilities(self) -> tuple[float, float]:
         """Log of the mean of P(H0 | parameters) and of P(H1 | parameters)."""
@@ -308,12 +321,18 @@ class GibbsResult(Record):
         lines += [
             f"  data                 {data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)}",
             f"  model                {self.model.name}, kernel {self.kernel}, {points} evaluation points",
-            f"  chains               {chains} of {settings.steps} steps ({settings.burn_in} burn-in), "
+            f"  chains               {chains} of {self._steps_in_words()}, "
             f"{diagnostics.ess_prob_h1:.0f} effective draws of P(different), R-hat {diagnostics.largest_r_hat:.3f}, "
             f"{int(diagnostics.switches.sum())} changes of hypothesis, "
             f"{int(diagnostics.divergences.sum())} divergences",
         ]
         return "\n".join(lines + [f"  note                 {note}" for note in diagnostics.notes])
+
+    def _steps_in_words(self) -> str:
+        """How many steps there were, and why no more."""
+        settings, diagnostics = self.settings, self.diagnostics
+        steps = f"{diagnostics.steps or settings.steps} steps ({settings.burn_in} burn-in)"
+        return f"{steps}, converged before {settings.steps}" if diagnostics.stopped == "converged" else steps
 
     def _shown_lengthscales(self) -> list[tuple[int, str]]:
         """Index and name of the lengthscales to print: of several those of the most relevant columns."""

@@ -261,6 +261,9 @@ class Plan(Record):
         keep_rows = flag_of(keep_rows, "keep_rows")
         with one_thread():
             result = self.answer(statistics, prior_odds=prior_odds, keep_rows=keep_rows)
+        if result.diagnostics.flat:
+            sizes, sketches = (result.n_x, result.n_y), (statistics.sketch_x, statistics.sketch_y)
+            warn(answer.flat_features(self, sizes, sketches))
         if not result.diagnostics.converged:
             warn(answer.inaccurate(result, "collect statistics with plan.refined() for a smaller one"))
         return result
@@ -310,6 +313,7 @@ class Plan(Record):
             prior_odds=prior_odds,
             sizes=(statistics.n_x, statistics.n_y),
             sketches=(statistics.sketch_x, statistics.sketch_y),
+            statistics=statistics,
             notes=statistics.notes,
             keep_rows=keep_rows,
         )

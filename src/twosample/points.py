@@ -131,7 +131,7 @@ def evaluation_points(points: int | ArrayLike, samples: Samples, rows: Array) ->
         if points < 1:
             raise InputError(f"points: need at least 1 evaluation point, not {points}", argument="points")
         return choose(rows, int(points))
-    if np.ndim(points) == 0 and not hasattr(points, "columns"):
+    if not isinstance(points, list | tuple) and np.ndim(points) == 0 and not hasattr(points, "columns"):
         raise InputTypeError(f"points: expected a count or an array of points, not {points!r}", argument="points")
     given, names = as_rows(points, "points")
     if names is not None and set(samples.columns) <= set(names):

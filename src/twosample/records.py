@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
+import stat
 import types
 from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
@@ -31,6 +33,8 @@ _Record = TypeVar("_Record")
 
 # The form of the files; it grows when older versions would misread them. Files without a number are of the first.
 _SCHEMA = 2
+# More links than this, one behind the other, are a circle.
+_MOST_LINKS = 40
 
 # Of a text within a short form.
 _LONGEST_TEXT = 40
@@ -213,38 +217,49 @@ def to_json(content: dict[str, Any], path: str | Path | None) -> str:
 
 
 def write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file beside its place and move it there, so that it is whole or not there.
+    """Write a file beside its place and move it there: at any moment the old file is there, or the whole new one.
 
-    What is there and cannot be replaced (a pipe, a link, a file that is not to be written, a folder) is written to
-    directly, or refused as always.
+    A link stays, and the file behind it is replaced. What cannot be replaced (a pipe, a terminal, a folder, a file that
+    is not to be written) is written to directly, or refused as always.
     """
-    if path.is_symlink() or (path.exists() and not (path.is_file() and os.access(path, os.W_OK))):
+    target = _replaceable(path)
+    if target is None:
         with path.open("wb") as file:
             write(file)
         return
-    import tempfile
+    import secrets
 
-    name = None
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0
+    beside = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}.part")
     try:
-        descriptor, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
-        with os.fdopen(descriptor, "wb") as file:
+        with open(beside, "xb", opener=lambda name, flags: os.open(name, flags, mode or 0o666)) as file:
             write(file)
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode:
+            os.chmod(beside, mode)
+        os.replace(beside, target)
     except BaseException as error:
-        if name is not None:
-            os.unlink(name)
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
         if isinstance(error, OSError) and error.errno is not None:
             # About the file that was asked for, not about the one that stands in for it.
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise
 
 
-def _umask() -> int:
-    """The mask of new files, which can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+def _replaceable(path: Path) -> Path | None:
+    """The file, behind all links, that a new one can take the place of; None for anything else."""
+    if path.exists() and not (path.is_file() and os.access(path, os.W_OK)):
+        return None
+    for _ in range(_MOST_LINKS):
+        path = path.absolute()
+        if path.parts[1:2] in (("dev",), ("proc",)):  # a link such as /dev/stdout is to what others write to as well
+            return None
+        if not path.is_symlink():
+            return path
+        path = path.parent / os.readlink(path)
+    return None
 
 
 def from_json(kind: type[_Record], source: str | Path) -> _Record:

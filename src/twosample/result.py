@@ -49,8 +49,10 @@ def strength(log_bf10: float) -> str:
     return next(words for limit, words in _STRENGTHS if abs(log_bf10) <= limit)
 
 
-def verdict(log_bf10: float) -> str:
+def verdict(log_bf10: float, *, flat: bool = False) -> str:
     """The Bayes factor in words, on the scale of Kass and Raftery (1995), in both directions.
+
+    Where the features do not vary (`flat`) it says nothing, whatever it is.
 
     Examples
     --------
@@ -61,6 +63,8 @@ def verdict(log_bf10: float) -> str:
     >>> verdict(0.3)
     'no clear evidence either way'
     """
+    if flat:
+        return "no clear evidence either way: the features do not vary"
     words = strength(log_bf10)
     if not words:
         return "no clear evidence either way"
@@ -165,6 +169,8 @@ class Diagnostics:
         Whether that error is within the tolerance.
     points
         Number of evaluation points; 0 in files of the first schema.
+    flat
+        Whether the features of the test of all columns do not vary, so that nothing follows from them.
     """
 
     evaluations: int
@@ -174,6 +180,7 @@ class Diagnostics:
     notes: tuple[str, ...]
     converged: bool = True
     points: int = 0
+    flat: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -324,6 +331,8 @@ class TwoSampleResult(BayesFactor):
     @property
     def verdict(self) -> str:
         """Evidence and size of the difference in words, or how large one could have been missed."""
+        if self.diagnostics.flat and self.by_subset is None:
+            return verdict(0.0, flat=True)
         words = verdict(self.log_bf10)
         if self.effect is None or not strength(self.log_bf10):
             return words

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twosample import answer
 from twosample.arrays import Array
 from twosample.data import Samples
 from twosample.errors import AccuracyWarning, ConvergenceWarning, MissingExtraError, Setting, TwoSampleWarning
@@ -15,8 +17,12 @@ from twosample.evidence import Evidence, probability
 from twosample.gibbs_result import BridgeEstimate, GibbsDiagnostics, GibbsResult, Relevance
 from twosample.pairs import Pairs
 from twosample.plan import Plan
+from twosample.posterior.bridge import bridge
 from twosample.posterior.chains import Chains, Settings
+from twosample.posterior.convergence import effective_size, r_hat
 from twosample.posterior.passes import Passes
+from twosample.posterior.watching import Progress, converged, converged_apart, prob_h1_error, rarer
+from twosample.progress import Report
 from twosample.threads import one_thread
 
 if TYPE_CHECKING:
@@ -63,16 +69,25 @@ class Question:
         return Target(plan.model, plan.kernel, samples.n_columns if self.several else 1, only_pairs), data
 
     def evidence_at(self, lengthscales: Array) -> Evidence:
-        """The evidence at one lengthscale for each column, (D,).
+        """The evidence at one lengthscale for each column, (D,)."""
+        plan, overall = self._with_one(lengthscales)
+        passes = Passes(self.samples, plan.features, (plan.model,), self.pairs)
+        return passes.evidence(np.array([overall]))[0]
 
-        Columns divided by their share of the geometric mean ℓ of these lengthscales have the same kernel, volume and
-        prior variance at the one lengthscale ℓ.
+    def is_flat_at(self, lengthscales: Array) -> bool:
+        """Whether the features do not vary at one lengthscale for each column, (D,)."""
+        plan, overall = self._with_one(lengthscales)
+        sizes = self.samples.n_x, self.samples.n_y
+        return bool(answer.flat_at(plan, (self.samples.x, self.samples.y), sizes, np.array([overall]))[0])
+
+    def _with_one(self, lengthscales: Array) -> tuple[Plan, float]:
+        """The same with one lengthscale: the geometric mean ℓ, by their share of which the columns are divided.
+
+        That has the same kernel, volume and prior variance at ℓ.
         """
         overall = float(np.exp(np.log(lengthscales).mean()))
         share = lengthscales / overall
-        plan = replace(self.plan, scale=self.plan.scale * share, points=self.plan.points / share)
-        passes = Passes(self.samples, plan.features, (plan.model,), self.pairs)
-        return passes.evidence(np.array([overall]))[0]
+        return replace(self.plan, scale=self.plan.scale * share, points=self.plan.points / share), overall
 
 
 def run(
@@ -82,7 +97,7 @@ def run(
     seeds: tuple[int, int],
     *,
     evidence: bool,
-    report: Callable[..., object] | None,
+    report: Report | None,
 ) -> GibbsResult:
     """Run the chains, and if `evidence` is wanted as many again under each hypothesis alone."""
     try:
@@ -91,26 +106,24 @@ def run(
         raise MissingExtraError("gibbs", error.name or "blackjax", "mcmc") from None
 
     target, data = question.target()
-    work, done = (3 if evidence else 1) * settings.chains, 0
-
-    def show(share: float, probabilities: list[float], chains: int, words: str = "") -> None:
-        if report is not None:
-            running = f"P(different) {np.mean(probabilities):.3f}" if probabilities else "burn-in"
-            report((done + share * chains) / work, words or running)
-
+    log_prior_odds = float(np.log(prior_odds))
+    apart = replace(settings, chains=2 * settings.chains)
+    progress = Progress(report, settings, apart if evidence else None)
+    stop, stop_apart = None, None
+    if settings.early_stop:
+        stop = partial(converged, target, data, settings, log_prior_odds, evidence)
+        stop_apart = partial(converged_apart, target, data, question.plan.model.coherent, log_prior_odds)
     with one_thread():
         chains = sample(
-            target, data, settings, seeds[0], log_prior_odds=float(np.log(prior_odds)),
-            report=lambda share, means: show(share, means, settings.chains),
-        )  # fmt: skip
-        done = settings.chains
+            target, data, settings, seeds[0], log_prior_odds=log_prior_odds, report=progress.mixed, enough=stop
+        )
         kept_apart = None
         if evidence:
-            apart = replace(settings, chains=2 * settings.chains)
             kept_apart = sample(
                 target, data, apart, seeds[1], hypotheses=np.repeat([0, 1], settings.chains),
-                report=lambda share, _: show(share, [], apart.chains, "each hypothesis"),
+                report=progress.apart, enough=stop_apart,
             )  # fmt: skip
+        progress.finish()
         return _result(question, settings, prior_odds, target, data, chains, kept_apart)
 
 
@@ -123,9 +136,6 @@ def _result(
     chains: Chains,
     kept_apart: Chains | None,
 ) -> GibbsResult:
-    from twosample.posterior.bridge import bridge
-    from twosample.posterior.gibbs import effective_size, r_hat
-
     plan, samples, pairs = question.plan, question.samples, question.pairs
     unit = plan.scale if question.several else np.array([plan.view.unit])
 
@@ -136,7 +146,6 @@ def _result(
     log_lengthscales = [np.log(lengthscales[:, :, i]) for i in range(lengthscales.shape[-1])]
     log_odds = chains.log_bf10 + np.log(prior_odds)
     given = probability(log_odds)
-    ess = effective_size(given)
     estimate = relevance = None
     if kept_apart is not None:
         h0, h1 = slice(None, settings.chains), slice(settings.chains, None)
@@ -145,7 +154,7 @@ def _result(
             kept_apart.log_bf10[h0], kept_apart.log_bf10[h1], None if coherent else float(np.log(prior_odds))
         )
         apart = shown(kept_apart.positions)
-        estimate = BridgeEstimate(log_bf10, error, overlap, apart[h0], apart[h1])
+        estimate = BridgeEstimate(log_bf10, error, overlap, apart[h0], apart[h1], kept_apart.steps)
         if question.several:
             log_ratio = kept_apart.log_bf10 - log_bf10 if coherent else None
             losses = _losses(target, data, kept_apart.positions[h1], kept_apart.log_bf10[h1])
@@ -156,7 +165,7 @@ def _result(
         lengthscales=lengthscales,
         amplitudes=None if plan.model.amplitude is None else np.exp(chains.positions[:, :, -1]),
         log_bf10_given=chains.log_bf10,
-        prob_h1_error=max(float(given.std() / np.sqrt(ess)), _label_error(chains, given, log_odds)),
+        prob_h1_error=prob_h1_error(chains, given, log_odds),
         prior_odds=prior_odds,
         evidence=estimate,
         relevance=relevance,
@@ -171,9 +180,9 @@ def _result(
         model=plan.model,
         settings=settings,
         diagnostics=GibbsDiagnostics(
-            ess_prob_h1=ess,
+            ess_prob_h1=effective_size(rarer(log_odds)),
             ess_lengthscales=np.array([effective_size(series) for series in log_lengthscales]),
-            r_hat_prob_h1=r_hat(given),
+            r_hat_prob_h1=r_hat(rarer(log_odds)),
             r_hat_lengthscales=np.array([r_hat(series) for series in log_lengthscales]),
             switches=chains.switches,
             divergences=chains.divergences,
@@ -184,26 +193,12 @@ def _result(
             pairs=0 if pairs is None else len(pairs.x),
             notes=plan.notes + samples.notes + (() if pairs is None else pairs.notes),
             points=len(plan.points),
+            steps=chains.steps,
+            stopped="converged" if chains.steps < settings.steps else "steps",
+            flat=all(map(question.is_flat_at, _by_column(question, target, data, _spread(chains, _CHECKED_DRAWS)))),
         ),
         points_given=plan.points_given,
     )
-
-
-def _label_error(chains: Chains, given: Array, log_odds: Array) -> float:
-    """Standard error of the mean of P(H1 | parameters) from how rarely the hypothesis changes.
-
-    The mean is w m₁ + (1 - w) m₀ with w the share of draws under H1 and m the mean under each hypothesis. As a chain of
-    two states that moves with probabilities α = m₀ and β = 1 - m₁ the share w has variance 2 w (1 - w)/(N (α + β)).
-    Where few draws are effective this sees what the autocorrelation of a short chain hides. If only one hypothesis was
-    visited, the probability of the other is known by its order of magnitude at best.
-    """
-    under_h1 = chains.given == 1
-    if under_h1.all() or not under_h1.any():
-        rarer = min(np.logaddexp.reduce(-np.logaddexp(0.0, t), axis=None) for t in (log_odds, -log_odds))
-        return float(np.exp(rarer) / given.size)
-    h0, h1 = float(given[~under_h1].mean()), float(given[under_h1].mean())
-    share, rate = h0 / (h0 + 1.0 - h1), h0 + 1.0 - h1
-    return abs(h1 - h0) * float(np.sqrt(2.0 * share * (1.0 - share) / (given.size * rate)))
 
 
 def _losses(target: Target, data: Data, positions: Array, log_bf10: Array) -> Array:
@@ -223,8 +218,6 @@ def _relevance(columns: tuple[str, ...], h0: Array, h1: Array, log_ratio: Array 
     draws of the even mixture of the two, weighted with σ(log_ratio) for H1 and the rest for H0. The difference is then
     taken on the same draws, and so with less noise.
     """
-    from twosample.posterior.gibbs import effective_size
-
     pooled = np.log(np.concatenate([h0, h1]))
     shares = np.zeros(pooled.shape[:2])
     shares[len(h0) :] = 1.0
@@ -256,6 +249,18 @@ def _relevance(columns: tuple[str, ...], h0: Array, h1: Array, log_ratio: Array 
     )
 
 
+def _spread(chains: Chains, count: int) -> Array:
+    """Positions of at most so many draws, spread over the chains."""
+    positions = chains.positions.reshape(-1, chains.positions.shape[-1])
+    return np.asarray(positions[np.linspace(0, len(positions) - 1, min(len(positions), count)).astype(int)])
+
+
+def _by_column(question: Question, target: Target, data: Data, positions: Array) -> Array:
+    """The lengthscale of each column, standardised, at positions (m, P), as (m, D)."""
+    lengthscales = target.lengthscales_of(positions, data)
+    return np.asarray(np.broadcast_to(lengthscales, (len(positions), question.samples.n_columns)))
+
+
 def _density_error(question: Question, target: Target, data: Data, chains: Chains) -> float:
     """Largest difference, at draws spread over the chains, between the sampled evidence and that of `evaluate`.
 
@@ -266,13 +271,9 @@ def _density_error(question: Question, target: Target, data: Data, chains: Chain
         return 0.0
     from twosample.posterior.gibbs import evaluate
 
-    positions = chains.positions.reshape(-1, chains.positions.shape[-1])
-    positions = positions[np.linspace(0, len(positions) - 1, min(len(positions), _CHECKED_DRAWS)).astype(int)]
+    positions = _spread(chains, _CHECKED_DRAWS)
     sampled = evaluate(target, positions, data)
-    lengthscales = np.broadcast_to(
-        target.lengthscales_of(positions, data), (len(positions), question.samples.n_columns)
-    )
-    evidences = [question.evidence_at(row) for row in lengthscales]
+    evidences = [question.evidence_at(row) for row in _by_column(question, target, data, positions)]
     exact = np.array([[one.log_h0[0], one.log_h1[0]] for one in evidences])
     difference = sampled - exact
     return float(np.abs(difference - difference.mean(axis=0)).max())
@@ -281,6 +282,8 @@ def _density_error(question: Question, target: Target, data: Data, chains: Chain
 def doubts(result: GibbsResult) -> Iterator[TwoSampleWarning]:
     """What to warn about."""
     diagnostics, settings = result.diagnostics, result.settings
+    if diagnostics.flat:
+        yield answer.out_of_reach()
     disagreement = diagnostics.largest_r_hat
     if disagreement > _LARGEST_R_HAT:
         yield ConvergenceWarning(
@@ -299,7 +302,8 @@ def doubts(result: GibbsResult) -> Iterator[TwoSampleWarning]:
             f"no draw is of {other}: its probability is a guess",
             remedy=(Setting("evidence", True), " estimates log BF10 without such draws"),
         )
-    transitions = settings.chains * (settings.steps - settings.burn_in) * settings.hmc_steps
+    steps = (diagnostics.steps or settings.steps) - settings.burn_in
+    transitions = settings.chains * steps * settings.hmc_steps
     diverged = int(diagnostics.divergences.sum())
     if diverged > _MANY_DIVERGENCES * transitions:
         yield ConvergenceWarning(

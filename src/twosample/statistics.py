@@ -295,7 +295,9 @@ def _moments_in(arrays: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 def _merge(first: FeatureStatistics, second: FeatureStatistics) -> FeatureStatistics:
     if not isinstance(second, FeatureStatistics):
-        raise InputTypeError(f"merge: expected FeatureStatistics, got {type(second).__name__}")
+        raise InputTypeError(
+            f"others: expected FeatureStatistics to merge, got {type(second).__name__}", argument="others"
+        )
     if first.plan != second.plan or not np.array_equal(first.lengthscales, second.lengthscales):
         raise InputError("merge: the statistics belong to different plans", remedy="collect all of them with one plan")
     for name in (*_MOMENTS, "log_volume"):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample import prior
+from twosample.arguments import check_level
 from twosample.arrays import Array
 from twosample.data import View
 from twosample.evidence import Evidence, amplitudes
@@ -49,6 +50,7 @@ class Witness(Comparable):
 
     def band(self, level: float = 0.9) -> tuple[Array, Array]:
         """Lower and upper end of the pointwise credible band of that probability (normal approximation)."""
+        check_level(level)
         reach = NormalDist().inv_cdf(0.5 + 0.5 * level) * self.sd
         return self.mean - reach, self.mean + reach
 

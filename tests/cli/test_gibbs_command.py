@@ -24,8 +24,8 @@ def test_help_of_gibbs_shows_every_option():
     assert shown.exit_code == 0
     for option in (
         "--by --groups --columns --paired --model --kernel --points --prior-odds --scale --nan-policy --steps "
-        "--burn-in --thinning --hmc-steps --adapt-steps --chains --evidence --no-evidence --seed --json --plot --trace "
-        "--quiet"
+        "--burn-in --thinning --hmc-steps --adapt-steps --chains --evidence --no-evidence --early-stop --no-early-stop "
+        "--seed --json --plot --trace --quiet"
     ).split():
         assert option in shown.output
     assert "twosample gibbs before.csv after.csv" in shown.output
@@ -56,7 +56,7 @@ def test_gibbs_by_column_with_a_lengthscale_each(run, files, first, second, agre
 DEFAULTS = {
     "paired": False, "model": "adaptive", "kernel": "rbf", "points": 40, "prior_odds": 1.0, "scale": "auto",
     "nan_policy": "raise", "steps": 2000, "burn_in": 500, "thinning": 2, "hmc_steps": 9, "adapt_steps": 3, "chains": 4,
-    "evidence": None, "rng": 0, "progress": True,
+    "evidence": None, "early_stop": True, "rng": 0, "progress": True,
 }  # fmt: skip
 
 
@@ -66,6 +66,7 @@ DEFAULTS = {
         ([], {}),
         (["--evidence"], {"evidence": True}),
         (["--no-evidence", "--kernel", "ard"], {"evidence": False, "kernel": "ard"}),
+        (["--no-early-stop"], {"early_stop": False}),
         (["--thinning", "1", "--hmc-steps", "5"], {"thinning": 1, "hmc_steps": 5}),
         (["--model", "published", "--paired", "--seed", "7"], {"model": "published", "paired": True, "rng": 7}),
     ],

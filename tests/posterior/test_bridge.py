@@ -2,14 +2,11 @@
 
 import math
 
-import jax
 import numpy as np
 import pytest
-from blackjax.diagnostics import effective_sample_size
 from numpy.testing import assert_allclose
 from scipy.special import expit
 
-from twosample.posterior import bridge as module
 from twosample.posterior.bridge import bridge
 
 
@@ -23,21 +20,9 @@ def gaussians(seed, distance, log_bf10, shape=(2, 400)):
     return given(rng.normal(size=shape)), given(distance + rng.normal(size=shape))
 
 
-@pytest.fixture
-def compiled(monkeypatch):
-    """The same effective sizes from a function that is compiled once, for repetitions."""
-    size = jax.jit(effective_sample_size)
-
-    def effective_size(series):
-        with jax.enable_x64(True):
-            return float(size(series)) if np.ptp(series) > 0.0 else float(series.size)
-
-    monkeypatch.setattr(module, "effective_size", effective_size)
-
-
 @pytest.mark.parametrize("log_bf10", [-30.0, 0.0, 2.5])
 @pytest.mark.parametrize("distance", [0.3, 1.0, 3.0])
-def test_known_ratio(compiled, distance, log_bf10):
+def test_known_ratio(distance, log_bf10):
     found, error, _ = bridge(*gaussians(1, distance, log_bf10), None)
     assert 0 < error < 0.5
     assert abs(found - log_bf10) < 4 * error
@@ -50,7 +35,7 @@ def test_different_numbers_of_draws():
 
 
 @pytest.mark.parametrize("distance", [0.5, 2.0])
-def test_errors_are_honest(compiled, distance):
+def test_errors_are_honest(distance):
     """Two errors cover the truth 95 times in 100."""
     runs = [bridge(*gaussians([3, seed], distance, 1.0)) for seed in range(200)]
     found, error, _ = np.array(runs).T
@@ -61,7 +46,7 @@ def test_errors_are_honest(compiled, distance):
     assert abs(found.mean() - 1.0) < 4 * found.std() / math.sqrt(200)
 
 
-def test_errors_of_correlated_draws(compiled):
+def test_errors_of_correlated_draws():
     """Every draw three times over: the error is that of the draws without their copies."""
     given_h0, given_h1 = gaussians(4, 1.0, 0.0)
     found, error, overlap = bridge(given_h0, given_h1)
@@ -71,7 +56,7 @@ def test_errors_of_correlated_draws(compiled):
     assert copies[1] == pytest.approx(error, rel=0.25)
 
 
-def test_the_order_of_the_hypotheses(compiled):
+def test_the_order_of_the_hypotheses():
     given_h0, given_h1 = gaussians(5, 1.3, -2.0)
     found, error, overlap = bridge(given_h0, given_h1)
     reverse = bridge(-given_h1, -given_h0)
@@ -79,7 +64,7 @@ def test_the_order_of_the_hypotheses(compiled):
 
 
 @pytest.mark.parametrize("log_odds", [-1.5, 0.0, 2.0])
-def test_form_for_conditionals_that_belong_to_no_joint_law(compiled, log_odds):
+def test_form_for_conditionals_that_belong_to_no_joint_law(log_odds):
     """Log odds of the alternating chain, α/β, without the prior odds."""
     rng = np.random.default_rng(6)
     given_h0, given_h1 = rng.normal(-1.0, 2.0, size=(2, 300)), rng.normal(0.5, 1.0, size=(2, 300))
@@ -95,7 +80,7 @@ def test_form_for_conditionals_that_belong_to_no_joint_law(compiled, log_odds):
 
 
 @pytest.mark.parametrize("log_odds", [-1.5, 2.0])
-def test_both_forms_agree_on_a_joint_law(compiled, log_odds):
+def test_both_forms_agree_on_a_joint_law(log_odds):
     given = gaussians(7, 1.0, 0.4)
     best, fixed = bridge(*given), bridge(*given, log_odds)
     assert abs(best[0] - fixed[0]) < 4 * math.hypot(best[1], fixed[1])
@@ -104,7 +89,7 @@ def test_both_forms_agree_on_a_joint_law(compiled, log_odds):
 
 @pytest.mark.parametrize("log_odds", [None, 0.0])
 @pytest.mark.parametrize("log_bf10", [-1e4, 1e4])
-def test_huge_bayes_factors_do_not_overflow(compiled, log_bf10, log_odds):
+def test_huge_bayes_factors_do_not_overflow(log_bf10, log_odds):
     found, error, overlap = bridge(*gaussians(8, 1.0, log_bf10), log_odds)
     assert 0 < error < 0.5
     assert abs(found - log_bf10) < 4 * error
@@ -112,14 +97,14 @@ def test_huge_bayes_factors_do_not_overflow(compiled, log_bf10, log_odds):
 
 
 @pytest.mark.parametrize(("distance", "low", "high"), [(0.0, 1.0, 1.0), (0.1, 0.99, 1.0), (12.0, 0.0, 1e-6)])
-def test_overlap(compiled, distance, low, high):
+def test_overlap(distance, low, high):
     given_h0, given_h1 = gaussians(9, distance, 3.0)
     if distance == 0.0:
         given_h0 = given_h1 = given_h0 + 1e-13 * np.arange(400)
     assert low - 1e-9 <= bridge(given_h0, given_h1)[2] <= high
 
 
-def test_overlap_falls_with_the_distance(compiled):
+def test_overlap_falls_with_the_distance():
     overlaps = [bridge(*gaussians(10, distance, 0.0))[2] for distance in (0.2, 1.0, 2.0, 4.0, 8.0)]
     assert overlaps == sorted(overlaps, reverse=True)
 

@@ -7,14 +7,16 @@ from dataclasses import dataclass, replace
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from blackjax.diagnostics import effective_sample_size
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import integrate, signal, stats
 from scipy.special import expit
 
 from twosample.posterior import gibbs
 from twosample.posterior.chains import Settings
+from twosample.posterior.convergence import effective_size, r_hat
 from twosample.posterior.density import Curves
-from twosample.posterior.gibbs import effective_size, r_hat, sample
+from twosample.posterior.gibbs import sample
 
 # ---- posteriors that are known
 
@@ -25,6 +27,8 @@ class Gaussians:
 
     The data are their means and standard deviations and the coefficients, so that all are of one shape.
     """
+
+    flat_under_h0 = False
 
     def start(self, data):
         return 0.5 * (data["mean"][0] + data["mean"][1])
@@ -133,6 +137,7 @@ class Scales:
     """Θ ~ Gamma(2, 2); rows N(0, θ²) under H0, N(θ, θ²) under H1. Sampled on log θ."""
 
     jacobian: bool = True
+    flat_under_h0 = False
 
     def start(self, data):
         return jnp.log(jnp.mean(jnp.abs(data)))[None]
@@ -347,6 +352,8 @@ def test_effective_size_of_autoregressive_chains(coefficient, arviz):
     found = effective_size(series)
     assert found == pytest.approx(series.size * (1 - coefficient) / (1 + coefficient), rel=0.2)
     assert found == pytest.approx(float(arviz.ess(series, method="mean")), rel=0.1)
+    reference = effective_sample_size(series)
+    assert found == pytest.approx(float(reference), rel=1e-3)  # BlackJAX's, which is in single precision here
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.1, 1.0])

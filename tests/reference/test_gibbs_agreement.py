@@ -10,7 +10,7 @@ from twosample.data import Samples
 from twosample.kernels import RBF
 from twosample.pairs import Pairs
 from twosample.plan import make_plan
-from twosample.posterior.gibbs import effective_size
+from twosample.posterior.convergence import effective_size
 from twosample.sampling import Question
 
 N, POINTS = 40, 12
@@ -49,7 +49,17 @@ def test_the_data_sets_are_spread_over_the_probabilities(model):
 @pytest.mark.parametrize(("model", "seed"), [(model, seed) for model in SHIFTS for seed in SHIFTS[model]])
 def test_one_lengthscale_agrees_with_quadrature(model, seed):
     x, y = data(seed, SHIFTS[model][seed])
-    sampled = ts.gibbs(x, y, model=model, points=POINTS, chains=2, steps=1400, burn_in=200, rng=seed)
+    sampled = ts.gibbs(
+        x,
+        y,
+        model=model,
+        points=POINTS,
+        chains=2,
+        steps=1400,
+        burn_in=200,
+        rng=seed,
+        early_stop=False,
+    )
     exact = ts.test(x, y, model=model, points=POINTS)
 
     assert sampled.diagnostics.switches.min() > 5
@@ -74,7 +84,9 @@ def test_one_lengthscale_agrees_with_quadrature(model, seed):
 def test_released_conditionals_agree_with_quadrature_once_the_lengthscale_mixes():
     x, y = data(3, 1.67)
     exact = ts.test(x, y, model="published", points=POINTS)
-    sampled = ts.gibbs(x, y, model="published", points=POINTS, chains=2, steps=500, burn_in=100, hmc_steps=90)
+    sampled = ts.gibbs(
+        x, y, model="published", points=POINTS, chains=2, steps=500, burn_in=100, hmc_steps=90, early_stop=False
+    )
     assert abs(sampled.prob_h1 - exact.prob_h1) < 3.0 * sampled.prob_h1_error
 
 
@@ -83,7 +95,9 @@ def test_released_conditionals_agree_with_quadrature_once_the_lengthscale_mixes(
 def test_the_bridge_estimate_agrees_with_quadrature(model, seed):
     x, y = data(seed, 1.00 if model == "paper" else 1.67)
     exact = ts.test(x, y, model=model, points=POINTS)
-    sampled = ts.gibbs(x, y, model=model, points=POINTS, chains=2, steps=1000, burn_in=200, evidence=True)
+    sampled = ts.gibbs(
+        x, y, model=model, points=POINTS, chains=2, steps=1000, burn_in=200, evidence=True, early_stop=False
+    )
     assert sampled.evidence.error < 0.02
     assert abs(sampled.log_bf10 - exact.log_bf10) < 3.0 * sampled.evidence.error
 
@@ -128,7 +142,9 @@ def test_several_lengthscales_agree_with_tensor_quadrature(seed, shift):
     exact = tensor_quadrature(x, y, POINTS, "paper")
     coarse = tensor_quadrature(x, y, POINTS, "paper", nodes=27)
     assert abs(exact - coarse) < 1e-3
-    sampled = ts.gibbs(x, y, model="paper", kernel="ard", points=POINTS, chains=2, steps=1200, burn_in=200, rng=seed)
+    sampled = ts.gibbs(
+        x, y, model="paper", kernel="ard", points=POINTS, chains=2, steps=1200, burn_in=200, rng=seed, early_stop=False
+    )
     assert sampled.evidence.error < 0.05
     assert abs(sampled.log_bf10 - exact) < 3.0 * sampled.evidence.error
     # And so does the chain, where it visits both hypotheses.
@@ -158,6 +174,7 @@ def test_relevance_ranks_the_two_columns_of_six_that_differ_first(model, change)
             hmc_steps=2,
             adapt_steps=2,
             thinning=1,
+            early_stop=False,
         ).relevance
         assert (found.loss_error > 0).all() and (np.diff(found.loss) <= 0).all()
         first += set(found.columns[:2]) == {str(column) for column in differ}

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy.special import ndtr
 
-from twosample.arguments import Seed, count_of, generator_of, positive
+from twosample.arguments import Seed, count_of, generator_of, is_one_of, positive
 from twosample.arrays import Array, Indices
 from twosample.baselines.results import BayesResult, described
 from twosample.baselines.special import log_rising
@@ -121,7 +121,7 @@ def chen_hanson(
     >>> result.verdict, result.pvalue
     ('very strong evidence that the samples differ', 0.01)
     """
-    if centering not in ("own", "pooled"):
+    if not is_one_of(centering, ("own", "pooled")):
         raise InputError(f"centering: {centering!r} is unknown", argument="centering", remedy="use 'own' or 'pooled'")
     if isinstance(c, str) and c not in ("max", "mean"):
         raise InputError(f"c: {c!r} is unknown", argument="c", remedy="use 'max', 'mean' or a positive number")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, gammaln, ndtri, polygamma
 
-from twosample.arguments import positive
+from twosample.arguments import is_one_of, positive
 from twosample.arrays import Array, Indices
 from twosample.baselines.results import BayesResult, check_one_column, described
 from twosample.baselines.special import log_rising
@@ -134,7 +134,7 @@ def holmes(
     >>> int(result.levels[result.contributions.argmax()])  # the halves are alike, the quarters are not
     1
     """
-    if variant not in _VARIANTS:
+    if not is_one_of(variant, _VARIANTS):
         raise InputError(
             f"variant: {variant!r} is unknown",
             argument="variant",

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from twosample.arguments import Seed, count_of, flag_of, generator_of, lengthscales_of
+from twosample.arguments import Seed, count_of, flag_of, generator_of, is_one_of, lengthscales_of
 from twosample.arrays import Array, Flags
 from twosample.baselines.results import PValueResult, described
 from twosample.data import Samples
@@ -131,7 +131,7 @@ def mmd(
     >>> ts.baselines.mmd(x, y, permutations=199, aggregate=True).lengthscales.shape
     (8,)
     """
-    if estimator not in ("quadratic", "linear"):
+    if not is_one_of(estimator, ("quadratic", "linear")):
         raise InputError(
             f"estimator: {estimator!r} is unknown", argument="estimator", remedy="use 'quadratic' or 'linear'"
         )

@@ -36,6 +36,7 @@ from twosample.cli.options import (
 from twosample.cli.output import STDOUT, check_outputs, save_plot, show, show_comparison, show_each, show_groups
 from twosample.cli.tables import Given, read_tables, two_tables
 from twosample.errors import InputError, InputTypeError, MissingExtraError
+from twosample.progress import progress_bar
 
 if TYPE_CHECKING:
     from twosample.files.reading import Reading
@@ -81,6 +82,15 @@ Examples:
 Files are text with ',', tab, ';', '|' or blanks between values (also .gz, .zst, .zip), Parquet (also a folder of parts,
 or a quoted pattern such as 'parts/*.parquet'), Arrow/Feather or Excel; - is standard input. Rows are observations and
 columns are variables; a first line of numbers is data, not names, unless --header says so.
+
+\b
+Exit status:
+  0    the answer is on stdout, and every file that was asked for is written
+  1    the reader of stdout left before the end (as in "| head")
+  2    refused: one line on stderr says what is wrong
+  130  interrupted (Ctrl-C)
+
+Notes and progress go to stderr. A file is written whole or not at all, and never over a file that is read.
 """
 
 
@@ -186,7 +196,7 @@ def test(
 
     Where the column has more than two values, each group is tested against the rest, or against --reference.
     """
-    check_outputs(json_path, {"--plot": plot_path})
+    check_outputs(files, json_path, {"--plot": plot_path})
     if reference is not None and (by is None or groups is not None):
         raise InputError("--reference: needs --by COLUMN, one of whose values it is, and no --groups")
     with notes():
@@ -267,7 +277,7 @@ def each(
     """Test each column by itself, and tell which ones differ with few false ones among them."""
     from twosample.api import test_each
 
-    check_outputs(json_path, {}, {"--csv": csv_path})
+    check_outputs(files, json_path, {}, {"--csv": csv_path})
     if json_path == csv_path == STDOUT:
         raise InputError("--json and --csv: only one of them can be printed; give the other a file")
     with notes():
@@ -299,7 +309,7 @@ It needs the extra "mcmc": pip install 'twosample[mcmc]'
 )
 @points_option
 @question_options
-@count_option("--steps", 2000, "Gibbs steps of each chain, the burn-in included.")
+@count_option("--steps", 2000, "Gibbs steps of each chain, the burn-in included; at most.")
 @count_option("--burn-in", 500, "How many of the first steps are dropped.")
 @count_option("--thinning", 2, "One in how many of the others is kept.")
 @count_option("--hmc-steps", 9, "No-U-Turn transitions in a Gibbs step.")
@@ -309,6 +319,12 @@ It needs the extra "mcmc": pip install 'twosample[mcmc]'
     "--evidence/--no-evidence",
     default=None,
     help="Also estimate log BF10 in a way that works if the hypothesis never changes [for kernel ard].",
+)
+@click.option(
+    "--early-stop/--no-early-stop",
+    default=True,
+    show_default=True,
+    help="Stop once the chains have converged, or run all steps.",
 )
 @seed_option("Seed of everything random.")
 @json_option
@@ -338,7 +354,7 @@ def gibbs(
     """
     from twosample.api import gibbs as run_gibbs
 
-    check_outputs(json_path, {"--plot": plot_path, "--trace": trace_path})
+    check_outputs(files, json_path, {"--plot": plot_path, "--trace": trace_path})
     with notes():
         given = read_tables(files, by, groups, columns, drop, reading, options["nan_policy"])
     with refusals(given.names), notes():
@@ -402,7 +418,12 @@ def compare(
         (f"MMD{'' if few else ', linear time'}", lambda: baselines.mmd(x, y, estimator=estimator, **kernel)),
         ("MMD, aggregated", (lambda: baselines.mmd(x, y, aggregate=True, **kernel)) if few else too_many),
     ]
-    results = {"twosample": ours} | {name: run if isinstance(run, str) else _attempt(run) for name, run in tests}
+    results: dict[str, Any] = {"twosample": ours}
+    with progress_bar(True) as report:
+        for number, (name, run) in enumerate(tests):
+            if report is not None:
+                report(number / len(tests), name)
+            results[name] = run if isinstance(run, str) else _attempt(run)
     show_comparison(results, names)
 
 

@@ -24,7 +24,7 @@ _OPTIONS = {
         name: f"--{name.replace('_', '-')}"
         for name in (
             "model paired kernel lengthscale points subsets prior_odds scale nan_policy permutations rope tolerance "
-            "steps burn_in thinning hmc_steps adapt_steps chains evidence fdr "
+            "steps burn_in thinning hmc_steps adapt_steps chains evidence early_stop fdr "
             "by groups columns drop reference keep_rows "
             "missing decimal thousands encoding comment header delimiter"
         ).split()

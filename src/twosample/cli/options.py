@@ -165,7 +165,7 @@ rope_option = click.option(
     help="Also print P(AUC > this), that there is a difference that matters; between 0.5 and 1, such as 0.55.",
 )
 points_option = count_option("--points", 40, "Number of evaluation points.")
-json_option = path_option("--json", "json_path", help="Write the whole result to this file.")
+json_option = path_option("--json", "json_path", help="Write the whole result to this file; - prints it instead.")
 keep_rows_option = click.option(
     "--keep-rows", is_flag=True, help="Let --json and --plot have some rows of the data, not only counts and densities."
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import glob
+import itertools
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -29,21 +32,51 @@ _PLOT_KINDS = (".png", ".pdf", ".svg")
 
 
 def check_outputs(
-    json_path: Path | None, pictures: dict[str, Path | None], tables: dict[str, Path | None] | None = None
+    inputs: tuple[Path, ...],
+    json_path: Path | None,
+    pictures: dict[str, Path | None],
+    tables: dict[str, Path | None] | None = None,
 ) -> None:
-    """Refuse, before the work, outputs that cannot be written after it."""
+    """Refuse, before the work, outputs that cannot be written after it, and those that would destroy something."""
     for option, path in pictures.items():
         if path is not None and path.suffix.lower() not in _PLOT_KINDS:
             raise InputError(f"{option}: {quoted(path)} must end in {', '.join(_PLOT_KINDS[:-1])} or {_PLOT_KINDS[-1]}")
-    for option, path in {"--json": json_path, **pictures, **(tables or {})}.items():
-        if path is not None and not path.absolute().parent.is_dir():
+    outputs = {
+        option: path
+        for option, path in {"--json": json_path, **pictures, **(tables or {})}.items()
+        if path is not None and path != STDOUT
+    }
+    for option, path in outputs.items():
+        if not path.absolute().parent.is_dir():
             raise InputError(f"{option}: there is no folder {quoted(path.absolute().parent)}")
+        if path.is_file() and (read := next((one for one in inputs if _holds(one, path)), None)) is not None:
+            raise InputError(
+                f"{option}: {quoted(path)} is read as {quoted(read)}, and would be overwritten; name another file"
+            )
+    for (one, first), (other, second) in itertools.combinations(outputs.items(), 2):
+        if _place(first) == _place(second) or (first.is_file() and second.is_file() and first.samefile(second)):
+            raise InputError(f"{one} and {other}: {quoted(first)} and {quoted(second)} are the same file; name two")
     if any(path is not None for path in pictures.values()):
         require("plot", "matplotlib", "plot")
 
 
+def _holds(source: Path, path: Path) -> bool:
+    """Whether an input is this file, by whatever name, or a folder or pattern that it belongs to."""
+    if source.exists():
+        return source.samefile(path) or (source.is_dir() and path.resolve().is_relative_to(source.resolve()))
+    return any(path.samefile(one) for one in glob.iglob(str(source), recursive=True) if os.path.exists(one))
+
+
+def _place(path: Path) -> str:
+    """Where a file is or would be, without links."""
+    return os.path.normcase(os.path.realpath(path))
+
+
 def show(result: TwoSampleResult | GibbsResult, names: tuple[str, str], json_path: Path | None, *, quiet: bool) -> None:
-    """Print the answer, and write it as JSON if a path is given."""
+    """Print the answer, or all of it as JSON if the path is `STDOUT`; else write that if a path is given."""
+    if json_path == STDOUT:
+        click.echo(result.to_json())
+        return
     if quiet:
         click.echo(f"{result.prob_h1:.6g} {result.log_bf10:.6g}")
     else:
@@ -89,9 +122,10 @@ def show_groups(result: GroupsResult, json_path: Path | None, *, quiet: bool) ->
 
 
 def save_plot(path: Path, draw: Callable[[], Figure]) -> None:
-    """Draw and write a picture."""
+    """Draw and write a picture, of the kind that the end of its name says."""
     with notes():
-        draw().savefig(path, dpi=150)
+        figure = draw()
+        write_whole(path, lambda file: figure.savefig(file, dpi=150, format=path.suffix[1:].lower()))
 
 
 def show_comparison(results: dict[str, Any], names: tuple[str, str]) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twosample.arguments import flag_of
+from twosample.arguments import flag_of, is_one_of
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut, some
 from twosample.data.copies import Copies, find_copies
 from twosample.data.order import serial_dependence
@@ -412,7 +412,7 @@ def _is_empty(values: Any) -> bool:
 
 
 def _check_policy(nan_policy: str) -> None:
-    if nan_policy not in ("raise", "omit"):
+    if not is_one_of(nan_policy, ("raise", "omit")):
         raise InputError(f'nan_policy must be "raise" or "omit", not {nan_policy!r}', argument="nan_policy")
 
 

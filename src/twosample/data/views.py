@@ -255,7 +255,12 @@ def given_scale(scale: ArrayLike, n_columns: int) -> NDArray[np.float64] | None:
                 f'scale must be "robust", "raw" or {n_columns} positive numbers, not {scale!r}', argument="scale"
             )
         return np.ones(n_columns) if scale == "raw" else None
-    divisors = from_numpy(np.atleast_1d(np.asarray(scale)), "scale")
+    try:
+        divisors = from_numpy(np.atleast_1d(np.asarray(scale)), "scale")
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"scale must be {n_columns} positive numbers, not {scale!r:.40}", argument="scale") from None
     if divisors.shape != (n_columns, 1):
         raise InputError(
             f"scale must be one number for each of the {n_columns} columns, not {np.size(scale)}", argument="scale"

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from twosample.arrays import Array
-from twosample.posterior.gibbs import effective_size
+from twosample.posterior.convergence import effective_size
 
 __all__ = ["bridge"]
 

@@ -18,7 +18,7 @@ class Settings:
     Attributes
     ----------
     steps
-        Gibbs steps of a chain, the burn-in included.
+        Gibbs steps of a chain, the burn-in included; the most of them where it stops early.
     burn_in
         Gibbs steps that are dropped, in which step size and metric are tuned.
     thinning
@@ -29,6 +29,8 @@ class Settings:
         How many of them, in the burn-in, tune the step size.
     chains
         Number of chains, sampled at the same time.
+    early_stop
+        Whether the chains stop once they have converged.
     """
 
     steps: int = 2000
@@ -37,12 +39,15 @@ class Settings:
     hmc_steps: int = 9
     adapt_steps: int = 3
     chains: int = 4
+    early_stop: bool = False
 
     @classmethod
     def checked(
-        cls, steps: int, burn_in: int, thinning: int, hmc_steps: int, adapt_steps: int, chains: int
+        cls, steps: int, burn_in: int, thinning: int, hmc_steps: int, adapt_steps: int, chains: int, early_stop: bool
     ) -> Settings:
         """Settings as a user gives them, if they make sense."""
+        if not isinstance(early_stop, bool):
+            raise InputError(f"early_stop: must be True or False, not {early_stop!r:.40}", argument="early_stop")
         settings = cls(
             count_of(steps, "steps", 8),
             count_of(burn_in, "burn_in", 0),
@@ -50,6 +55,7 @@ class Settings:
             count_of(hmc_steps, "hmc_steps", 1),
             count_of(adapt_steps, "adapt_steps", 0),
             count_of(chains, "chains", 1),
+            early_stop,
         )
         if (settings.steps - settings.burn_in) // settings.thinning < 4:
             raise InputError(
@@ -90,6 +96,8 @@ class Chains:
         Their mean number of gradients, (C,).
     step_sizes
         Their step size, (C,).
+    steps
+        Gibbs steps of each chain that were run, the burn-in included.
     """
 
     positions: Array
@@ -101,3 +109,4 @@ class Chains:
     acceptance: Array
     leapfrogs: Array
     step_sizes: Array
+    steps: int

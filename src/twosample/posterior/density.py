@@ -111,6 +111,11 @@ class Target:
     n_lengthscales: int
     paired: bool
 
+    @property
+    def flat_under_h0(self) -> bool:
+        """Whether the data weigh parameters under H1 alone: where there is no pseudo-likelihood."""
+        return not self.model.needs_pairs
+
     def start(self, data: Data) -> Array:
         """The position of the median heuristic, and of the prior median of the amplitude."""
         prior = self.model.lengthscale

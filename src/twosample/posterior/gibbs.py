@@ -19,7 +19,6 @@ import jax.numpy as jnp
 import numpy as np
 from blackjax.adaptation.mass_matrix import mass_matrix_adaptation
 from blackjax.adaptation.step_size import dual_averaging_adaptation
-from blackjax.diagnostics import effective_sample_size, potential_scale_reduction
 from jax import Array
 from numpy.typing import NDArray
 
@@ -28,15 +27,16 @@ from twosample.posterior.chains import Chains, Settings
 from twosample.posterior.density import Curves
 from twosample.threads import cores
 
-__all__ = ["Posterior", "effective_size", "evaluate", "log_bayes_factors", "r_hat", "sample"]
+__all__ = ["Posterior", "evaluate", "log_bayes_factors", "sample"]
 
 _TARGET_ACCEPTANCE = 0.8
 # The metric is learned anew at these shares of the burn-in; what came before is forgotten.
 _WINDOWS = (0.1, 0.25, 0.5, 0.9)
 _SHORTEST_WINDOW = 10
-_LARGEST_R_HAT = 1000.0
 # Gibbs steps in one call of the compiled loop, between which progress is shown.
 _CHUNK = 20
+# Gibbs steps after the burn-in between two looks at whether there are enough.
+_LOOK_EVERY = 100
 _FIRST_STEP_SIZE = 0.1
 # A start whose log density is lower by so much than at one of these offsets of a coordinate is hopeless.
 _HOPELESS = 5000.0
@@ -48,6 +48,10 @@ _metric_start, _metric_update, _metric_final = mass_matrix_adaptation(is_diagona
 
 class Posterior(Protocol):
     """What can be sampled from: a joint law of a hypothesis and of a position, given data. Must be hashable."""
+
+    @property
+    def flat_under_h0(self) -> bool:
+        """Whether the data say nothing of the position under H0, so that its law is the prior."""
 
     def start(self, data: Any) -> Array:
         """Where chains start."""
@@ -91,6 +95,7 @@ def sample(
     log_prior_odds: float = 0.0,
     hypotheses: NDArray[np.int64] | None = None,
     report: Callable[[float, list[float]], object] | None = None,
+    enough: Callable[[Chains], bool] | None = None,
 ) -> Chains:
     """Run the chains.
 
@@ -110,12 +115,15 @@ def sample(
         None samples the hypothesis too; else each chain keeps to the one given here, (chains,).
     report
         Called with the share of work done and the means of P(H1 | position) in the parts of it after the burn-in.
+    enough
+        Called now and then with the chains so far: the sampling ends where it says so, else after all steps.
     """
     labels = np.arange(settings.chains) % 2 if hypotheses is None else hypotheses
     windows = _windows(settings.burn_in)
     recorded: list[_Step] = []
     probabilities: list[float] = []
     fixed = hypotheses is not None
+    look = settings.burn_in + _LOOK_EVERY
     with jax.enable_x64(True), _chains_at_once(posterior, settings, data, log_prior_odds, fixed) as advance:
         keys = jax.random.split(jax.random.key(seed), settings.chains)
         position = _first_position(posterior, data)
@@ -128,10 +136,19 @@ def sample(
             recorded.append(steps)
             if first >= settings.burn_in:
                 probabilities.append(float(probability(steps.log_bf10 + log_prior_odds).mean()))
+            done = min(first + _CHUNK, settings.steps)
             if report is not None:
-                report(min(1.0, (first + _CHUNK) / settings.steps), probabilities)
-        step_sizes = np.array([float(_tuned(state.step_size)) for state in states])
-    after = slice(settings.burn_in, settings.steps)
+                report(done / settings.steps, probabilities)
+            if enough is not None and look <= done < settings.steps:
+                look += _LOOK_EVERY
+                if enough(_chains(recorded, states, settings, done)):
+                    break
+        return _chains(recorded, states, settings, done)
+
+
+def _chains(recorded: list[_Step], states: list[_State], settings: Settings, steps: int) -> Chains:
+    """What is kept of so many steps."""
+    after = slice(settings.burn_in, steps)
     everything = _Step(*(np.concatenate(parts, axis=1)[:, after] for parts in zip(*recorded, strict=True)))
     kept = _Step(*(part[:, settings.thinning - 1 :: settings.thinning] for part in everything))
     return Chains(
@@ -143,14 +160,22 @@ def sample(
         divergences=np.asarray(everything.divergences.sum(axis=1)),
         acceptance=np.asarray(everything.acceptance.mean(axis=1)),
         leapfrogs=np.asarray(everything.leapfrogs.mean(axis=1)),
-        step_sizes=step_sizes,
+        step_sizes=np.array([float(_tuned(state.step_size)) for state in states]),
+        steps=steps,
     )
 
 
 def _density(posterior: Posterior, label: Array, data: Any, position: Array) -> Array:
     """Log density of the position given the hypothesis, up to a constant."""
-    curves = posterior.curves(position, data)
-    return jnp.where(label == 1, curves.log_h1, curves.log_h0) + posterior.log_prior(position)
+    if posterior.flat_under_h0:  # there the data are not looked at, which saves most of the time
+        said = jax.lax.cond(
+            label == 1, lambda at: posterior.curves(at, data).log_h1, lambda at: jnp.zeros((), at.dtype), position
+        )
+    else:
+        curves = posterior.curves(position, data)
+        said = jnp.where(label == 1, curves.log_h1, curves.log_h0)
+    log_density: Array = said + posterior.log_prior(position)
+    return log_density
 
 
 def _windows(burn_in: int) -> list[int]:
@@ -311,27 +336,3 @@ def log_bayes_factors(posterior: Posterior, positions: NDArray[np.float64], data
 def _log_bayes_factors(posterior: Posterior, positions: Array, data: Any) -> Array:
     found: Array = jax.lax.map(lambda position: posterior.curves(position, data).log_bf10, positions)
     return found
-
-
-_effective_sample_size = jax.jit(effective_sample_size)
-
-
-def effective_size(series: NDArray[np.float64]) -> float:
-    """How many independent draws the chains (chains, draws) are worth; all of them where nothing varies."""
-    if np.ptp(series) == 0.0:
-        return float(series.size)
-    with jax.enable_x64(True):
-        return max(1.0, float(_effective_sample_size(series)))
-
-
-def r_hat(series: NDArray[np.float64]) -> float:
-    """Potential scale reduction of chains (chains, draws), split in half; 1 where nothing varies, at most 1,000."""
-    half = series.shape[1] // 2
-    halves = np.concatenate([series[:, :half], series[:, half : 2 * half]])
-    within = halves.var(axis=1)
-    if np.ptp(series) == 0.0:
-        return 1.0
-    if (within == 0.0).all():
-        return _LARGEST_R_HAT
-    with jax.enable_x64(True):
-        return min(_LARGEST_R_HAT, float(potential_scale_reduction(halves)))
