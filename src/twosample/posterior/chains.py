@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from twosample.arguments import count_of
+from twosample.arguments import count_of, flag_of
 from twosample.arrays import Array, Indices
 from twosample.errors import InputError, Setting
 
@@ -46,8 +46,6 @@ class Settings:
         cls, steps: int, burn_in: int, thinning: int, hmc_steps: int, adapt_steps: int, chains: int, early_stop: bool
     ) -> Settings:
         """Settings as a user gives them, if they make sense."""
-        if not isinstance(early_stop, bool):
-            raise InputError(f"early_stop: must be True or False, not {early_stop!r:.40}", argument="early_stop")
         settings = cls(
             count_of(steps, "steps", 8),
             count_of(burn_in, "burn_in", 0),
@@ -55,7 +53,7 @@ class Settings:
             count_of(hmc_steps, "hmc_steps", 1),
             count_of(adapt_steps, "adapt_steps", 0),
             count_of(chains, "chains", 1),
-            early_stop,
+            flag_of(early_stop, "early_stop"),
         )
         if (settings.steps - settings.burn_in) // settings.thinning < 4:
             raise InputError(
