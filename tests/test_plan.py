@@ -439,7 +439,7 @@ def test_what_are_no_statistics(other):
     plan = ts.plan(*draw())
     with pytest.raises(InputTypeError, match=r"^statistics: expected FeatureStatistics"):
         plan.test(other)
-    with pytest.raises(InputTypeError, match=r"^merge: expected FeatureStatistics"):
+    with pytest.raises(InputTypeError, match=r"^others: expected FeatureStatistics"):
         plan.statistics().merge(other)
 
 

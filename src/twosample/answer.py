@@ -30,6 +30,8 @@ __all__ = ["features_are_flat", "flat_at", "flat_features", "flat_lengthscales",
 
 # Of many lengthscales, so many are enough to see whether features vary at any of them.
 _LOOKED_AT = 5
+# Lengthscales that differ by this factor from the median heuristic are a mistake rather than a choice.
+_FAR_FROM_TYPICAL = 1000.0
 # Tests with less posterior probability do not count in the effect.
 _LIKELY = 0.02
 
@@ -225,11 +227,14 @@ def out_of_reach() -> FlatFeaturesWarning:
 
 
 def flat_lengthscales(plan: Plan, samples: Samples, lengthscales: Array) -> FlatFeaturesWarning | None:
-    """The warning that features do not vary at some of these lengthscales, if that is so."""
+    """The warning that features do not vary at these lengthscales, or at one that is far from all that make sense."""
     sketches, sizes = (Sketch.of(samples.x), Sketch.of(samples.y)), (samples.n_x, samples.n_y)
     if not np.ptp(np.concatenate([sketch.rows for sketch in sketches]), axis=0).any():
         return None
     flat = lengthscales[flat_at(plan, (sketches[0].rows, sketches[1].rows), sizes, lengthscales)]
+    # Lengthscales that are looked at for comparison may end where there is nothing to see.
+    beyond = flat[np.abs(np.log(flat / plan.typical)) > math.log(_FAR_FROM_TYPICAL)]
+    flat = flat if len(flat) == len(lengthscales) else beyond
     if not flat.size:
         return None
     return flat_features(replace(plan, fixed=True, lengthscales=flat), sizes, sketches)

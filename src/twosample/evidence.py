@@ -49,9 +49,10 @@ _TYPICAL_VARIANCE = 1 / 30
 _SAFE_ROUNDING = 1e-3
 # Lengthscales that are evaluated at the same time.
 _PART = 16
-# Features say nothing where fewer rows than this, on average, are within reach of a point: a point that is a row has
-# itself alone. Nor where they vary less than rounding, or by a small share of what the noise floor takes for noise.
-_FEWEST_IN_REACH = 1.5
+# Features say nothing where a point has so little of a row within reach, or one row alone and so little of others. Nor
+# where they vary less than rounding, or by a small share of what the noise floor takes for noise.
+_LITTLE_IN_REACH = 0.05
+_ALONE = 1.5
 _ROUNDED_VARIANCE = 1e-20
 _HIDDEN_SHARE = 1e-6
 # Eight factors 1 + a²λ must not overflow.
@@ -130,13 +131,16 @@ def _mean_square(vectors: Any) -> Any:
 def are_flat(x: Moments, y: Moments, model: Model, each: float = 1.0) -> Array:
     """Whether the features of all rows together do not vary, so that they cannot tell the samples apart, (...).
 
-    Σ φ² is how many rows are within reach of a point: the kernel is 1 at the point itself, and 0 far from it. A row may
-    stand for several, `each`.
+    Σ φ and Σ φ² are how many rows are within reach of a point: the kernel is 1 at the point itself, and 0 far from it.
+    They are the same where it is one or the other. A row may stand for several, `each`.
     """
     difference = Difference.of_samples(x, y)
-    reach = sum(_mean_diagonal(one.scatter) + one.count * _mean_square(one.mean) for one in (x, y)) * each
+    total = sum(one.count * one.mean for one in (x, y)) * each
+    squares = sum(np.diagonal(one.scatter, 0, -2, -1) + one.count * one.mean**2 for one in (x, y)) * each
+    reach, partly = squares.mean(axis=-1), np.abs(total - squares).mean(axis=-1)
+    unseen = (reach < _LITTLE_IN_REACH) | ((reach < _ALONE) & (partly < _LITTLE_IN_REACH))
     hidden = _HIDDEN_SHARE * difference.size * model.floor.at(difference.size, difference.variance)
-    return np.asarray((reach < _FEWEST_IN_REACH) | (difference.variance <= np.maximum(hidden, _ROUNDED_VARIANCE)))
+    return np.asarray(unseen | (difference.variance <= np.maximum(hidden, _ROUNDED_VARIANCE)))
 
 
 def with_floor(noise: Any, floor: Any) -> Any:
