@@ -30,7 +30,7 @@ from twosample.gibbs_result import BridgeEstimate, GibbsResult
 from twosample.kernels import RBF
 from twosample.pairs import Pairs
 from twosample.plan import make_plan
-from twosample.posterior import gibbs
+from twosample.posterior import gibbs, watching
 from twosample.posterior.chains import Settings
 from twosample.posterior.passes import Passes
 from twosample.sampling import Question, doubts
@@ -400,7 +400,7 @@ def test_label_error_of_a_chain_of_two_states(up, down):
         probability = np.where(given == 1, 1.0 - down, up)
         log_odds = np.log(probability) - np.log1p(-probability)
         means.append(probability.mean())
-        errors.append(sampling._label_error(SimpleNamespace(given=given), probability, log_odds))
+        errors.append(watching._label_error(SimpleNamespace(given=given), probability, log_odds))
     assert np.mean(means) == pytest.approx(up / (up + down), abs=4 * np.std(means) / np.sqrt(len(means)))
     # The variance of the mean of such labels is less than the error says, by the share (α + β)/2. 300 means tell theirs
     # to 4 in 100.
@@ -412,7 +412,7 @@ def test_label_error_where_one_hypothesis_was_never_visited(hypothesis):
     """The probability of the other is known by its order of magnitude at best."""
     log_odds = (2 * hypothesis - 1) * np.random.default_rng(0).uniform(20.0, 50.0, size=(2, 100))
     chains = SimpleNamespace(given=np.full((2, 100), hypothesis))
-    error = sampling._label_error(chains, expit(log_odds), log_odds)
+    error = watching._label_error(chains, expit(log_odds), log_odds)
     assert error == pytest.approx(expit(-np.abs(log_odds)).mean(), rel=1e-9)
     assert 1e-15 < error < 1e-9
 

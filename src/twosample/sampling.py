@@ -75,7 +75,9 @@ class Question:
         return passes.evidence(np.array([overall]))[0]
 
     def is_flat_at(self, lengthscales: Array) -> bool:
-        """Whether the features do not vary at one lengthscale for each column, (D,)."""
+        """Whether the features do not vary at one lengthscale for each column, (D,), though the rows do."""
+        if not np.ptp(np.concatenate([self.samples.x, self.samples.y]), axis=0).any():
+            return False
         plan, overall = self._with_one(lengthscales)
         sizes = self.samples.n_x, self.samples.n_y
         return bool(answer.flat_at(plan, (self.samples.x, self.samples.y), sizes, np.array([overall]))[0])
