@@ -137,7 +137,7 @@ def test_a_plan_keeps_rows_if_they_are_wanted():
     assert plan.test(statistics).shown_x is None
     assert len(plan.test(statistics, keep_rows=True).shown_x) == len(x)
     for test in (ts.test, lambda *_, **options: plan.test(statistics, **options)):
-        with pytest.raises(InputError, match=r"^keep_rows: must be True or False, not 'yes'"):
+        with pytest.raises(InputTypeError, match=r"^keep_rows: must be True or False, not 'yes'"):
             test(x, y, keep_rows="yes")
 
 

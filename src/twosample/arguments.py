@@ -43,9 +43,8 @@ def count_of(value: float, name: str, lowest: int) -> int:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
-        if isinstance(value, float | np.floating):
-            raise InputError(f"{name}: must be a whole number, not {value}", argument=name)
-        raise InputTypeError(f"{name}: expected a whole number, got {type(value).__name__}", argument=name)
+        got = f"{value}" if isinstance(value, float | np.floating) else type(value).__name__
+        raise InputTypeError(f"{name}: expected a whole number, got {got}", argument=name)
     if value < lowest:
         raise InputError(f"{name}: must be at least {lowest}, not {value}", argument=name)
     if value > _LARGEST_COUNT:

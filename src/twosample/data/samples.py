@@ -381,7 +381,7 @@ def _columns_of(values: object, name: str, columns: tuple[str, ...], kept: NDArr
     if values is None or _is_empty(values):
         return np.empty((0, len(columns)))
     nameless = columns == tuple(map(str, np.flatnonzero(kept)))
-    if not nameless and (hasattr(values, "columns") or hasattr(values, "column_names")):
+    if not nameless and (hasattr(type(values), "columns") or hasattr(type(values), "column_names")):
         try:
             return read(values, name, Choice(columns=columns)).rows
         except InputError as error:

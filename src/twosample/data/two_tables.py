@@ -68,6 +68,10 @@ def read_two(x: object, y: object, choice: Choice = EVERYTHING) -> TwoTables:
     warnings: list[TwoSampleWarning] = []
     names = ("x", "y")
     if choice.by is None:
+        if y is None:
+            raise InputTypeError(
+                "y: there is no second sample", argument="y", remedy="pass one, or split x by a column with by"
+            )
         tables = read(x, "x", choice), read(y, "y", choice)
     else:
         if y is not None:
