@@ -249,7 +249,6 @@ def test_dates_durations_and_times_of_day_are_days(values, days, make):
         (np.float64(3.0), InputError, "{} has 0 dimensions"),
         (np.ones((2, 2, 2)), InputError, "{} has 3 dimensions"),
         ([[1.0, 2.0], [3.0]], InputError, "{} has rows of different lengths"),
-        (None, InputTypeError, "{} is a NoneType; pass a list"),
         ("text", InputTypeError, "{} is a str; pass a list"),
         ({"a": [1, 2]}, InputTypeError, "{} is a dict; pass a list"),
         (np.array([[1.0, 2.0], [3.0, 4j]]), InputTypeError, "column '0' of {} holds complex numbers .*real and imagin"),
