@@ -27,7 +27,7 @@ def test_counts_are_whole_numbers(value):
 
 @pytest.mark.parametrize("value", [2.5, np.nan, np.inf])
 def test_counts_are_not_broken_numbers(value):
-    with pytest.raises(InputError, match=rf"^points: must be a whole number, not {value}$"):
+    with pytest.raises(InputTypeError, match=rf"^points: expected a whole number, got {value}$"):
         count_of(value, "points", 1)
 
 
@@ -66,7 +66,7 @@ def test_every_function_refuses_words_for_flags(function, name):
 def test_points_may_be_a_whole_float():
     assert ts.test(X, Y, points=12.0).log_bf10 == ts.test(X, Y, points=12).log_bf10
     assert ts.test(X, Y, points=np.float64(12)).log_bf10 == ts.test(X, Y, points=12).log_bf10
-    with pytest.raises(InputError, match=r"^points: must be a whole number, not 12.5"):
+    with pytest.raises(InputTypeError, match=r"^points: expected a whole number, got 12.5"):
         ts.test(X, Y, points=12.5)
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import twosample as ts
-from twosample.errors import InputError
 from twosample.gibbs_result import GibbsDiagnostics
 from twosample.posterior import gibbs, watching
 from twosample.posterior.chains import Chains, Settings
@@ -128,7 +127,7 @@ def test_files_of_older_versions(stopped):
 
 @pytest.mark.parametrize("value", ["yes", None, 1, np.zeros(2)])
 def test_early_stop_is_true_or_false(value, samples):
-    with pytest.raises(InputError, match=r"^early_stop: must be True or False"):
+    with pytest.raises(InputTypeError, match=r"^early_stop: must be True or False"):
         ts.gibbs(*samples, early_stop=value)
 
 
