@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import twosample as ts
+from twosample.errors import InputTypeError
 from twosample.gibbs_result import GibbsDiagnostics
 from twosample.posterior import gibbs, watching
 from twosample.posterior.chains import Chains, Settings
