@@ -22,11 +22,11 @@ from scipy.stats import mannwhitneyu, norm, rankdata
 
 import twosample as ts
 from twosample import each, mixture
+from twosample.bayes_factor import verdict
 from twosample.discoveries import learn_share, posterior, q_values
 from twosample.errors import DroppedDataWarning, DuplicateRowsWarning, InputError, InputTypeError, MissingExtraError
 from twosample.models import PRESETS, Gamma, HalfCauchy
 from twosample.progress import WorkCounter
-from twosample.result import verdict
 
 MIRRORED = {
     "larger in x": "larger in y", "larger in y": "larger in x",

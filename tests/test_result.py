@@ -14,9 +14,10 @@ from numpy.testing import assert_array_equal
 
 import twosample as ts
 from twosample import models
+from twosample.bayes_factor import verdict
 from twosample.effect import Effect, Quantity
 from twosample.errors import DroppedDataWarning, InputError
-from twosample.result import Amplitude, Lengthscale, verdict
+from twosample.result_parts import Amplitude, Lengthscale
 
 MODELS = ("adaptive", "paper", "published")
 SAME = "evidence that the samples come from the same distribution"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twosample.bayes_factor import strength
 from twosample.drivers import TestOf, drivers
 from twosample.effect import Effect, combine, of_part
 from twosample.engines import local
@@ -16,7 +17,8 @@ from twosample.errors import AccuracyWarning, FlatFeaturesWarning, Setting
 from twosample.evidence import Evidence, amplitudes, are_flat, probability
 from twosample.mixture import Mixture, OneTest
 from twosample.posterior.lengthscale import H0, H1, LengthscalePosterior, wanted_error
-from twosample.result import Amplitude, Diagnostics, Lengthscale, TwoSampleResult, strength
+from twosample.result import TwoSampleResult
+from twosample.result_parts import Amplitude, Diagnostics, Lengthscale
 from twosample.sketch import Sketch
 from twosample.witness import Driver, WitnessPosterior
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from twosample import models
 from twosample.arguments import count_of
 from twosample.arrays import Array, Indices
+from twosample.bayes_factor import strength, verdict
 from twosample.frames import FrameKind, to_frame
 from twosample.records import Record
-from twosample.result import strength, verdict
 from twosample.words import columns_in_words, log_bf10_text, printable, probability_in_words
 
 __all__ = ["EachResult", "EachRow", "some_skipped"]

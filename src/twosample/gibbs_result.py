@@ -11,10 +11,10 @@ import numpy as np
 
 from twosample import models
 from twosample.arrays import Array, Indices
+from twosample.bayes_factor import verdict
 from twosample.errors import InputError, MissingExtraError
 from twosample.posterior.chains import Settings
 from twosample.records import Comparable, Record
-from twosample.result import verdict
 from twosample.words import data_in_words, log_bf10_text, probability_in_words, sentence
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ class GibbsResult(Record):
 
     @property
     def verdict(self) -> str:
-        """The Bayes factor in words; see `twosample.result.verdict`."""
+        """The Bayes factor in words; see `twosample.bayes_factor.verdict`."""
         return verdict(self.log_bf10, flat=self.diagnostics.flat)
 
     def _log_probabilities(self) -> tuple[float, float]:

@@ -1,8 +1,7 @@
-"""What a test returns: frozen records that print well, round-trip through JSON and derive everything from log BF10."""
+"""What a test returns: a frozen record that prints well, goes through JSON and derives everything from log BF10."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from twosample import models, pictures
-from twosample.arguments import check_level
 from twosample.arrays import Array
+from twosample.bayes_factor import BayesFactor, strength, verdict
 from twosample.columns import BySubset, ColumnEvidence, SubsetEvidence, Table
 from twosample.data import LeftOut, as_rows, check_finite, some
 from twosample.effect import Effect, size_in_words
 from twosample.errors import InputError, Setting
 from twosample.pictures import Shown
-from twosample.records import Comparable, Record
+from twosample.result_parts import Amplitude, Diagnostics, Lengthscale
 from twosample.threads import one_thread
 from twosample.witness import Driver, Witness, WitnessPosterior, locations
 from twosample.words import data_in_words, log_bf10_text, printable, probability_in_words, pvalue_text, sentence
@@ -25,7 +24,7 @@ from twosample.words import data_in_words, log_bf10_text, printable, probability
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Amplitude", "BayesFactor", "Diagnostics", "Lengthscale", "TwoSampleResult", "strength", "verdict"]
+__all__ = ["TwoSampleResult"]
 
 
 # Where a p-value and the Bayes factor disagree.
@@ -34,200 +33,6 @@ _CLEAR, _SMALL_PVALUE, _TINY_PVALUE = 1.0, 0.05, 0.005
 _PLACES = {1: 200, 2: 48}
 # Columns that a summary names.
 _SHOWN_COLUMNS = 3
-# Kass and Raftery (1995): 2 log BF of 2, 6 and 10.
-_STRENGTHS = ((1.0, ""), (3.0, "positive"), (5.0, "strong"), (math.inf, "very strong"))
-
-
-def strength(log_bf10: float) -> str:
-    """How strong the evidence is either way, on the scale of Kass and Raftery (1995); empty where it is not clear.
-
-    Examples
-    --------
-    >>> strength(-4.0), strength(0.3)
-    ('strong', '')
-    """
-    return next(words for limit, words in _STRENGTHS if abs(log_bf10) <= limit)
-
-
-def verdict(log_bf10: float, *, flat: bool = False) -> str:
-    """The Bayes factor in words, on the scale of Kass and Raftery (1995), in both directions.
-
-    Where the features do not vary (`flat`) it says nothing, whatever it is.
-
-    Examples
-    --------
-    >>> verdict(8.6)
-    'very strong evidence that the samples differ'
-    >>> verdict(-2.0)
-    'positive evidence that the samples come from the same distribution'
-    >>> verdict(0.3)
-    'no clear evidence either way'
-    """
-    if flat:
-        return "no clear evidence either way: the features do not vary"
-    words = strength(log_bf10)
-    if not words:
-        return "no clear evidence either way"
-    conclusion = "the samples differ" if log_bf10 > 0 else "the samples come from the same distribution"
-    return f"{words} evidence that {conclusion}"
-
-
-def _quantile(values: Array, mass: Array, level: float) -> float:
-    """Quantile of a distribution given by masses at increasing values."""
-    return float(np.interp(level, np.cumsum(mass) - 0.5 * mass, values))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Lengthscale(Comparable):
-    """Posterior of the kernel's lengthscale: at what scale the samples differ.
-
-    Attributes
-    ----------
-    grid
-        Lengthscales, increasing, (G,). In the units of the data where there is one column or the columns were not
-        scaled, else relative to the scale of the columns.
-    density_h0, density_h1
-        Posterior density of log ℓ under each hypothesis, (G,).
-    mass_h0, mass_h1
-        Posterior probability of each grid value as an integration rule, (G,); adds up to one.
-    prob_h1
-        P(H1 | ℓ, data): how sure the test would be with this lengthscale alone, (G,).
-    median_heuristic
-        The lengthscale of the median heuristic, for comparison.
-    fixed
-        Whether the lengthscale was given rather than inferred; the grid is then that one value.
-    """
-
-    grid: Array
-    density_h0: Array
-    density_h1: Array
-    mass_h0: Array
-    mass_h1: Array
-    prob_h1: Array
-    median_heuristic: float
-    fixed: bool
-
-    @property
-    def mean(self) -> float:
-        """Posterior mean given that the samples differ."""
-        return float(self.mass_h1 @ self.grid)
-
-    def interval(self, level: float = 0.9) -> tuple[float, float]:
-        """Central credible interval given that the samples differ."""
-        check_level(level)
-        tail = 0.5 * (1.0 - level)
-        return _quantile(self.grid, self.mass_h1, tail), _quantile(self.grid, self.mass_h1, 1.0 - tail)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Amplitude(Comparable):
-    """Posterior, given that the samples differ, of the witness's prior standard deviation: how large differences are.
-
-    Attributes
-    ----------
-    grid
-        Amplitudes, increasing, (A,).
-    mass
-        Their posterior probabilities, (A,).
-    fixed
-        Whether the model fixes the amplitude at 1.
-    """
-
-    grid: Array
-    mass: Array
-    fixed: bool
-
-    @property
-    def median(self) -> float:
-        """Posterior median."""
-        return _quantile(self.grid, self.mass, 0.5)
-
-    def interval(self, level: float = 0.9) -> tuple[float, float]:
-        """Central credible interval."""
-        check_level(level)
-        tail = 0.5 * (1.0 - level)
-        return _quantile(self.grid, self.mass, tail), _quantile(self.grid, self.mass, 1.0 - tail)
-
-
-@dataclass(frozen=True)
-class Diagnostics:
-    """How the answer was computed.
-
-    Attributes
-    ----------
-    evaluations
-        Number of lengthscales at which the evidence was computed.
-    quadrature_error
-        Estimated error of log BF10 from the integration over the lengthscale.
-    pairs
-        Number of pairs in the pseudo-likelihood; 0 for models that use none.
-    permutations
-        Number of permutations or, for pairs, of random swaps behind the p-value; 0 without one.
-    notes
-        One sentence for everything that was dropped or warned about.
-    converged
-        Whether that error is within the tolerance.
-    points
-        Number of evaluation points; 0 in files of the first schema.
-    flat
-        Whether the features of the test of all columns do not vary, so that nothing follows from them.
-    """
-
-    evaluations: int
-    quadrature_error: float
-    pairs: int
-    permutations: int
-    notes: tuple[str, ...]
-    converged: bool = True
-    points: int = 0
-    flat: bool = False
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class BayesFactor(Record):
-    """A log Bayes factor and what follows from it.
-
-    Attributes
-    ----------
-    log_bf10
-        Natural logarithm of the Bayes factor: positive for different, negative for the same. All else follows.
-    prior_odds
-        Prior odds of "different" against "the same".
-    """
-
-    _derived: ClassVar[tuple[str, ...]] = ("prob_h1", "prob_h0", "verdict")
-
-    log_bf10: float
-    prior_odds: float
-
-    @property
-    def bf10(self) -> float:
-        """Bayes factor of "different" over "the same"; infinite where it exceeds the floating-point range."""
-        try:
-            return math.exp(self.log_bf10)
-        except OverflowError:
-            return math.inf
-
-    @property
-    def prob_h1(self) -> float:
-        """Posterior probability that the samples come from different distributions."""
-        return _expit(self.log_bf10 + math.log(self.prior_odds))
-
-    @property
-    def prob_h0(self) -> float:
-        """Posterior probability that the samples come from the same distribution."""
-        return _expit(-self.log_bf10 - math.log(self.prior_odds))
-
-    @property
-    def verdict(self) -> str:
-        """The Bayes factor in words; see `verdict`."""
-        return verdict(self.log_bf10)
-
-    def __repr__(self) -> str:
-        """Return the answer in one line."""
-        return (
-            f"{type(self).__name__}(log_bf10={self.log_bf10:.4g}, prob_h1={self.prob_h1:.4g}, verdict={self.verdict!r})"
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -535,10 +340,3 @@ class TwoSampleResult(BayesFactor):
         from twosample.plots import plot_result
 
         return plot_result(self, names=names, figsize=figsize)
-
-
-def _expit(log_odds: float) -> float:
-    if log_odds >= 0:
-        return 1.0 / (1.0 + math.exp(-log_odds))
-    odds = math.exp(log_odds)
-    return odds / (1.0 + odds)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypedDict
 
+from twosample.bayes_factor import BayesFactor
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.records import Record
-from twosample.result import BayesFactor
 from twosample.words import data_in_words, log_bf10_text, probability_in_words, pvalue_text, sentence
 
 __all__ = ["BayesResult", "PValueResult", "check_one_column", "described"]

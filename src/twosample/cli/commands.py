@@ -34,12 +34,11 @@ from twosample.cli.options import (
     tolerance_option,
 )
 from twosample.cli.output import STDOUT, check_outputs, save_plot, show, show_comparison, show_each, show_groups
-from twosample.cli.tables import Given, read_tables, two_tables
+from twosample.cli.tables import Given, Source, two_tables
 from twosample.errors import InputError, InputTypeError, MissingExtraError
 from twosample.progress import progress_bar
 
 if TYPE_CHECKING:
-    from twosample.files.reading import Reading
     from twosample.result import TwoSampleResult
 
 __all__ = ["command_line", "run"]
@@ -179,13 +178,8 @@ Examples:
 @quiet_option
 @reading_options
 def test(
-    files: tuple[Path, ...],
-    by: str | None,
-    groups: tuple[str, ...] | None,
-    columns: tuple[str, ...] | None,
-    drop: tuple[str, ...] | None,
+    source: Source,
     reference: str | None,
-    reading: Reading,
     json_path: Path | None,
     plot_path: Path | None,
     quiet: bool,
@@ -196,11 +190,11 @@ def test(
 
     Where the column has more than two values, each group is tested against the rest, or against --reference.
     """
-    check_outputs(files, json_path, {"--plot": plot_path})
-    if reference is not None and (by is None or groups is not None):
+    check_outputs(source.files, json_path, {"--plot": plot_path})
+    if reference is not None and (source.by is None or source.groups is not None):
         raise InputError("--reference: needs --by COLUMN, one of whose values it is, and no --groups")
     with notes():
-        given = read_tables(files, by, groups, columns, drop, reading, options["nan_policy"], several=True)
+        given = source.read(options["nan_policy"], several=True)
     if given.groups > 2 or reference is not None:
         _test_groups(given, reference, json_path, plot_path, quiet, rng=seed, **options)
         return
@@ -263,12 +257,7 @@ Examples:
 @path_option("--json", "json_path", help="Write the whole result to this file; - prints it instead.")
 @reading_options
 def each(
-    files: tuple[Path, ...],
-    by: str | None,
-    groups: tuple[str, ...] | None,
-    columns: tuple[str, ...] | None,
-    drop: tuple[str, ...] | None,
-    reading: Reading,
+    source: Source,
     json_path: Path | None,
     csv_path: Path | None,
     top: int,
@@ -277,11 +266,11 @@ def each(
     """Test each column by itself, and tell which ones differ with few false ones among them."""
     from twosample.api import test_each
 
-    check_outputs(files, json_path, {}, {"--csv": csv_path})
+    check_outputs(source.files, json_path, {}, {"--csv": csv_path})
     if json_path == csv_path == STDOUT:
         raise InputError("--json and --csv: only one of them can be printed; give the other a file")
     with notes():
-        given = read_tables(files, by, groups, columns, drop, reading, options["nan_policy"])
+        given = source.read(options["nan_policy"])
     with refusals(given.names), notes():
         result = test_each(given.x, given.y, progress=True, **given.choice, **options)
     show_each(result, given.names, json_path, csv_path, top)
@@ -333,12 +322,7 @@ It needs the extra "mcmc": pip install 'twosample[mcmc]'
 @quiet_option
 @reading_options
 def gibbs(
-    files: tuple[Path, ...],
-    by: str | None,
-    groups: tuple[str, ...] | None,
-    columns: tuple[str, ...] | None,
-    drop: tuple[str, ...] | None,
-    reading: Reading,
+    source: Source,
     json_path: Path | None,
     plot_path: Path | None,
     trace_path: Path | None,
@@ -354,9 +338,9 @@ def gibbs(
     """
     from twosample.api import gibbs as run_gibbs
 
-    check_outputs(files, json_path, {"--plot": plot_path, "--trace": trace_path})
+    check_outputs(source.files, json_path, {"--plot": plot_path, "--trace": trace_path})
     with notes():
-        given = read_tables(files, by, groups, columns, drop, reading, options["nan_policy"])
+        given = source.read(options["nan_policy"])
     with refusals(given.names), notes():
         result = run_gibbs(given.x, given.y, rng=seed, progress=True, **given.choice, **options)
     show(result, given.names, json_path, quiet=quiet)
@@ -379,12 +363,7 @@ Examples:
 @seed_option("Seed of everything random.")
 @reading_options
 def compare(
-    files: tuple[Path, ...],
-    by: str | None,
-    groups: tuple[str, ...] | None,
-    columns: tuple[str, ...] | None,
-    drop: tuple[str, ...] | None,
-    reading: Reading,
+    source: Source,
     paired: bool,
     prior_odds: float,
     scale: str,
@@ -394,7 +373,7 @@ def compare(
 ) -> None:
     """Put two samples to this test and to the tests it is compared with, side by side."""
     with notes():
-        given = read_tables(files, by, groups, columns, drop, reading, nan_policy)
+        given = source.read(nan_policy)
     names = given.names
     with refusals(names), notes():
         x, y = two_tables(given)

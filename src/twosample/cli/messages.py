@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import shlex
 import warnings
 from collections.abc import Iterable, Iterator
@@ -13,6 +12,7 @@ from contextlib import contextmanager
 import click
 
 from twosample.errors import InputError, InputTypeError, Setting, TwoSampleWarning
+from twosample.files.reading import quoted
 
 __all__ = ["in_options", "notes", "printable", "quoted", "refusals", "say_error", "who_is_who"]
 
@@ -37,17 +37,6 @@ def printable(text: str) -> str:
     from twosample.words import printable
 
     return printable(text)
-
-
-def quoted(name: object) -> str:
-    """A name of a file or column, as data: quoted, with everything unprintable escaped.
-
-    Examples
-    --------
-    >>> print(quoted("of the year.csv"))
-    'of the year.csv'
-    """
-    return repr(os.fspath(name) if isinstance(name, os.PathLike) else str(name))
 
 
 def who_is_who(names: tuple[str, ...]) -> str:

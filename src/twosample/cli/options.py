@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from dataclasses import fields
 from functools import reduce, wraps
 from pathlib import Path
 from typing import Any, cast
 
 import click
 
+from twosample.cli.tables import Source
 from twosample.files.reading import Reading
 
 __all__ = [
@@ -193,11 +195,12 @@ _READING = (
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for how files are read, which the command gets as one `reading`."""
+    """Add the options for how files are read; the command gets them and those of `sample_options` as one `source`."""
 
     @wraps(command)
-    def read_as_told(**options: Any) -> Any:
-        told = {name: options.pop(name) for name in Reading.__dataclass_fields__}
-        return command(reading=Reading(**told), **options)
+    def with_source(**options: Any) -> Any:
+        reading = Reading(**{field.name: options.pop(field.name) for field in fields(Reading)})
+        said = {field.name: options.pop(field.name) for field in fields(Source) if field.name != "reading"}
+        return command(source=Source(**said, reading=reading), **options)
 
-    return cast("Callable[..., Any]", _together(*_READING)(read_as_told))
+    return cast("Callable[..., Any]", _together(*_READING)(with_source))

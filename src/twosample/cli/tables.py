@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from twosample.files.table import FileTable
 
-__all__ = ["Given", "read_tables", "two_tables"]
+__all__ = ["Given", "Source", "two_tables"]
 
 
 class Given(NamedTuple):
@@ -46,20 +47,11 @@ class Given(NamedTuple):
     groups: int = 2
 
 
-def read_tables(
-    files: tuple[Path, ...],
-    by: str | None,
-    groups: tuple[str, ...] | None,
-    columns: tuple[str, ...] | None,
-    drop: tuple[str, ...] | None,
-    reading: Reading,
-    nan_policy: Literal["raise", "omit"],
-    *,
-    several: bool = False,
-) -> Given:
-    """Read the tables of a command, and refuse or note cells of them that hold no number where one is needed.
+@dataclass(frozen=True)
+class Source:
+    """What a command says of where the samples are.
 
-    Parameters
+    Attributes
     ----------
     files
         Two files; one, if it is split.
@@ -71,38 +63,62 @@ def read_tables(
         The columns to compare, and those to leave out; None for all that hold numbers.
     reading
         How the files are to be read.
-    nan_policy
-        Whether cells without a number are refused, or left out with a note.
-    several
-        Whether there may be more than two groups.
     """
-    from twosample.files.table import read_table
 
-    given = {"by": by, "columns": columns, "drop": drop}
-    choice: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if by is None:
-        _check_two(files, groups)
-        x, y = (read_table(path, reading) for path in files)
-        first, second = (str(path) if files[0].name == files[1].name else path.name for path in files)
+    files: tuple[Path, ...]
+    by: str | None
+    groups: tuple[str, ...] | None
+    columns: tuple[str, ...] | None
+    drop: tuple[str, ...] | None
+    reading: Reading
+
+    def read(self, nan_policy: Literal["raise", "omit"], *, several: bool = False) -> Given:
+        """Read the tables; a cell without a number where one is needed is refused, or left out with a note.
+
+        Parameters
+        ----------
+        nan_policy
+            Which of the two.
+        several
+            Whether there may be more than two groups.
+        """
+        given = {"by": self.by, "columns": self.columns, "drop": self.drop}
+        choice: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        return self._two(choice, nan_policy) if self.by is None else self._split(choice, nan_policy, several)
+
+    def _two(self, choice: dict[str, Any], nan_policy: Literal["raise", "omit"]) -> Given:
+        """Two files."""
+        from twosample.files.table import read_table
+
+        _check_two(self.files, self.groups)
+        x, y = (read_table(path, self.reading) for path in self.files)
+        same = self.files[0].name == self.files[1].name
+        first, second = (str(path) if same else path.name for path in self.files)
         with refusals((first, second)):
             used = _used([x.frame, y.frame], Choice.of(**choice))
         notes = tuple(note for table in (x, y) for note in table.check(used, nan_policy))
         return Given(x.frame, y.frame, choice, (first, second), notes)
 
-    if len(files) != 1:
-        raise InputError(f"--by: needs one file, not {len(files)}")
-    table = read_table(files[0], reading)
-    with refusals((str(files[0]),)):
-        pair = Choice.of(by, groups).groups
-        frame = _with_labels(table, by)
-        labels = row_labels(frame, by)
-        many = several and pair is None and len(labels.counts) > 2
-        names = ("", "") if many else labels.two(pair)
-        used = _used([frame], Choice.of(**choice))
-    if pair is not None:
-        choice["groups"] = pair
-    rows = _flags(frame.height, [labels.rows(group) for group in (labels.counts if many else names)])
-    return Given(frame, None, choice, names, table.check(used, nan_policy, rows), len(labels.counts) if many else 2)
+    def _split(self, choice: dict[str, Any], nan_policy: Literal["raise", "omit"], several: bool) -> Given:
+        """One file that a column splits."""
+        from twosample.files.table import read_table
+
+        assert self.by is not None
+        if len(self.files) != 1:
+            raise InputError(f"--by: needs one file, not {len(self.files)}")
+        table = read_table(self.files[0], self.reading)
+        with refusals((str(self.files[0]),)):
+            pair = Choice.of(self.by, self.groups).groups
+            frame = _with_labels(table, self.by)
+            labels = row_labels(frame, self.by)
+            many = several and pair is None and len(labels.counts) > 2
+            names = ("", "") if many else labels.two(pair)
+            used = _used([frame], Choice.of(**choice))
+        if pair is not None:
+            choice["groups"] = pair
+        rows = _flags(frame.height, [labels.rows(group) for group in (labels.counts if many else names)])
+        notes = table.check(used, nan_policy, rows)
+        return Given(frame, None, choice, names, notes, len(labels.counts) if many else 2)
 
 
 def two_tables(given: Given) -> tuple[pl.DataFrame, pl.DataFrame]:
