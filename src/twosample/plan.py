@@ -396,7 +396,7 @@ def make_plan(
         plan = replace(plan, lengthscales=grid.lengthscale_grid(*plan.bounds, plan.level))
         if subsets is None:
             return plan
-        count = int(points) if isinstance(points, numbers.Integral) else len(plan.points)
+        count = len(plan.points) if plan.points_given else int(points)  # type: ignore[arg-type]
         return _with_parts(plan, samples, pooled, subsets, count)
     return plan
 
