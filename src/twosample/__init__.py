@@ -21,6 +21,7 @@ from twosample.groups_result import GroupsResult
 from twosample.models import Model
 from twosample.plan import Plan
 from twosample.result import TwoSampleResult
+from twosample.robustness import Robustness
 from twosample.statistics import FeatureStatistics
 
 if _TYPE_CHECKING:
@@ -34,6 +35,7 @@ __all__ = [
     "GroupsResult",
     "Model",
     "Plan",
+    "Robustness",
     "TwoSampleResult",
     "baselines",
     "chemistry",

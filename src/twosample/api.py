@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from twosample import answer, each, kernels, models, permutation, sampling
+from twosample import answer, each, kernels, models, permutation, robustness, sampling
 from twosample.arguments import Seed, count_of, flag_of, generator_of, is_one_of, positive, share_of
 from twosample.arrays import Array
 from twosample.data import Choice, Samples
@@ -194,6 +194,7 @@ def test(
             result = replace(result, **relabelled._asdict(), diagnostics=diagnostics)
         counter.finish()
     result = replace(result, rope=rope, left_out=samples.left_out, names=samples.names)
+    result.remember(partial(robustness.look, the_plan, samples, plan_of, result.log_bf10))
     if result.diagnostics.flat:
         sketches = Sketch.of(samples.x), Sketch.of(samples.y)
         warn(answer.flat_features(the_plan, (samples.n_x, samples.n_y), sketches))

@@ -72,7 +72,7 @@ def single_columns(x: Array, y: Array, *, paired: bool, model: Model, counter: W
             x[:, block][:, ~shared], y[:, block][:, ~shared], pooled[:, ~shared], paired, model, counter
         )
         log_bf10[block] = found
-    return log_bf10
+    return np.asarray(log_bf10)
 
 
 def _without_ties(in_x: Flags, model: Model, counter: WorkCounter) -> Array:
@@ -107,7 +107,8 @@ def _one_by_one(x: Array, y: Array, pooled: Array, paired: bool, model: Model, c
         chosen = features.select(tests)
         return FeatureStatistics(chosen.lengthscales, *local.stack_moments(chosen, x, y, paired=alone))
 
-    return stack_log_bf10(features, statistics_of, model, lambda tests: counter(pooled.shape[0] * tests))
+    [log_bf10] = stack_log_bf10(features, statistics_of, (model,), lambda tests: counter(pooled.shape[0] * tests))
+    return np.asarray(log_bf10)
 
 
 class _Rows(NamedTuple):

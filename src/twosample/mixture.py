@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -158,7 +158,7 @@ def evaluate_parts(
 ) -> tuple[Array, ...]:
     """Log BF10 of every test of every stack; `tick` is called with the number of tests just done."""
     return tuple(
-        stack_log_bf10(plan.features_of(part), partial(statistics_of, part), plan.model, tick)
+        stack_log_bf10(plan.features_of(part), partial(statistics_of, part), (plan.model,), tick)[0]
         for part in range(len(plan.parts))
     )
 
@@ -166,22 +166,24 @@ def evaluate_parts(
 def stack_log_bf10(
     features: StackFeatures,
     statistics_of: Callable[[slice], FeatureStatistics],
-    model: Model,
+    models: Sequence[Model],
     tick: Callable[[int], object] | None = None,
 ) -> Array:
-    """Log BF10 of every test of a stack, (P,): the mean over its lengthscales, which are as likely beforehand.
+    """Log BF10 of every test of a stack by each model, (M, P): the mean over lengthscales, as likely beforehand.
 
-    The tests are evaluated a few at a time, in threads where there are many. `tick` as for `evaluate_parts`.
+    Models that differ in what follows the statistics share one pass. The tests are evaluated a few at a time, in
+    threads where there are many. `tick` as for `evaluate_parts`.
     """
 
     def of(tests: slice) -> Array:
-        by_lengthscale = evidence.evaluate(statistics_of(tests), features.select(tests), model).log_bf10
-        by_lengthscale = by_lengthscale.reshape(-1, len(features.multiples))
-        return np.asarray(np.logaddexp.reduce(by_lengthscale, axis=1) - math.log(len(features.multiples)))
+        statistics, of_tests = statistics_of(tests), features.select(tests)
+        by_lengthscale = np.stack([evidence.evaluate(statistics, of_tests, model).log_bf10 for model in models])
+        by_lengthscale = by_lengthscale.reshape(len(models), -1, len(features.multiples))
+        return np.asarray(np.logaddexp.reduce(by_lengthscale, axis=2) - math.log(len(features.multiples)))
 
     found = []
     for log_bf10 in in_order(of, [slice(first, first + _TESTS) for first in range(0, len(features.points), _TESTS)]):
         found.append(log_bf10)
         if tick is not None:
-            tick(len(log_bf10))
-    return np.concatenate(found)
+            tick(log_bf10.shape[1])
+    return np.concatenate(found, axis=1)

@@ -293,11 +293,7 @@ class Plan(Record):
                 remedy="merge those of more rows, at least 2 of each",
             )
         by_lengthscale = evidence.evaluate(statistics, self.features, self.model)
-        curves = Curves(self.model.coherent, math.log(prior_odds))
-        if self.fixed:
-            posterior = LengthscalePosterior.given(by_lengthscale, curves)
-        else:
-            posterior = self._integrate(by_lengthscale, curves)
+        posterior = self.posterior(by_lengthscale, prior_odds)
         mixture = None
         if self.parts:
             if statistics_of is None:
@@ -328,8 +324,11 @@ class Plan(Record):
             )
         return lambda part, tests: statistics.parts[part].select(tests, len(self.parts[part].points))
 
-    def _integrate(self, by_lengthscale: Evidence, curves: Curves) -> LengthscalePosterior:
-        """The posterior of the lengthscale from the evidence on the grid."""
+    def posterior(self, by_lengthscale: Evidence, prior_odds: float = 1.0) -> LengthscalePosterior:
+        """The posterior of the lengthscale from the evidence at the lengthscales of the plan."""
+        curves = Curves(self.model.coherent, math.log(prior_odds))
+        if self.fixed:
+            return LengthscalePosterior.given(by_lengthscale, curves)
         rule = grid.integrate(
             np.log(by_lengthscale.lengthscales),
             Curves.of(by_lengthscale, self.model.lengthscale),

@@ -22,7 +22,12 @@ from twosample.witness import Driver, Witness, WitnessPosterior, locations
 from twosample.words import data_in_words, log_bf10_text, printable, probability_in_words, pvalue_text, sentence
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.figure import Figure
+
+    from twosample.progress import Progress
+    from twosample.robustness import Robustness
 
 __all__ = ["TwoSampleResult"]
 
@@ -260,6 +265,49 @@ class TwoSampleResult(BayesFactor):
         if self.points is None or self.points_given or self.shown_x is not None:
             return super().to_dict()
         return replace(self, points=None, witness_posterior=None, shown_witness=self.witness_picture).to_dict()
+
+    def remember(self, look: Callable[..., Robustness]) -> None:
+        """Keep a function that tests the same data with other assumptions; neither JSON nor pickles have it."""
+        object.__setattr__(self, "_look", look)
+
+    def changed(self, **fields: Any) -> TwoSampleResult:
+        """The same with other values of some fields; it remembers what this one does."""
+        other = replace(self, **fields)
+        if "_look" in self.__dict__:
+            other.remember(self.__dict__["_look"])
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickles hold: all but the data."""
+        return {name: value for name, value in self.__dict__.items() if name != "_look"}
+
+    def robustness(self, *, progress: Progress = False) -> Robustness:
+        """How log BF10 depends on what was assumed: the test again with other priors and numbers of points.
+
+        It is for results of `test` while they are in memory, which have the data to look at again. It takes about four
+        times as long as the test did.
+
+        Parameters
+        ----------
+        progress
+            As in `twosample.test`.
+
+        Examples
+        --------
+        >>> import numpy as np, twosample as ts
+        >>> rng = np.random.default_rng(1)
+        >>> found = ts.test(rng.normal(0, 1, 60), rng.normal(2, 1, 60)).robustness()
+        >>> found.sentence[:60]
+        'The verdict holds for scales of the amplitude from 0.05 to 2'
+        """
+        look = self.__dict__.get("_look")
+        if look is None:
+            raise InputError(
+                "robustness: this result has no data to look at again",
+                remedy="call it on what test returned, before it is written, copied to another process or changed",
+            )
+        found: Robustness = look(progress=progress)
+        return found
 
     def summary(self) -> str:
         """The answer in a few lines of text."""

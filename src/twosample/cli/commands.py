@@ -201,7 +201,7 @@ def test(
     with refusals(given.names):
         result = _test(given.x, given.y, rng=seed, **given.choice, **options)
     diagnostics = replace(result.diagnostics, notes=given.notes + result.diagnostics.notes)
-    result = replace(result, names=given.names, diagnostics=diagnostics)
+    result = result.changed(names=given.names, diagnostics=diagnostics)
     show(result, given.names, json_path, quiet=quiet)
     if plot_path is not None:
         save_plot(plot_path, result.plot)
