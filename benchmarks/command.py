@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -33,10 +34,10 @@ def seconds(command: list[str], folder: str, bytecode: str) -> tuple[float, floa
     """Time by the clock, and of the processor, of a process."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment |= {"PYTHONPYCACHEPREFIX": bytecode, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    before, start = os.times(), time.perf_counter()
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
-    clock, after = time.perf_counter() - start, os.times()
-    return clock, sum(after[2:4]) - sum(before[2:4])
+    clock, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return clock, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
 def main() -> None:

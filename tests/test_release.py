@@ -167,7 +167,9 @@ def test_shells_can_complete(shell):
     assert f"_TWOSAMPLE_COMPLETE={shell}_source" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("words", "expected"), [("twosample gi", "gibbs"), ("twosample test --perm", "--permutations")])
+@pytest.mark.parametrize(
+    ("words", "expected"), [("twosample gi", "gibbs"), ("twosample test --perm", "--permutations")]
+)
 def test_completion_knows_commands_and_options(words, expected):
     environment = {"_TWOSAMPLE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     done = subprocess.run(COMMAND, env={**os.environ, **environment}, capture_output=True, text=True, check=True)

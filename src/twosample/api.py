@@ -1,4 +1,4 @@
-"""The public functions: they only string the stages together. Stages that `test` does without are imported when used."""
+"""The public functions: they only string the stages together; what `test` does without is imported when it is used."""
 
 from __future__ import annotations
 
