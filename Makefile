@@ -1,7 +1,7 @@
 # Every target works from a fresh clone: it needs python3 (3.11 or newer) and make, and sets up .venv by itself.
 PYTHON ?= python3
 DEMO_OUT ?= demo
-BENCHMARKS ?= speed files accuracy gibbs coverage calibration power relevance columns effect
+BENCHMARKS ?= speed command files accuracy gibbs coverage calibration power relevance columns effect
 TEST_PROCESSES ?= 2
 # Each test process keeps to one core: threads of the linear algebra that compete for cores slow it down many times over.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -q -n $(TEST_PROCESSES) --dist worksteal
 
-.PHONY: demo test test-slow test-all lint format bench reproduce clean
+.PHONY: demo test test-slow test-all lint format bench reproduce dist clean
 
 demo: $(READY)
 	@mkdir -p "$(DEMO_OUT)"
@@ -46,6 +46,12 @@ reproduce: $(READY)
 	@$(BIN)/python -m experiments figures
 	@$(BIN)/python -m experiments efficiency
 	@$(BIN)/python -m experiments gallery
+
+dist: $(READY)
+	$(BIN)/python packaging/man.py
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

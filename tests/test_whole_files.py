@@ -16,7 +16,8 @@ import pytest
 from twosample.records import write_whole
 from twosample.statistics import FeatureStatistics
 
-KILLED = -signal.SIGKILL
+KILLED = -9
+posix = pytest.mark.skipif(os.name == "nt", reason="needs the signals and pipes of POSIX")
 
 # Each writes a file of about a megabyte in a loop, the number of the turn in every part of it.
 WRITERS = {
@@ -119,6 +120,7 @@ LOOP = """
 """
 
 
+@posix
 @pytest.mark.parametrize("kind", WRITERS)
 def test_a_kill_at_any_moment_leaves_a_whole_file(kind, tmp_path):
     chance = random.Random(kind)
@@ -144,6 +146,7 @@ def test_a_kill_at_any_moment_leaves_a_whole_file(kind, tmp_path):
         assert len(READERS[kind](path)) == 1
 
 
+@posix
 @pytest.mark.parametrize("before", ["old", None])
 @pytest.mark.parametrize("moment", ["half", "written", "fsync", "replace", "after"])
 def test_a_kill_at_each_step(moment, before, tmp_path):
@@ -229,6 +232,7 @@ def test_the_data_are_on_the_disk_before_the_name_is(tmp_path, monkeypatch):
     assert calls == [3, "renamed"]
 
 
+@posix
 def test_what_is_no_file_is_written_to_directly(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

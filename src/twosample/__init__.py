@@ -12,12 +12,8 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from twosample import errors, simulate
+from twosample import errors
 from twosample.api import gibbs, log_bf10, plan, test, test_each
-from twosample.each_result import EachResult
-from twosample.gibbs_result import GibbsResult
-from twosample.groups import test_groups
-from twosample.groups_result import GroupsResult
 from twosample.models import Model
 from twosample.plan import Plan
 from twosample.result import TwoSampleResult
@@ -25,7 +21,11 @@ from twosample.robustness import Robustness
 from twosample.statistics import FeatureStatistics
 
 if _TYPE_CHECKING:
-    from twosample import baselines, chemistry, datasets, plots
+    from twosample import baselines, chemistry, datasets, plots, simulate
+    from twosample.each_result import EachResult
+    from twosample.gibbs_result import GibbsResult
+    from twosample.groups import test_groups
+    from twosample.groups_result import GroupsResult
 
 __version__ = "0.1.0"
 __all__ = [
@@ -52,10 +52,21 @@ __all__ = [
 ]
 
 
+_LATER = {
+    "EachResult": "each_result",
+    "GibbsResult": "gibbs_result",
+    "GroupsResult": "groups_result",
+    "test_groups": "groups",
+}
+
+
 def __getattr__(name: str) -> _Any:
     """Import what most programs do without, such as the baselines and with them SciPy, when it is first used."""
-    if name in ("baselines", "chemistry", "datasets", "plots"):
+    if name in ("baselines", "chemistry", "datasets", "plots", "simulate"):
         return _import_module(f"twosample.{name}")
+    if name in _LATER:
+        value = globals()[name] = getattr(_import_module(f"twosample.{_LATER[name]}"), name)
+        return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,4 +1,4 @@
-"""The public functions: they only string the stages together."""
+"""The public functions: they only string the stages together; what `test` does without is imported when it is used."""
 
 from __future__ import annotations
 
@@ -7,25 +7,22 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from twosample import answer, each, kernels, models, permutation, robustness, sampling
+from twosample import answer, kernels, models, permutation, robustness
 from twosample.arguments import Seed, count_of, flag_of, generator_of, is_one_of, positive, share_of
 from twosample.arrays import Array
 from twosample.data import Choice, Samples
-from twosample.each_result import EachResult
 from twosample.errors import DroppedDataWarning, InputError, Setting, TwoSampleWarning, warn
-from twosample.gibbs_result import GibbsResult
 from twosample.kernels import Kernel
 from twosample.mixture import evaluate_parts
 from twosample.models import LogUniform, Model
 from twosample.pairs import Pairs
 from twosample.plan import Plan, make_plan
 from twosample.posterior import grid, passes
-from twosample.posterior.chains import Settings
 from twosample.progress import Progress, WorkCounter, progress_bar
 from twosample.result import TwoSampleResult
 from twosample.sketch import Sketch
@@ -33,6 +30,10 @@ from twosample.statistics import FeatureStatistics
 from twosample.subsets import multiples_of
 from twosample.threads import one_thread
 from twosample.words import log_bf10_text, probability_in_words
+
+if TYPE_CHECKING:
+    from twosample.each_result import EachResult
+    from twosample.gibbs_result import GibbsResult
 
 __all__ = ["gibbs", "log_bf10", "plan", "test", "test_each"]
 
@@ -258,6 +259,8 @@ def test_each(
     >>> first.direction, first.auc < 0.2
     ('larger in y', True)
     """
+    from twosample import each
+
     of_rows = None if groups is None or isinstance(groups, Mapping) or by is None else groups
     return each.run(
         x,
@@ -449,6 +452,9 @@ def gibbs(
     >>> bool(abs(result.prob_h1 - exact.prob_h1) < 5 * result.prob_h1_error)
     True
     """
+    from twosample import sampling
+    from twosample.posterior.chains import Settings
+
     settings = Settings.checked(steps, burn_in, thinning, hmc_steps, adapt_steps, chains, early_stop)
     if not is_one_of(kernel, ("rbf", "ard")):
         raise InputError(f"kernel: {kernel!r} is unknown to gibbs", argument="kernel", remedy="use 'rbf' or 'ard'")

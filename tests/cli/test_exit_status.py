@@ -13,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "twosample"]
+posix = pytest.mark.skipif(os.name == "nt", reason="needs the signals and pipes of POSIX")
 
 
 def ended(*args):
@@ -55,6 +56,7 @@ def test_2_with_one_line(args, files):
     assert err.count("\n") == 1
 
 
+@posix
 def test_1_where_the_reader_left(files):
     process = subprocess.Popen(
         [*COMMAND, "test", "a.csv", "b.csv", "--columns", "u"],
@@ -66,6 +68,7 @@ def test_1_where_the_reader_left(files):
     process.stderr.close()
 
 
+@posix
 def test_130_where_interrupted(files):
     """While it waits for what the pipe will say; then nothing is left behind."""
     os.mkfifo("pipe.csv")
@@ -84,6 +87,7 @@ def test_130_where_interrupted(files):
     assert sorted(files.iterdir()) == before
 
 
+@posix
 def test_130_in_the_middle_of_writing(files):
     """An interrupt while a picture is being written leaves no file, and no other one either."""
     before = sorted(files.iterdir())

@@ -122,6 +122,7 @@ def test_dask_missing(monkeypatch):
         pass
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs the signals of POSIX")
 def test_interrupt_says_how_to_go_on(tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     arguments = [sys.executable, "-m", "experiments", "run", "laplace", "--only", "0.4", "--jobs", "1", "--into"]
