@@ -226,7 +226,7 @@ def sensitivity(label: str, values: Array, log_bf10: Array, default: float) -> C
     if limits[0] == limits[1]:
         limits = 0.5 * limits[0], 1.5 * limits[1]
     said = f"log BF10 is between {log_bf10.min():.2f} and {log_bf10.max():.2f}."
-    canvas = Canvas(f"log BF10 against {label}", said, limits, up, log=log, numbered=True)
+    canvas = Canvas(f"log BF10 against {label}", said, limits, up, log=log, numbered=True, size=(440.0, 270.0))
     canvas.box(limits, (max(-1.0, up[0]), min(1.0, up[1])), "unclear")
     canvas.up(ticks(*up, 6))
     canvas.strokes(np.array([[limits[0], 0.0, limits[1], 0.0]]), "zero-line")

@@ -25,7 +25,7 @@ def page(result: EachResult) -> dict[str, Any]:
     """Everything that the template needs."""
     found = result.log_bf10[result.q <= result.fdr]
     least = float(found.min()) if len(found) else None
-    table, room = table_of_columns(
+    compact, room = table_of_columns(
         result.column,
         result.log_bf10,
         result.auc,
@@ -51,7 +51,7 @@ def page(result: EachResult) -> dict[str, Any]:
         "fdr": result.fdr,
         "columns": [_line(row) for row in list(result)[:MOST_PICTURES]],
         "count": len(result),
-        "table": table,
+        "compact": compact,
         "room": room,
         "evidence": charts.columns_evidence(result.log_bf10, least),
         "assumed": [

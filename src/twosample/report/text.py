@@ -119,8 +119,8 @@ def paragraph(result: TwoSampleResult) -> str:
         f"We compared {first} with {second} ({sizes}; {columns_in_words(len(result.columns))}"
         f"{_named(result.columns)}) by a Bayesian kernel two-sample test (Zhang et al., 2022), which weighs a difference "
         f"of the two distributions (H1) against none (H0).",
-        f"The model was {result.model.name}, with {'a' if result.kernel[0] not in 'aeiou' else 'an'} {result.kernel} kernel"
-        f" and {result.diagnostics.points or 'given'} evaluation points: {_model_clauses(result)}.",
+        f"The model was {result.model.name}, with {_kernel(result.kernel)} "
+        f"and {result.diagnostics.points or 'given'} evaluation points: {_model_clauses(result)}.",
         f"There was {result.verdict} (log BF10 = {log_bf10_text(result.log_bf10)}; P(H1 | data) "
         f"{is_or_sign(probability_in_words(result.prob_h1))} with prior odds of {odds_in_words(result.prior_odds)}).",
     ]
@@ -164,6 +164,10 @@ def each_paragraph(result: EachResult) -> str:
         f"that differ, learnt from all of them, was {result.share:.3g} and served as the prior probability of each. "
         f"{len(found)} of {len(result)} differed at a false discovery rate of {result.fdr:g}{named}.{skipped} {_software()}"
     )
+
+
+def _kernel(name: str) -> str:
+    return "a Gaussian (RBF) kernel" if name == "rbf" else f"the kernel {name}"
 
 
 def _software() -> str:

@@ -69,8 +69,7 @@ def witness_curve(driver: Driver, names: tuple[str, str], label: str) -> Chart:
         ("ink-line", "posterior mean"),
         ("band-95", "95 % band"),
         ("band-50", "50 % band"),
-        ("x-sure", f"surely more {names[0]}"),
-        ("y-sure", f"surely more {names[1]}"),
+        *((f"{'xy'[side]}-sure", f"surely more {names[side]}") for side in sorted({one[2] for one in surely})),
     )
     head = (label, "mean of the witness", "95 % from", "to")
     return Chart(label, canvas.markup(), legend, head, rows, said)
@@ -91,14 +90,14 @@ def _curve_in_words(
             if start == limits[0] and end == limits[1]:
                 places.append("throughout")
             elif start == limits[0]:
-                places.append(f"below {number(end)}")
+                places.append(f"below {end:.3g}")
             elif end == limits[1]:
-                places.append(f"above {number(start)}")
+                places.append(f"above {start:.3g}")
             else:
-                places.append(f"from {number(start)} to {number(end)}")
+                places.append(f"from {start:.3g} to {end:.3g}")
         if places:
-            parts.append(f"surely more {names[side]} {_listed(places)}")
-    return f"Of {label} there is {'; '.join(parts)} (the 95 % band leaves out zero there)."
+            parts.append(f"surely more of {names[side]} {_listed(places)}")
+    return f"Along {label} there is {'; '.join(parts)} (the 95 % band leaves out zero there)."
 
 
 def _listed(words: list[str]) -> str:
@@ -234,10 +233,10 @@ def _map_in_words(side: Array, grid: Array, names: tuple[str, str], labels: tupl
         for number_of, where in enumerate(ndimage.find_objects(regions), 1):
             cells = int(np.count_nonzero(regions[where] == number_of))
             ranges = [
-                f"{label} from {number(float(places[part.start]))} to {number(float(places[part.stop - 1]))}"
+                f"{label} from {places[part.start]:.2g} to {places[part.stop - 1]:.2g}"
                 for label, places, part in zip(labels, grid, where, strict=True)
             ]
-            found.append((cells, f"more {names[which - 1]} within {' and '.join(ranges)}"))
+            found.append((cells, f"more of {names[which - 1]} within {' and '.join(ranges)}"))
     if not found:
         return "Nowhere is the witness surely different from zero: its 95 % band always holds zero."
     found.sort(key=lambda one: -one[0])
