@@ -229,8 +229,7 @@ def _test_groups(
     """More than two groups, in one table."""
     from twosample.groups import test_groups
 
-    asked = {**{option: path is not None for option, path in pages.items()}, "--paired": paired, "--keep-rows": keep_rows}
-    for option, used in asked.items():
+    for option, used in {**pages, "--paired": paired, "--keep-rows": keep_rows}.items():
         if used:
             raise InputError(f"{option}: is for two samples; choose two groups with --groups")
     choice = {name: value for name, value in given.choice.items() if name != "groups"}

@@ -172,7 +172,9 @@ report_option = path_option(
     "--report", "report_path", help="Write a page to send round or print, which needs nothing else: .html."
 )
 keep_rows_option = click.option(
-    "--keep-rows", is_flag=True, help="Let --json, --plot and --report have some rows of the data, not only counts and densities."
+    "--keep-rows",
+    is_flag=True,
+    help="Let --json, --plot and --report have some rows of the data, not only counts and densities.",
 )
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print one line: P(different | data) and log BF10.")
 

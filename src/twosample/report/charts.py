@@ -10,7 +10,7 @@ from twosample.arrays import Array
 from twosample.report.svg import Canvas, Chart, log_ticks, number, ticks
 
 if TYPE_CHECKING:
-    from twosample.models import HalfCauchy, LogUniform
+    from twosample.models import HalfCauchy
     from twosample.pictures import ShownColumn
     from twosample.result_parts import Amplitude, Lengthscale
 
@@ -121,7 +121,9 @@ def small_column(shown: ShownColumn, rows: tuple[int, int], title: str) -> str:
     """The samples of a column in the height of a line."""
     shares = shown.counts / np.maximum(np.array(rows), 1)[:, None]
     if shown.density is None:
-        canvas = Canvas(title, "", shown.limits, (0.0, max(float(shares.max(initial=0.0)), 1e-3)), size=_SMALL, bare=True)
+        canvas = Canvas(
+            title, "", shown.limits, (0.0, max(float(shares.max(initial=0.0)), 1e-3)), size=_SMALL, bare=True
+        )
         _bars(canvas, shown, shares, _gap(shown))
         return canvas.markup()
     canvas = Canvas(title, "", shown.limits, (0.0, float(shown.density.max()) or 1.0), size=_SMALL, bare=True)
@@ -160,9 +162,7 @@ def lengthscale_posterior(posterior: Lengthscale, prior: Any, unit: float, words
         ends += [float(inside[0]), float(inside[-1])] if len(inside) else []
     limits = min(ends) / 1.15, max(ends) * 1.15
     at = np.geomspace(*limits, 120)
-    h1, h0 = (
-        np.interp(np.log(at), np.log(grid), density) for density in (posterior.density_h1, posterior.density_h0)
-    )
+    h1, h0 = (np.interp(np.log(at), np.log(grid), density) for density in (posterior.density_h1, posterior.density_h0))
     low, high = prior.bounds(median / unit)
     expected = np.where(
         (at >= low * unit) & (at <= high * unit), np.exp(prior.log_density(np.log(at) - np.log(unit))), 0.0
@@ -212,7 +212,9 @@ def amplitude_posterior(posterior: Amplitude, prior: HalfCauchy) -> Chart:
     chosen = _some(len(at))
     rows = [tuple(map(number, row)) for row in zip(at[chosen], expected[chosen], density[chosen], strict=True)]
     legend = (("differ-area", "posterior if they differ"), ("prior-line", "prior"))
-    return Chart(title, canvas.markup(), legend, ("amplitude", "prior density of its log", "posterior density"), rows, said)
+    return Chart(
+        title, canvas.markup(), legend, ("amplitude", "prior density of its log", "posterior density"), rows, said
+    )
 
 
 def sensitivity(label: str, values: Array, log_bf10: Array, default: float) -> Chart:

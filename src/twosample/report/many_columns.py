@@ -80,8 +80,8 @@ def head(result: EachResult) -> dict[str, Any]:
         "title": f"{tested}, one at a time",
         "verdict": f"{len(found):,} of {tested.replace(str(len(result)), f'{len(result):,}')} differ"
         f" at a false discovery rate of {result.fdr:g}.",
-        "answer": f"About {share} of the columns differ, as learnt from all of them. Each was tested by itself, with that "
-        f"share as its prior probability.",
+        "answer": f"About {share} of the columns differ, as learnt from all of them. Each was tested by itself, with "
+        f"that share as its prior probability.",
         "warnings": [],
         "facts": [
             ("found to differ", f"{len(found):,}"),
@@ -109,8 +109,8 @@ def groups_head(result: GroupsResult) -> dict[str, Any]:
     return {
         "title": f"{len(result)} groups against {other}",
         "verdict": f"{differ} of {len(result)} groups are more likely to differ from {other} than not.",
-        "answer": "The comparisons share rows, so they are not independent; probabilities are not adjusted for how many "
-        "there are.",
+        "answer": "The comparisons share rows, so they are not independent; probabilities are not adjusted for how "
+        "many there are.",
         "warnings": [],
         "facts": [],
         "size": "",

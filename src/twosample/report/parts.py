@@ -1,4 +1,4 @@
-"""What the pages of all results have in common: tiles, JSON that is safe within a page, and the table of all columns."""
+"""What the pages of all results have in common: JSON that is safe within a page, and the table of all columns."""
 
 from __future__ import annotations
 
@@ -76,5 +76,7 @@ def call_in_words(function: str, options: dict[str, Any]) -> str:
     >>> call_in_words("test", {"paired": True})
     'ts.test(x, y, paired=True)'
     """
-    said = [f"{name}={value if name == 'model' and value == 'model' else repr(value)}" for name, value in options.items()]
+    said = [
+        f"{name}={value if name == 'model' and value == 'model' else repr(value)}" for name, value in options.items()
+    ]
     return f"ts.{function}({', '.join(['x', 'y', *said])})"

@@ -13,7 +13,7 @@ import numpy as np
 from twosample.errors import InputError, InputTypeError, MissingExtraError
 from twosample.records import write_whole
 from twosample.report import many_columns, two_samples
-from twosample.report.text import CITATION
+from twosample.report.text import CITATION, version
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -32,8 +32,8 @@ def render(result: Any, robustness: Any = None) -> str:
     result
         What `twosample.test` or `twosample.test_each` returned.
     robustness
-        Of the former, what its `robustness()` returned, if that is to be shown: `curves`, each with name, label, values,
-        log_bf10 and default, and a `sentence`.
+        Of the former, what its `robustness()` returned, if that is to be shown: a `sentence`, and `curves`, each with
+        label, values, log_bf10 and default.
 
     Raises
     ------
@@ -50,7 +50,9 @@ def render(result: Any, robustness: Any = None) -> str:
             f"result: expected what test or test_each returns, got {type(result).__name__}", argument="result"
         )
     # The parts are our own files, not data.
-    own = {name: (_FOLDER / file).read_text("utf-8") for name, file in (("style", "style.css"), ("script", "script.js"))}
+    own = {
+        name: (_FOLDER / file).read_text("utf-8") for name, file in (("style", "style.css"), ("script", "script.js"))
+    }
     return environment.get_template(f"{name}.html.j2").render(**content, **own, versions=_versions(), citation=CITATION)
 
 
@@ -82,9 +84,7 @@ def head(result: Any) -> str:
 
 
 def _versions() -> dict[str, str]:
-    from twosample import __version__
-
-    return {"twosample": __version__, "Python": platform.python_version(), "NumPy": np.__version__}
+    return {"twosample": version(), "Python": platform.python_version(), "NumPy": np.__version__}
 
 
 def _environment(caller: str) -> Environment:

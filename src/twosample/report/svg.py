@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from xml.etree import ElementTree
 
 import numpy as np
@@ -40,7 +41,7 @@ class Chart:
     svg: str
     legend: tuple[tuple[str, str], ...]
     head: tuple[str, ...]
-    rows: list[tuple[str, ...]] = field(default_factory=list)
+    rows: Sequence[tuple[str, ...]] = ()
     note: str = ""
 
 
@@ -207,7 +208,9 @@ def ticks(low: float, high: float, count: int = 6) -> list[float]:
     step = next(unit * one for one in (1.0, 2.0, 2.5, 5.0, 10.0, 20.0) if span / (unit * one) <= count - 1)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     # Far from zero the range may be narrower than the numbers are exact.
-    return [round(place * step, 12) if step > 1e-9 else place * step for place in range(first, min(last, first + 50) + 1)]
+    return [
+        round(place * step, 12) if step > 1e-9 else place * step for place in range(first, min(last, first + 50) + 1)
+    ]
 
 
 def log_ticks(low: float, high: float) -> list[float]:

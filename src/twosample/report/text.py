@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from twosample.words import columns_in_words, log_bf10_text, printable, probability_in_words, pvalue_text
@@ -11,7 +12,16 @@ if TYPE_CHECKING:
     from twosample.models import Model
     from twosample.result import TwoSampleResult
 
-__all__ = ["CITATION", "each_paragraph", "is_or_sign", "model_in_words", "odds_in_words", "paragraph", "with_names"]
+__all__ = [
+    "CITATION",
+    "each_paragraph",
+    "is_or_sign",
+    "model_in_words",
+    "odds_in_words",
+    "paragraph",
+    "version",
+    "with_names",
+]
 
 CITATION = (
     "Q. Zhang, V. Wild, S. Filippi, S. Flaxman and D. Sejdinovic (2022). Bayesian Kernel Two-Sample Testing. "
@@ -74,7 +84,8 @@ def model_in_words(model: Model) -> list[str]:
         f"The lengthscale of the kernel has a prior that is uniform in its logarithm, from {prior.low:.4g} to "
         f"{prior.high:.4g} times the median heuristic."
         if isinstance(prior, LogUniform)
-        else f"The lengthscale of the kernel has a Gamma({prior.shape:g}, {prior.rate:g}) prior in the units of the data."
+        else f"The lengthscale of the kernel has a Gamma({prior.shape:g}, {prior.rate:g}) prior in the units of the "
+        "data."
     )
     amplitude = (
         "The amplitude of the difference is fixed at 1."
@@ -107,7 +118,9 @@ def model_in_words(model: Model) -> list[str]:
             f"{model.ranks:g} of the prior weight, all together and in subsets of columns."
         )
     if model.weighing != "evidence":
-        said.append(f"Lengthscales are weighed by the {model.weighing.replace('published', 'released code of the paper')}.")
+        said.append(
+            f"Lengthscales are weighed by the {model.weighing.replace('published', 'released code of the paper')}."
+        )
     return said
 
 
@@ -117,8 +130,8 @@ def paragraph(result: TwoSampleResult) -> str:
     sizes = f"n = {result.n_x} pairs" if result.paired else f"n = {result.n_x} and {result.n_y}"
     said = [
         f"We compared {first} with {second} ({sizes}; {columns_in_words(len(result.columns))}"
-        f"{_named(result.columns)}) by a Bayesian kernel two-sample test (Zhang et al., 2022), which weighs a difference "
-        f"of the two distributions (H1) against none (H0).",
+        f"{_named(result.columns)}) by a Bayesian kernel two-sample test (Zhang et al., 2022), which weighs a "
+        f"difference of the two distributions (H1) against none (H0).",
         f"The model was {result.model.name}, with {_kernel(result.kernel)} "
         f"and {result.diagnostics.points or 'given'} evaluation points: {_model_clauses(result)}.",
         f"There was {result.verdict} (log BF10 = {log_bf10_text(result.log_bf10)}; P(H1 | data) "
@@ -158,11 +171,12 @@ def each_paragraph(result: EachResult) -> str:
     skipped = f" {len(result.skipped)} could not be tested." if result.skipped else ""
     sizes = "pairs of rows" if result.paired else "rows of the two samples"
     n_x, n_y = int(result.n_x.max(initial=0)), int(result.n_y.max(initial=0))
+    count = str(n_x) if result.paired else f"{n_x} and {n_y}"
     return (
-        f"We compared {sizes} (n = {n_x}{'' if result.paired else f' and {n_y}'}) in {tested}, one at a time, by a Bayesian "
-        f"kernel two-sample test of normal scores (Zhang et al., 2022; model {result.model.name}). The share of columns "
-        f"that differ, learnt from all of them, was {result.share:.3g} and served as the prior probability of each. "
-        f"{len(found)} of {len(result)} differed at a false discovery rate of {result.fdr:g}{named}.{skipped} {_software()}"
+        f"We compared {sizes} (n = {count}) in {tested}, one at a time, by a Bayesian kernel two-sample test of normal "
+        f"scores (Zhang et al., 2022; model {result.model.name}). The share of columns that differ, learnt from all of "
+        f"them, was {result.share:.3g} and served as the prior probability of each. {len(found)} of {len(result)} "
+        f"differed at a false discovery rate of {result.fdr:g}{named}.{skipped} {_software()}"
     )
 
 
@@ -170,10 +184,13 @@ def _kernel(name: str) -> str:
     return "a Gaussian (RBF) kernel" if name == "rbf" else f"the kernel {name}"
 
 
-def _software() -> str:
-    from twosample import __version__
+def version() -> str:
+    """The version of this package, which only the whole package knows."""
+    return str(import_module("twosample").__version__)
 
-    return f"The test was computed with twosample {__version__}. Reference: {CITATION}"
+
+def _software() -> str:
+    return f"The test was computed with twosample {version()}. Reference: {CITATION}"
 
 
 def _named(columns: tuple[str, ...]) -> str:
@@ -217,9 +234,9 @@ def _columns_that_differ(result: TwoSampleResult) -> list[str]:
             return [f"The samples differed in how {first} and {second} go together, not in either of them alone."]
         return ["No single column was more likely to differ than not."]
     shown = [
-        f"{printable(row.column)} (P {is_or_sign(probability_in_words(row.prob))}; {with_names(row.words, result.names)})"
+        f"{printable(row.column)} (P {is_or_sign(probability_in_words(row.prob))}; "
+        f"{with_names(row.words, result.names)})"
         for row in likely[:_SHOWN_COLUMNS]
     ]
     rest = len(likely) - len(shown)
     return [f"The columns that differed were {', '.join(shown)}{f' and {rest} more' if rest else ''}."]
-

@@ -100,7 +100,8 @@ def head(result: TwoSampleResult) -> dict[str, Any]:
         "bar": charts.probability_bar(result.prob_h1, f"P(different) {probability_in_words(result.prob_h1)}"),
         "head": ("column", "P(differs)", "log BF10", "how, if it does"),
         "rows": [
-            (row["column"], row["prob"], row["log_bf10"], row["words"]) for row in _columns(result, names, _HEAD_COLUMNS)
+            (row["column"], row["prob"], row["log_bf10"], row["words"])
+            for row in _columns(result, names, _HEAD_COLUMNS)
         ]
         if len(result.columns) > 1
         else [],
@@ -167,7 +168,10 @@ def _slider(result: TwoSampleResult) -> dict[str, Any]:
     start = math.log10(result.prior_odds)
     reach = max(3.0, math.ceil(abs(start)))
     table = [
-        (odds_in_words(odds), probability_in_words(1.0 / (1.0 + math.exp(min(-result.log_bf10 - math.log(odds), 700.0)))))
+        (
+            odds_in_words(odds),
+            probability_in_words(1.0 / (1.0 + math.exp(min(-result.log_bf10 - math.log(odds), 700.0)))),
+        )
         for odds in sorted({*_ODDS, result.prior_odds})
     ]
     now = {"prior": odds_in_words(result.prior_odds), "prob": probability_in_words(result.prob_h1)}

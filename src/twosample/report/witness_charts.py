@@ -146,9 +146,7 @@ def _dots(canvas: Canvas, plane: ShownPlane, size: float) -> None:
         canvas.dots(at[:, 0], at[:, 1], radius, f"{kind}-dot", side * min(aside, 4.0))
 
 
-def witness_map(
-    driver: Driver, plane: ShownPlane | None, names: tuple[str, str], labels: tuple[str, str]
-) -> Chart:
+def witness_map(driver: Driver, plane: ShownPlane | None, names: tuple[str, str], labels: tuple[str, str]) -> Chart:
     """The witness over two columns as shades, with a line around where it is surely not zero."""
     reach = NormalDist().inv_cdf(0.5 + 0.5 * _SURE) * driver.sd
     side = np.where(driver.mean - reach > 0.0, 1, np.where(driver.mean + reach < 0.0, 2, 0))
@@ -167,7 +165,11 @@ def witness_map(
     canvas.up(ticks(*limits[1]))
     canvas.text(canvas.left + 5.0, canvas.top + 12.0, f"↑ {labels[1]}", "label strong", "start")
     canvas.across(labels[0], ticks(*limits[0]))
-    legend = (("x-bar", f"more {names[0]}"), ("y-bar", f"more {names[1]}"), ("ink-line", "inside: surely not zero (95 %)"))
+    legend = (
+        ("x-bar", f"more {names[0]}"),
+        ("y-bar", f"more {names[1]}"),
+        ("ink-line", "inside: surely not zero (95 %)"),
+    )
     head = (*labels, "mean of the witness", "95 % from", "to")
     return Chart(f"{labels[0]} and {labels[1]}", canvas.markup(), legend, head, _map_table(driver, reach), said)
 
@@ -241,7 +243,7 @@ def _map_in_words(side: Array, grid: Array, names: tuple[str, str], labels: tupl
         return "Nowhere is the witness surely different from zero: its 95 % band always holds zero."
     found.sort(key=lambda one: -one[0])
     said = "; ".join(words for _, words in found[:_MOST_PLACES])
-    more = f"; and in {len(found) - _MOST_PLACES} smaller places" if len(found) > _MOST_PLACES else ""
+    more = "; and in smaller places" if len(found) > _MOST_PLACES else ""
     return f"Surely {said}{more} (the 95 % band leaves out zero there)."
 
 
