@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -184,7 +185,7 @@ def test_texts_stand_out_from_their_background(opened, kind, scheme):
     below = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (below == "rgb(255, 255, 255)") == (scheme == "light")
     colours = page.evaluate(
-        """() => [...document.querySelectorAll('h1,h2,h3,p,dt,dd,td,th,li,label,summary,output,code,svg text')].map(one => {
+        """() => [...document.querySelectorAll('h1,h2,h3,p,dt,dd,td,th,li,label,output,code,svg text')].map(one => {
             let below = one;
             const colour = () => getComputedStyle(below).backgroundColor;
             while (colour() === 'rgba(0, 0, 0, 0)' && below.parentElement) below = below.parentElement;
@@ -206,6 +207,18 @@ def _luminance(colour):
     parts = [float(part) / 255.0 for part in re.findall(r"[\d.]+", colour)[:3]]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_axe_finds_nothing(opened, kind, scheme):
+    axe = pytest.importorskip("axe_playwright_python", reason="there is no axe; pip install axe-playwright-python")
+    page = opened(kind, scheme=scheme)
+    page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+    page.evaluate((Path(axe.__file__).parent / "axe.min.js").read_text("utf-8"))
+    found = page.evaluate("axe.run()")
+    assert found["passes"]
+    assert [(one["id"], one["impact"], one["nodes"][0]["html"]) for one in found["violations"]] == []
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,6 +8,7 @@ import numpy as np
 
 from twosample.arrays import Array
 from twosample.report.svg import Canvas, Chart, log_ticks, number, ticks
+from twosample.words import sentence
 
 if TYPE_CHECKING:
     from twosample.models import HalfCauchy
@@ -80,9 +81,10 @@ def samples_of_column(
         head = (label, f"density of {names[0]}", f"density of {names[1]}")
         masses = zip(shown.values.tolist(), *shares.tolist(), strict=True)
         table += [(f"{number(value)} exactly", f"{x:.1%}", f"{y:.1%}") for value, x, y in masses]
-    places = _places(shown)
-    canvas.across(label, places)
-    return Chart(label, canvas.markup(), legend, head, table, beyond)
+    canvas.across(label, _places(shown))
+    strips = "" if shown.density is None else "Below: median, middle 50 % and 90 %."
+    note = f"{strips} {sentence(beyond)}." if beyond else strips
+    return Chart(label, canvas.markup(), legend, head, table, note.strip())
 
 
 def _places(shown: ShownColumn) -> list[float]:
