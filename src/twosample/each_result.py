@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from twosample import models
@@ -196,6 +197,27 @@ class EachResult(Record):
             rest = len(self) - len(shown)
             lines += [f"  ... and {rest} more"] * bool(rest)
         return "\n".join(lines)
+
+    def report(self, path: str | Path) -> Path:
+        """Write the answer as one page that needs nothing else (extra `report`); returns the path, which ends in .html.
+
+        It has a picture for each of the first 50 columns, and a table that scrolls and filters for all of them.
+        """
+        from twosample import report
+
+        return report.write(self, path)
+
+    def text(self) -> str:
+        """The answer as a paragraph for a paper: what was compared, the model, what was found, and what to cite."""
+        from twosample.report import each_paragraph
+
+        return each_paragraph(self)
+
+    def _repr_html_(self) -> str:
+        """Return the head of the report, for notebooks."""
+        from twosample.report import head
+
+        return head(self)
 
     def _row(self, index: int) -> EachRow:
         name, log_bf10 = self.column[index], float(self.log_bf10[index])

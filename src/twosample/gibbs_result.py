@@ -292,6 +292,12 @@ class GibbsResult(Record):
             return super().to_dict()
         return replace(self, points=None).to_dict()
 
+    def _repr_html_(self) -> str:
+        """Return the head of the answer, for notebooks."""
+        from twosample.report import head
+
+        return head(self)
+
     def summary(self) -> str:
         """The answer and how far to trust it, in a few lines of text."""
         diagnostics, settings = self.diagnostics, self.settings

@@ -164,6 +164,12 @@ class GroupsResult(Record):
         )
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        """Return the table with what to keep in mind, for notebooks."""
+        from twosample.report import head
+
+        return head(self)
+
     def _auc_or_none(self) -> list[float | None]:
         return [None if math.isnan(value) else value for value in self.auc.tolist()]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -388,3 +389,48 @@ class TwoSampleResult(BayesFactor):
         from twosample.plots import plot_result
 
         return plot_result(self, names=names, figsize=figsize)
+
+    def report(self, path: str | Path) -> Path:
+        """Write the answer as one page that needs nothing else, to be sent round or printed (extra `report`).
+
+        Parameters
+        ----------
+        path
+            Where to write it; it ends in .html. The page holds no rows of the data, unless `keep_rows` was asked for.
+
+        Returns
+        -------
+        pathlib.Path
+            The path.
+
+        Examples
+        --------
+        >>> import tempfile, twosample as ts
+        >>> result = ts.test([0.1, 0.4, 0.7, 0.9, 1.2, 0.3], [2.1, 2.4, 2.6, 2.9, 3.2, 2.2])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     result.report(f"{folder}/answer.html").name
+        'answer.html'
+        """
+        from twosample import report
+
+        robustness = getattr(self, "robustness", None)
+        return report.write(self, path, None if robustness is None else robustness())
+
+    def text(self) -> str:
+        """The answer as a paragraph for a paper: what was compared, the model, the numbers, and what to cite.
+
+        Examples
+        --------
+        >>> import twosample as ts
+        >>> ts.test([0.1, 0.4, 0.7, 0.9, 1.2, 0.3], [2.1, 2.4, 2.6, 2.9, 3.2, 2.2]).text()[:44]
+        'We compared x with y (n = 6 and 6; 1 column)'
+        """
+        from twosample.report import paragraph
+
+        return paragraph(self)
+
+    def _repr_html_(self) -> str:
+        """Return the head of the report, for notebooks."""
+        from twosample.report import head
+
+        return head(self)

@@ -27,6 +27,7 @@ from twosample.cli.options import (
     quiet_option,
     reading_options,
     reference_option,
+    report_option,
     rope_option,
     sample_options,
     seed_option,
@@ -157,6 +158,7 @@ Examples:
   twosample test a.csv b.csv --drop id               all columns but this one
   twosample test a.csv b.csv --rope 0.55             also whether there is a difference that matters
   twosample test a.csv b.csv --plot answer.pdf --json answer.json
+  twosample test a.csv b.csv --report answer.html    a page to send round
 """
 
 
@@ -175,6 +177,7 @@ Examples:
 @json_option
 @keep_rows_option
 @path_option("--plot", "plot_path", help="Write a picture: .png, .pdf or .svg.")
+@report_option
 @quiet_option
 @reading_options
 def test(
@@ -182,6 +185,7 @@ def test(
     reference: str | None,
     json_path: Path | None,
     plot_path: Path | None,
+    report_path: Path | None,
     quiet: bool,
     seed: int,
     **options: Any,
@@ -190,13 +194,14 @@ def test(
 
     Where the column has more than two values, each group is tested against the rest, or against --reference.
     """
-    check_outputs(source.files, json_path, {"--plot": plot_path})
+    check_outputs(source.files, json_path, {"--plot": plot_path}, report=report_path)
     if reference is not None and (source.by is None or source.groups is not None):
         raise InputError("--reference: needs --by COLUMN, one of whose values it is, and no --groups")
     with notes():
         given = source.read(options["nan_policy"], several=True)
     if given.groups > 2 or reference is not None:
-        _test_groups(given, reference, json_path, plot_path, quiet, rng=seed, **options)
+        pages = {"--plot": plot_path, "--report": report_path}
+        _test_groups(given, reference, json_path, pages, quiet, rng=seed, **options)
         return
     with refusals(given.names):
         result = _test(given.x, given.y, rng=seed, **given.choice, **options)
@@ -205,13 +210,16 @@ def test(
     show(result, given.names, json_path, quiet=quiet)
     if plot_path is not None:
         save_plot(plot_path, result.plot)
+    if report_path is not None:
+        with notes():
+            result.report(report_path)
 
 
 def _test_groups(
     given: Given,
     reference: str | None,
     json_path: Path | None,
-    plot_path: Path | None,
+    pages: dict[str, Path | None],
     quiet: bool,
     *,
     paired: bool,
@@ -221,7 +229,7 @@ def _test_groups(
     """More than two groups, in one table."""
     from twosample.groups import test_groups
 
-    for option, used in (("--plot", plot_path is not None), ("--paired", paired), ("--keep-rows", keep_rows)):
+    for option, used in {**pages, "--paired": paired, "--keep-rows": keep_rows}.items():
         if used:
             raise InputError(f"{option}: is for two samples; choose two groups with --groups")
     choice = {name: value for name, value in given.choice.items() if name != "groups"}
@@ -235,6 +243,7 @@ Examples:
   twosample each before.csv after.csv                    the columns with the most evidence
   twosample each genes.parquet --by arm --csv genes.csv  all columns, into a file
   twosample each a.csv b.csv --fdr 0.01 --csv -          all columns, as CSV on the terminal or to a program
+  twosample each genes.parquet --by arm --report genes.html  a page to send round
 """
 
 
@@ -254,19 +263,21 @@ Examples:
     "--top", type=click.IntRange(min=0), default=10, show_default=True, metavar="N", help="How many columns to show."
 )
 @path_option("--csv", "csv_path", help="Write the table of all columns to this file; - prints it instead.")
-@path_option("--json", "json_path", help="Write the whole result to this file; - prints it instead.")
+@json_option
+@report_option
 @reading_options
 def each(
     source: Source,
     json_path: Path | None,
     csv_path: Path | None,
+    report_path: Path | None,
     top: int,
     **options: Any,
 ) -> None:
     """Test each column by itself, and tell which ones differ with few false ones among them."""
     from twosample.api import test_each
 
-    check_outputs(source.files, json_path, {}, {"--csv": csv_path})
+    check_outputs(source.files, json_path, {}, {"--csv": csv_path}, report_path)
     if json_path == csv_path == STDOUT:
         raise InputError("--json and --csv: only one of them can be printed; give the other a file")
     with notes():
@@ -274,6 +285,8 @@ def each(
     with refusals(given.names), notes():
         result = test_each(given.x, given.y, progress=True, **given.choice, **options)
     show_each(result, given.names, json_path, csv_path, top)
+    if report_path is not None:
+        result.report(report_path)
 
 
 _GIBBS_EPILOG = """\b

@@ -168,8 +168,13 @@ rope_option = click.option(
 )
 points_option = count_option("--points", 40, "Number of evaluation points.")
 json_option = path_option("--json", "json_path", help="Write the whole result to this file; - prints it instead.")
+report_option = path_option(
+    "--report", "report_path", help="Write a page to send round or print, which needs nothing else: .html."
+)
 keep_rows_option = click.option(
-    "--keep-rows", is_flag=True, help="Let --json and --plot have some rows of the data, not only counts and densities."
+    "--keep-rows",
+    is_flag=True,
+    help="Let --json, --plot and --report have some rows of the data, not only counts and densities.",
 )
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print one line: P(different | data) and log BF10.")
 

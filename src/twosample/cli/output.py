@@ -36,14 +36,17 @@ def check_outputs(
     json_path: Path | None,
     pictures: dict[str, Path | None],
     tables: dict[str, Path | None] | None = None,
+    report: Path | None = None,
 ) -> None:
     """Refuse, before the work, outputs that cannot be written after it, and those that would destroy something."""
     for option, path in pictures.items():
         if path is not None and path.suffix.lower() not in _PLOT_KINDS:
             raise InputError(f"{option}: {quoted(path)} must end in {', '.join(_PLOT_KINDS[:-1])} or {_PLOT_KINDS[-1]}")
+    if report is not None and report.suffix.lower() != ".html":
+        raise InputError(f"--report: {quoted(report)} must end in .html")
     outputs = {
         option: path
-        for option, path in {"--json": json_path, **pictures, **(tables or {})}.items()
+        for option, path in {"--json": json_path, **pictures, **(tables or {}), "--report": report}.items()
         if path is not None and path != STDOUT
     }
     for option, path in outputs.items():
@@ -58,6 +61,8 @@ def check_outputs(
             raise InputError(f"{one} and {other}: {quoted(first)} and {quoted(second)} are the same file; name two")
     if any(path is not None for path in pictures.values()):
         require("plot", "matplotlib", "plot")
+    if report is not None:
+        require("--report", "jinja2", "report")
 
 
 def _holds(source: Path, path: Path) -> bool:

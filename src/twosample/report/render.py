@@ -1,0 +1,108 @@
+"""From a result to a page: the template of its kind, filled with what `two_samples` or `many_columns` says of it."""
+
+from __future__ import annotations
+
+import html
+import platform
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twosample.errors import InputError, InputTypeError, MissingExtraError
+from twosample.records import write_whole
+from twosample.report import many_columns, two_samples
+from twosample.report.text import CITATION, version
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = ["head", "render", "write"]
+
+_FOLDER = Path(__file__).parent
+_ENDINGS = (".html", ".htm")
+
+
+def render(result: Any, robustness: Any = None) -> str:
+    """The page of a result as text.
+
+    Parameters
+    ----------
+    result
+        What `twosample.test` or `twosample.test_each` returned.
+    robustness
+        Of the former, what its `robustness()` returned, if that is to be shown: a `sentence`, and `curves`, each with
+        label, values, log_bf10 and default.
+
+    Raises
+    ------
+    MissingExtraError
+        If Jinja2 is not installed.
+    """
+    environment = _environment("report")
+    if hasattr(result, "by_subset"):
+        name, content = "two_samples", two_samples.page(result, robustness)
+    elif hasattr(result, "discoveries"):
+        name, content = "many_columns", many_columns.page(result)
+    else:
+        raise InputTypeError(
+            f"result: expected what test or test_each returns, got {type(result).__name__}", argument="result"
+        )
+    # The parts are our own files, not data.
+    own = {
+        name: (_FOLDER / file).read_text("utf-8") for name, file in (("style", "style.css"), ("script", "script.js"))
+    }
+    return environment.get_template(f"{name}.html.j2").render(**content, **own, versions=_versions(), citation=CITATION)
+
+
+def write(result: Any, path: str | Path, robustness: Any = None) -> Path:
+    """Write the page of a result to a file, whole or not at all; returns its path."""
+    target = Path(path)
+    if target.suffix.lower() not in _ENDINGS:
+        raise InputError(f"path: {str(path)!r} must end in .html", argument="path")
+    page = render(result, robustness).encode()
+    write_whole(target, lambda file: file.write(page))
+    return target
+
+
+def head(result: Any) -> str:
+    """The head of the page as a piece of HTML with a style of its own, for notebooks; the summary without Jinja2."""
+    try:
+        environment = _environment("_repr_html_")
+    except MissingExtraError:
+        return f"<pre>{html.escape(result.summary())}</pre>"
+    if hasattr(result, "by_subset"):
+        content = two_samples.head(result)
+    elif hasattr(result, "discoveries"):
+        content = many_columns.head(result)
+    elif hasattr(result, "group"):
+        content = many_columns.groups_head(result)
+    else:
+        content = two_samples.sampled_head(result)
+    return environment.get_template("head.html.j2").render(**content)
+
+
+def _versions() -> dict[str, str]:
+    return {"twosample": version(), "Python": platform.python_version(), "NumPy": np.__version__}
+
+
+def _environment(caller: str) -> Environment:
+    try:
+        import jinja2  # noqa: F401
+    except ImportError:
+        raise MissingExtraError(caller, "jinja2", "report") from None
+    return _loaded()
+
+
+@cache
+def _loaded() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader(_FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

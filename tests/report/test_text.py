@@ -1,0 +1,85 @@
+"""A paragraph for a paper, and results in notebooks."""
+
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+
+import twosample as ts
+
+
+def test_the_paragraph_has_every_number(one):
+    low, high = one.effect.auc.interval(0.9)
+    text = one.text()
+    for words in (
+        "before with after (n = 150 and 160; 1 column: weight)",
+        f"log BF10 = {one.log_bf10:+.2f}",
+        "prior odds of 1 : 1",
+        f"{one.effect.auc.mean:.3f} (90 % credible interval {low:.3f} to {high:.3f}",
+        f"P(AUC > {one.rope:g})",
+        "p = 0.01",
+        f"e-value {one.evalue:.3g}",
+        "99 permutations",
+        "half-Cauchy prior of scale 0.3",
+        f"twosample {ts.__version__}",
+        "Zhang et al., 2022",
+        "Journal of Computational and Graphical Statistics",
+    ):
+        assert words in text
+    assert "\n" not in text
+
+
+def test_the_paragraph_names_the_columns_that_differ(five, two):
+    text = five.text()
+    assert "dose (P > 0.9999; larger in high & </script><b>" in text
+    assert "how height and weight go together" in two.text()
+
+
+def test_the_paragraph_of_models_that_say_less(together):
+    assert "columns that differed" not in together.text()
+    result = ts.test([0.1, 0.4, 0.7, 0.9], [2.1, 2.4, 2.6, 2.9], model="paper", prior_odds=0.1)
+    assert "Gamma(2, 2) prior" in result.text() and "prior odds of 1 : 10" in result.text()
+    assert "amplitude was fixed at 1" in result.text() and "AUC" not in result.text()
+
+
+def test_the_paragraph_of_one_test_a_column(each):
+    text = each.text()
+    assert f"{len(each.discoveries)} of 80 differed at a false discovery rate of 0.05: {each.discoveries[0]}" in text
+    assert f"was {each.share:.3g}" in text and "n = 50 and 50" in text
+
+
+def test_notebooks_show_the_head(one, five, each):
+    assert "More" not in one._repr_html_()
+    for result in (one, five, each):
+        html = result._repr_html_()
+        assert html.startswith('<div class="twosample-head">') and "<style>" in html and "<script" not in html
+        rules = html.split("<style>")[1].split("</style>")[0].strip().splitlines()
+        assert all(rule.startswith(".twosample-head") for rule in rules)
+    assert "before and after come from different distributions" in one._repr_html_()
+    assert "dose" in five._repr_html_()
+
+
+def test_notebooks_show_groups_and_chains():
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({"arm": ["a", "b", "<c>"] * 40, "dose": rng.normal(size=120)})
+    html = ts.test_groups(table, by="arm")._repr_html_()
+    assert html.count("<tr>") == 4 and "&lt;c&gt;" in html and "not independent" in html
+
+
+def test_without_jinja_notebooks_show_the_summary_and_reports_say_what_to_install():
+    code = """
+import sys
+sys.modules["jinja2"] = None
+import twosample as ts
+result = ts.test([0.1, 0.4, 0.7, 0.9], [2.1, 2.4, 2.6, 2.9])
+html = result._repr_html_()
+assert html.startswith("<pre>") and "log BF10" in html and "&lt;" not in html.replace("&lt; 0.0001", "")
+assert "P(H1 | data)" in result.text()
+try:
+    result.report("/nowhere/a.html")
+except ts.errors.MissingExtraError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "report needs jinja2; install it with: pip install 'twosample[report]'"
