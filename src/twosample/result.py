@@ -390,13 +390,18 @@ class TwoSampleResult(BayesFactor):
 
         return plot_result(self, names=names, figsize=figsize)
 
-    def report(self, path: str | Path) -> Path:
+    def report(self, path: str | Path, *, progress: Progress = False) -> Path:
         """Write the answer as one page that needs nothing else, to be sent round or printed (extra `report`).
+
+        Where the data are still in memory, it also says how the answer depends on what was assumed (`robustness`),
+        which takes a few times as long as the test did.
 
         Parameters
         ----------
         path
             Where to write it; it ends in .html. The page holds no rows of the data, unless `keep_rows` was asked for.
+        progress
+            As in `twosample.test`.
 
         Returns
         -------
@@ -413,8 +418,8 @@ class TwoSampleResult(BayesFactor):
         """
         from twosample import report
 
-        robustness = getattr(self, "robustness", None)
-        return report.write(self, path, None if robustness is None else robustness())
+        varied = "_look" in self.__dict__ and self.model.amplitude is not None and not self.model.needs_pairs
+        return report.write(self, path, self.robustness(progress=progress) if varied else None)
 
     def text(self) -> str:
         """The answer as a paragraph for a paper: what was compared, the model, the numbers, and what to cite.

@@ -212,7 +212,7 @@ def test(
         save_plot(plot_path, result.plot)
     if report_path is not None:
         with notes():
-            result.report(report_path)
+            result.report(report_path, progress=True)
 
 
 def _test_groups(
