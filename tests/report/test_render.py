@@ -339,3 +339,46 @@ def test_report_writes_and_returns_the_path(one, each, tmp_path):
 def test_other_things_have_no_report():
     with pytest.raises(InputTypeError, match="expected what test or test_each returns"):
         report.render("a result")
+
+
+def _odd():
+    """Data that make some part of a page hard to draw."""
+    rng = np.random.default_rng(11)
+    masses = np.where(rng.random((2, 80)) < 0.4, 0.0, rng.normal(size=(2, 80)))
+    return {
+        "two rows": ([1.0, 2.0], [3.0, 4.0], {}),
+        "Boolean": (rng.random(50) > 0.5, rng.random(50) > 0.2, {}),
+        "point mass": (masses[0], masses[1] + 0.1, {}),
+        "heavy tails": (rng.standard_cauchy(100), 2.0 * rng.standard_cauchy(100), {}),
+        "huge": (rng.normal(size=50) * 1e300, rng.normal(size=50) * 1e300, {}),
+        "tiny": (rng.normal(size=50) * 1e-300, rng.normal(size=50) * 1e-300, {}),
+        "far from zero": (rng.normal(size=50) * 1e-9 + 1.0, rng.normal(size=50) * 1e-9 + 1.0, {}),
+        "paper": (rng.normal(size=(40, 2)), rng.normal(size=(40, 2)), {"model": "paper", "scale": "robust"}),
+        "published": (rng.normal(size=(40, 3)), rng.normal(size=(40, 3)), {"model": "published"}),
+        "fixed": (rng.normal(size=40), rng.normal(size=40), {"lengthscale": "median"}),
+        "certain": (rng.normal(size=300), rng.normal(size=300) + 9.0, {"prior_odds": 1e200}),
+    }
+
+
+@pytest.mark.parametrize("kind", _odd())
+@pytest.mark.filterwarnings("ignore::twosample.errors.TwoSampleWarning")
+def test_odd_data_are_drawn_with_numbers(kind, page_of):
+    x, y, options = _odd()[kind]
+    page = page_of(report.render(ts.test(x, y, **options)))
+    assert len(page.all("figure")) >= 2 and page.unclosed == []
+    for element in page.elements:
+        if "svg" in (element.tag, *element.parents):
+            shown = " ".join(element.attributes.get(name, "") for name in ("d", "x", "y", "width", "height"))
+            assert not re.search("nan|inf", shown)
+        if element.tag == "td":
+            assert not re.fullmatch("[+-]?(nan|inf)", element.text)
+
+
+def test_numbers_along_an_axis_are_told_apart(page_of):
+    x, y, _ = _odd()["far from zero"]
+    page = page_of(report.render(ts.test(x, y)))
+    start = page.source.index('id="samples"')
+    numbers = re.findall(
+        r'<text class="label" [^>]*text-anchor="middle">([^<]*)<', page.source[start:].split("</svg>")[0]
+    )
+    assert len(numbers) >= 3 and len(set(numbers)) == len(numbers)

@@ -5,8 +5,10 @@ import sys
 
 import numpy as np
 import polars as pl
+import pytest
 
 import twosample as ts
+from twosample.errors import ConvergenceWarning
 
 
 def test_the_paragraph_has_every_number(one):
@@ -60,11 +62,21 @@ def test_notebooks_show_the_head(one, five, each):
     assert "dose" in five._repr_html_()
 
 
-def test_notebooks_show_groups_and_chains():
+def test_notebooks_show_groups():
     rng = np.random.default_rng(0)
     table = pl.DataFrame({"arm": ["a", "b", "<c>"] * 40, "dose": rng.normal(size=120)})
     html = ts.test_groups(table, by="arm")._repr_html_()
     assert html.count("<tr>") == 4 and "&lt;c&gt;" in html and "not independent" in html
+
+
+def test_notebooks_show_chains():
+    rng = np.random.default_rng(0)
+    x, y = (pl.DataFrame(rng.normal(size=(20, 2)) + shift, schema=["<u>", "v"]) for shift in (0, 1))
+    with pytest.warns(ConvergenceWarning):
+        result = ts.gibbs(x, y, points=8, steps=60, burn_in=20, chains=2, kernel="ard")
+    html = result._repr_html_()
+    assert f"{result.log_bf10:+.2f} ±" in html and f"± {result.prob_h1_error:.1g}" in html
+    assert "&lt;u&gt;" in html and "<u>" not in html
 
 
 def test_without_jinja_notebooks_show_the_summary_and_reports_say_what_to_install():

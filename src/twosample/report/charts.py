@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twosample.arrays import Array
-from twosample.report.svg import Canvas, Chart, log_ticks, number, ticks
+from twosample.report.svg import Canvas, Chart, log_ticks, number, numbers, ticks
 from twosample.words import sentence
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ def samples_of_column(
         canvas.up(at, [f"{100.0 * one:.4g} %" for one in at])
         _bars(canvas, shown, shares, _gap(shown))
         table = [
-            (number(value), f"{share_x:.1%}", f"{share_y:.1%}")
-            for value, share_x, share_y in zip(shown.values.tolist(), *shares.tolist(), strict=True)
+            (value, f"{share_x:.1%}", f"{share_y:.1%}")
+            for value, share_x, share_y in zip(numbers(shown.values), *shares.tolist(), strict=True)
         ]
         head = (label, f"share of {names[0]}", f"share of {names[1]}")
     else:
@@ -75,8 +75,8 @@ def samples_of_column(
         chosen = _some(len(shown.places))
         width = shown.limits[1] - shown.limits[0]
         table = [
-            (number(at), number(x / width), number(y / width))
-            for at, x, y in zip(shown.places[chosen], *shown.density[:, chosen].tolist(), strict=True)
+            (at, number(x / width), number(y / width))
+            for at, x, y in zip(numbers(shown.places[chosen]), *shown.density[:, chosen].tolist(), strict=True)
         ]
         head = (label, f"density of {names[0]}", f"density of {names[1]}")
         masses = zip(shown.values.tolist(), *shares.tolist(), strict=True)

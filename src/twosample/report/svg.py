@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from twosample.arrays import Array
 
-__all__ = ["Canvas", "Chart", "log_ticks", "number", "ticks"]
+__all__ = ["Canvas", "Chart", "log_ticks", "number", "numbers", "ticks"]
 
 # In units of the picture, of which a phone shows about 360 across.
 _WIDTH, _HEIGHT = 440.0, 250.0
@@ -158,7 +158,7 @@ class Canvas:
         """The axis across: its line, its ticks and what it is."""
         ends = f"M{self.left:.1f} {self.bottom:.1f}H{self.right:.1f}"
         self._add("path", {"class": "axis", "d": ends})
-        for value, text in zip(places, words or [number(one) for one in places], strict=True):
+        for value, text in zip(places, words or numbers(places), strict=True):
             x = float(self.at_x(value))
             if self.left - 0.5 <= x <= self.right + 0.5:
                 self._add("path", {"class": "axis", "d": f"M{x:.1f} {self.bottom:.1f}v4"})
@@ -167,7 +167,7 @@ class Canvas:
 
     def up(self, places: list[float], words: list[str] | None = None) -> None:
         """Numbers and faint lines of the axis up."""
-        for value, text in zip(places, words or [number(one) for one in places], strict=True):
+        for value, text in zip(places, words or numbers(places), strict=True):
             y = float(self.at_y(value))
             if self.top - 0.5 <= y <= self.bottom + 0.5:
                 self._add("path", {"class": "grid", "d": f"M{self.left:.1f} {y:.1f}H{self.right:.1f}"})
@@ -191,6 +191,22 @@ def number(value: float) -> str:
     ('0.5', '0', '1.23e+06', '2e-07')
     """
     return f"{value + 0.0:.4g}" if 1e-3 <= abs(value) < 1e5 or value == 0.0 else f"{value:.3g}"
+
+
+def numbers(values: Iterable[float], digits: int = 4) -> list[str]:
+    """Numbers with as many digits, or more where they would look alike.
+
+    Examples
+    --------
+    >>> numbers([0.5, 2.0]), numbers([1.0000002, 1.0000004])
+    (['0.5', '2'], ['1.0000002', '1.0000004'])
+    """
+    wanted = [float(value) + 0.0 for value in values]
+    for enough in range(digits, 17):
+        words = [f"{value:.{enough}g}" for value in wanted]
+        if len(set(words)) == len(set(wanted)):
+            return words
+    return list(map(repr, wanted))
 
 
 def ticks(low: float, high: float, count: int = 6) -> list[float]:

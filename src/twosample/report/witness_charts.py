@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twosample.arrays import Array
-from twosample.report.svg import Canvas, Chart, number, ticks
+from twosample.report.svg import Canvas, Chart, number, numbers, ticks
 
 if TYPE_CHECKING:
     from twosample.pictures import ShownPlane
@@ -64,7 +64,8 @@ def witness_curve(driver: Driver, names: tuple[str, str], label: str) -> Chart:
     canvas.text(canvas.left + 4.0, canvas.bottom - 6.0, f"↓ more {names[1]}", "label y-text", "start")
     canvas.across(label, ticks(*limits))
     chosen = np.unique(np.linspace(0, len(at) - 1, min(len(at), _TABLE_ROWS)).round().astype(int))
-    rows = [tuple(map(number, row)) for row in zip(at[chosen], mean[chosen], low[chosen], high[chosen], strict=True)]
+    values = zip(mean[chosen], low[chosen], high[chosen], strict=True)
+    rows = [(place, *map(number, row)) for place, row in zip(numbers(at[chosen]), values, strict=True)]
     legend = (
         ("ink-line", "posterior mean"),
         ("band-95", "95 % band"),
@@ -81,6 +82,8 @@ def _curve_in_words(
     """Where the witness is surely not zero, in a sentence or two."""
     if not surely:
         return f"Nowhere along {label} is the witness surely different from zero: its 95 % band always holds zero."
+    written = numbers([end for one in surely for end in one[:2]], 3)
+    in_words = dict(zip([end for one in surely for end in one[:2]], written, strict=True))
     parts = []
     for side in range(2):
         places = []
@@ -90,11 +93,11 @@ def _curve_in_words(
             if start == limits[0] and end == limits[1]:
                 places.append("throughout")
             elif start == limits[0]:
-                places.append(f"below {end:.3g}")
+                places.append(f"below {in_words[end]}")
             elif end == limits[1]:
-                places.append(f"above {start:.3g}")
+                places.append(f"above {in_words[start]}")
             else:
-                places.append(f"from {start:.3g} to {end:.3g}")
+                places.append(f"from {in_words[start]} to {in_words[end]}")
         if places:
             parts.append(f"surely more of {names[side]} {_listed(places)}")
     return f"Along {label} there is {'; '.join(parts)} (the 95 % band leaves out zero there)."
