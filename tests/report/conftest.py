@@ -78,6 +78,13 @@ def one():
 
 
 @pytest.fixture(scope="session")
+def mild():
+    """Little evidence, so that prior odds matter."""
+    x, y = _pair(6, ["weight"], lambda y: np.add(y, 0.3, out=y))
+    return ts.test(x, y, prior_odds=0.5)
+
+
+@pytest.fixture(scope="session")
 def two():
     def shift(y):
         y[:, 1] = 0.9 * y[:, 0] + 0.4 * y[:, 1]

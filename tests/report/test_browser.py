@@ -18,7 +18,7 @@ if CHROMIUM is None:
     pytest.skip("there is no Chromium; apt-get install chromium", allow_module_level=True)
 playwright = pytest.importorskip("playwright.sync_api", reason="there is no Playwright; pip install playwright")
 
-KINDS = ["one", "two", "five", "together", "each"]
+KINDS = ["one", "mild", "two", "five", "together", "each"]
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -86,15 +86,16 @@ def test_the_verdict_is_there(opened, one):
     assert page.inner_text("h1").lower() == f"{one.verdict}."
 
 
-def test_the_slider_changes_the_probability(opened, one):
-    page = opened("one")
-    assert page.inner_text("#odds-prob") == probability_in_words(one.prob_h1)
+def test_the_slider_changes_the_probability(opened, mild):
+    assert abs(mild.log_bf10) < 5.0, "the example is meant to depend on the prior odds"
+    page = opened("mild")
+    assert page.inner_text("#odds-prob") == probability_in_words(mild.prob_h1)
     for log10 in (-3.0, -2.25, -1.0, 0.0, 0.5, 3.0):
         page.eval_on_selector(
             "#odds-range",
             f"one => {{ one.value = {log10}; one.dispatchEvent(new Event('input', {{bubbles: true}})); }}",
         )
-        expected = np.exp(-np.logaddexp(0.0, -(one.log_bf10 + np.log(10.0) * log10)))
+        expected = np.exp(-np.logaddexp(0.0, -(mild.log_bf10 + np.log(10.0) * log10)))
         said = page.inner_text("#odds-prob")
         assert said == probability_in_words(expected) or abs(float(said) - expected) < 1.01e-4
 

@@ -73,17 +73,17 @@ def test_the_verdict_and_its_numbers_come_first(one, page_of):
         assert words in said
 
 
-def test_the_table_beside_the_slider_follows_bayes(one, page_of):
-    page = page_of(report.render(one))
-    assert float(page.one("div", id="odds").attributes["data-log-bf10"]) == one.log_bf10
+def test_the_table_beside_the_slider_follows_bayes(mild, page_of):
+    page = page_of(report.render(mild))
+    assert float(page.one("div", id="odds").attributes["data-log-bf10"]) == mild.log_bf10
     slider = page.one("input", id="odds-range").attributes
-    assert float(slider["value"]) == math.log10(one.prior_odds)
+    assert float(slider["value"]) == math.log10(mild.prior_odds)
     start = page.source.index('id="odds"')
     rows = re.findall(r"<tr><td>([^<]*) : ([^<]*)</td><td>([^<]*)</td></tr>", page.source[start:])
-    assert len(rows) == 9
+    assert len(rows) == 10
     for for_, against, words in rows:
         prior = float(for_) / float(against)
-        posterior = np.exp(-np.logaddexp(0.0, -(one.log_bf10 + np.log(prior))))
+        posterior = np.exp(-np.logaddexp(0.0, -(mild.log_bf10 + np.log(prior))))
         words = words.replace("&lt;", "<").replace("&gt;", ">")
         if words[0] in "<>":
             assert words == probability_in_words(posterior)
@@ -174,6 +174,7 @@ def test_names_stay_text(five, robustness, page_of):
     page = page_of(text)
     assert HOSTILE not in text and "<b>" not in text.split("<ul class")[0]
     assert len(page.all("script")) == 2, "the JSON and our own"
+    assert not set("<>&") & set(page.one("script", id="twosample-result").text)
     assert all(
         "alert(1)" not in one.text or one.attributes.get("type") == "application/json" for one in page.all("script")
     )
@@ -184,8 +185,9 @@ def test_names_stay_text(five, robustness, page_of):
 def test_names_stay_text_in_one_test_a_column(each, page_of):
     text = report.render(each)
     assert HOSTILE not in text
-    content = json.loads(page_of(text).one("script", id="twosample-columns").text)
-    assert HOSTILE in content["name"]
+    held = page_of(text).one("script", id="twosample-columns").text
+    assert not set("<>&") & set(held)
+    assert HOSTILE in json.loads(held)["name"]
 
 
 def test_names_stay_text_in_notebooks(five, each):
