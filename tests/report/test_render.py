@@ -214,7 +214,8 @@ def test_no_rows_unless_asked_for():
 def test_the_lines_of_code_reproduce_it(page_of):
     rng = np.random.default_rng(7)
     x, y = rng.normal(size=(60, 2)), rng.normal(size=(60, 2))
-    for options in ({}, {"paired": True}, {"prior_odds": 0.2, "points": 25, "subsets": None}, {"model": "paper"}):
+    several = {"prior_odds": 0.2, "points": 25, "subsets": None}
+    for options in ({}, {"paired": True}, {"drop": [1]}, several, {"model": "paper"}):
         result = ts.test(x, y, **options)
         code = page_of(report.render(result)).one("code").text.strip().splitlines()
         assert len(code) == 2

@@ -1,6 +1,6 @@
 """Data of any kind, read and checked: two finite float64 samples with a pooled center and scale."""
 
-from twosample.data.choosing import Choice, LeftOut, some
+from twosample.data.choosing import DROPPED, Choice, LeftOut, some
 from twosample.data.copies import find_copies, row_hashes
 from twosample.data.order import serial_dependence
 from twosample.data.reading import as_rows, check_finite
@@ -8,6 +8,7 @@ from twosample.data.samples import Samples, read_columns
 from twosample.data.views import Ranks, View
 
 __all__ = [
+    "DROPPED",
     "Choice",
     "LeftOut",
     "Ranks",

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from twosample.data.cells import is_missing
 from twosample.errors import InputError, InputTypeError, Remedy, Setting
 
-__all__ = ["EVERYTHING", "Choice", "Labels", "LeftOut", "some"]
+__all__ = ["DROPPED", "EVERYTHING", "Choice", "Labels", "LeftOut", "some"]
 
 _SHOWN = 8
+# Why a column was left out, where the caller said so.
+DROPPED = "dropped as asked"
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class Choice:
     def dropped(self, present: tuple[str, ...]) -> tuple[LeftOut, ...]:
         """What the caller leaves out of the columns that a table has."""
         unwanted = set(self.drop)
-        return tuple(LeftOut(column, "dropped as asked") for column in present if column in unwanted)
+        return tuple(LeftOut(column, DROPPED) for column in present if column in unwanted)
 
     def check_drop(self, present: Iterable[tuple[str, ...]]) -> None:
         """Refuse to leave out columns that no table has."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twosample.data.choosing import EVERYTHING, Choice, Labels, LeftOut, some
+from twosample.data.choosing import DROPPED, EVERYTHING, Choice, Labels, LeftOut, some
 from twosample.data.identifiers import identifiers
 from twosample.data.reading import Table, column_labels, label_list, read
 from twosample.errors import (
@@ -218,7 +218,7 @@ def _about(left_out: tuple[LeftOut, ...], times: tuple[str, ...]) -> list[TwoSam
     """What to say of columns that were left out, and of dates."""
     warnings: list[TwoSampleWarning] = []
     nameless = [one for one in left_out if one.column == ""]
-    others = [one for one in left_out if one.column != "" and one.reason != "dropped as asked"]
+    others = [one for one in left_out if one.column != "" and one.reason != DROPPED]
     if others:
         listed = some([f"{one.column!r} ({one.reason})" for one in others], quote=False)
         warnings.append(

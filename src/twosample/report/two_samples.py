@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twosample import discoveries
+from twosample.data import DROPPED
 from twosample.effect import size_in_words
 from twosample.models import PRESETS
 from twosample.plots.labels import beyond_in_words, column_labels, outside_in_words, short, unit_in_words
@@ -309,6 +310,9 @@ def _options(result: TwoSampleResult) -> dict[str, Any]:
         found["permutations"] = result.diagnostics.permutations
     if result.rope is not None:
         found["rope"] = result.rope
+    dropped = [one.column for one in result.left_out if one.reason == DROPPED]
+    if dropped:
+        found["drop"] = dropped
     if result.shown_x is not None:
         found["keep_rows"] = True
     return found
