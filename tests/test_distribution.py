@@ -122,6 +122,7 @@ GibbsResult.to_arviz(object.__new__(GibbsResult))""",
     "excel": ["test", "a.xlsx", "b.xlsx"],
     "mcmc": "ts.gibbs([1.0, 2.0, 4.0, 3.0], [2.0, 3.0, 7.0, 9.0], points=3)",
     "plot": "ts.test([1.0, 2.0, 4.0, 3.0], [2.0, 3.0, 7.0, 9.0]).plot()",
+    "report": "ts.test([1.0, 2.0, 4.0, 3.0], [2.0, 3.0, 7.0, 9.0]).report('answer.html')",
 }
 
 

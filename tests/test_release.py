@@ -127,7 +127,10 @@ def man():
     return module
 
 
-@pytest.mark.skipif(metadata.version("click") < "8.2", reason="older versions of click word the help otherwise")
+@pytest.mark.skipif(
+    tuple(map(int, metadata.version("click").split(".")[:2])) < (8, 2),
+    reason="older versions of click word the help otherwise",
+)
 def test_the_manual_page_is_that_of_this_command(man):
     assert man.PAGE.read_text(encoding="utf-8") == man.page(), "stale; write it anew with: python packaging/man.py"
 
