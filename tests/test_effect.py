@@ -10,7 +10,6 @@ from twosample import effect, evidence, records
 from twosample.effect import Effect, PartEffect, Quantity, Squares, combine, of_part, size_in_words
 from twosample.errors import InputError
 from twosample.models import PRESETS, NoiseFloor
-from twosample.posterior.lengthscale import Curves
 
 MODEL = PRESETS["adaptive"]
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -29,7 +28,7 @@ def evaluated(x, y, **options):
 
 def part_of(x, y, **options):
     plan, statistics, found = evaluated(x, y, **options)
-    shares = np.ones(1) if plan.fixed else plan._integrate(found, Curves(True)).shares(found.lengthscales)
+    shares = np.ones(1) if plan.fixed else plan.posterior(found).shares(found.lengthscales)
     return of_part(found, shares, plan.features, plan.model, statistics.sketch_x.rows, statistics.sketch_y.rows)
 
 
