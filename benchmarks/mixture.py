@@ -87,7 +87,7 @@ def parts_of(x: Array, y: Array, paired: bool) -> dict[str, float]:
             features = StackFeatures(RBF(), view, group.columns, points, typical, multiples)
             moments = local.stack_moments(features, samples.x, samples.y, paired=paired)
             collected = FeatureStatistics(features.lengthscales, *moments)
-            log_bf10 = stack_log_bf10(features, partial(collected.select, count=len(points)), MODEL)
+            [log_bf10] = stack_log_bf10(features, partial(collected.select, count=len(points)), (MODEL,))
             part = "S" if size == 1 else "J" if size == count else "P"
             found[f"{part}{suffix}"] = log_mean(log_bf10, np.full(len(log_bf10), 1.0 / len(log_bf10)))
     return found
