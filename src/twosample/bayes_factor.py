@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from twosample.records import Record
 
-__all__ = ["BayesFactor", "strength", "verdict"]
+__all__ = ["BayesFactor", "probability", "strength", "verdict"]
 
 # Kass and Raftery (1995): 2 log BF of 2, 6 and 10.
 _STRENGTHS = ((1.0, ""), (3.0, "positive"), (5.0, "strong"), (math.inf, "very strong"))
@@ -76,12 +76,12 @@ class BayesFactor(Record):
     @property
     def prob_h1(self) -> float:
         """Posterior probability that the samples come from different distributions."""
-        return _expit(self.log_bf10 + math.log(self.prior_odds))
+        return probability(self.log_bf10 + math.log(self.prior_odds))
 
     @property
     def prob_h0(self) -> float:
         """Posterior probability that the samples come from the same distribution."""
-        return _expit(-self.log_bf10 - math.log(self.prior_odds))
+        return probability(-self.log_bf10 - math.log(self.prior_odds))
 
     @property
     def verdict(self) -> str:
@@ -95,7 +95,14 @@ class BayesFactor(Record):
         )
 
 
-def _expit(log_odds: float) -> float:
+def probability(log_odds: float) -> float:
+    """The probability that log odds of any size stand for.
+
+    Examples
+    --------
+    >>> probability(0.0), probability(-1e6), probability(1e6)
+    (0.5, 0.0, 1.0)
+    """
     if log_odds >= 0:
         return 1.0 / (1.0 + math.exp(-log_odds))
     odds = math.exp(log_odds)

@@ -12,9 +12,10 @@ from twosample import models
 from twosample.arguments import count_of
 from twosample.arrays import Array, Indices
 from twosample.bayes_factor import strength, verdict
+from twosample.data import some
 from twosample.frames import FrameKind, to_frame
 from twosample.records import Record
-from twosample.words import columns_in_words, log_bf10_text, printable, probability_in_words
+from twosample.words import aligned, columns_in_words, log_bf10_text, printable, probability_in_words
 
 __all__ = ["EachResult", "EachRow", "some_skipped"]
 
@@ -252,9 +253,7 @@ def some_skipped(skipped: dict[str, str]) -> str:
     >>> some_skipped({"a": "one value throughout"})
     "'a' (one value throughout)"
     """
-    shown = [f"{name!r} ({why})" for name, why in list(skipped.items())[:_SHOWN_SKIPPED]]
-    rest = len(skipped) - len(shown)
-    return ", ".join(shown) + (f" and {rest} more" if rest else "")
+    return some([f"{name!r} ({why})" for name, why in skipped.items()], shown=_SHOWN_SKIPPED, quote=False)
 
 
 def _groups_in_words(count: int) -> str:
@@ -264,13 +263,7 @@ def _groups_in_words(count: int) -> str:
 def _aligned(rows: list[EachRow]) -> list[str]:
     """The rows as a table with a head; names and words to the left, numbers to the right."""
     table = [("column", "n_x", "n_y", "log BF10", "P(H1)", "q", "AUC", "direction", "evidence"), *map(_cells, rows)]
-    widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
-    lines = []
-    for cells in table:
-        name, *numbers, way, words = cells
-        padded = [f"{cell:>{width}}" for cell, width in zip(numbers, widths[1:-2], strict=True)]
-        lines.append("  " + "  ".join([f"{name:<{widths[0]}}", *padded, f"{way:<{widths[-2]}}", words]))
-    return lines
+    return aligned(table, "<>>>>>><<")
 
 
 def _cells(row: EachRow) -> tuple[str, ...]:

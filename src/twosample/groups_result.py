@@ -14,7 +14,7 @@ from twosample.data import LeftOut, some
 from twosample.frames import FrameKind, to_frame
 from twosample.records import Record
 from twosample.result import TwoSampleResult
-from twosample.words import columns_in_words, log_bf10_text, printable, probability_in_words
+from twosample.words import aligned, columns_in_words, log_bf10_text, printable, probability_in_words
 
 __all__ = ["REST", "GroupRow", "GroupsResult"]
 
@@ -177,12 +177,7 @@ class GroupsResult(Record):
 def _aligned(rows: list[GroupRow]) -> list[str]:
     """The rows as a table with a head; names and words to the left, numbers to the right."""
     table = [("group", "n", "against", "log BF10", "P(different)", "AUC", "verdict"), *map(_cells, rows)]
-    widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
-    lines = []
-    for name, *figures, words in table:
-        padded = [f"{cell:>{width}}" for cell, width in zip(figures, widths[1:-1], strict=True)]
-        lines.append("  " + "  ".join([f"{name:<{widths[0]}}", *padded, words]))
-    return lines
+    return aligned(table, "<>>>>><")
 
 
 def _cells(row: GroupRow) -> tuple[str, ...]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 __all__ = [
+    "aligned",
     "columns_in_words",
     "data_in_words",
     "log_bf10_text",
@@ -85,3 +88,18 @@ def columns_in_words(count: int) -> str:
     ('1 column', '3 columns')
     """
     return "1 column" if count == 1 else f"{count} columns"
+
+
+def aligned(table: Sequence[Sequence[str]], sides: str) -> list[str]:
+    """The rows of a table, indented, each column to the left (``<``) or to the right (``>``).
+
+    Examples
+    --------
+    >>> aligned([("group", "n"), ("a", "120")], "<>")
+    ['  group    n', '  a      120']
+    """
+    widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
+    return [
+        "  " + "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()
+        for row in table
+    ]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from twosample.models import PRESETS
 from twosample.report import charts
-from twosample.report.parts import MOST_PICTURES, call_in_words, fitting, table_of_columns
+from twosample.report.parts import MOST_PICTURES, call_in_words, fitting, options_of_all, table_of_columns
 from twosample.report.text import each_paragraph, is_or_sign, model_in_words
 from twosample.words import columns_in_words, log_bf10_text, printable, probability_in_words
 
@@ -35,13 +34,7 @@ def page(result: EachResult) -> dict[str, Any]:
         groups=[place for place, name in enumerate(result.column) if name in result.groups],
         fdr=result.fdr,
     )
-    options: dict[str, Any] = {}
-    if PRESETS.get(result.model.name) != result.model:
-        options["model"] = "model"
-    elif result.model.name != "adaptive":
-        options["model"] = result.model.name
-    if result.paired:
-        options["paired"] = True
+    options = options_of_all(result)
     if result.fdr != 0.05:
         options["fdr"] = result.fdr
     if result.groups:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from twosample.arrays import Array
+from twosample.models import PRESETS
 from twosample.words import printable
 
 __all__ = ["MOST_PICTURES", "call_in_words", "embedded", "fitting", "table_of_columns"]
@@ -66,6 +67,18 @@ def table_of_columns(
         if len(text) <= _MOST_TABLE:
             return text, count
         count = int(count * min(0.95, _MOST_TABLE / len(text)))
+
+
+def options_of_all(result: Any) -> dict[str, Any]:
+    """The options that the tests have in common and that are not the default ones."""
+    found: dict[str, Any] = {}
+    if PRESETS.get(result.model.name) != result.model:
+        found["model"] = "model"
+    elif result.model.name != "adaptive":
+        found["model"] = result.model.name
+    if result.paired:
+        found["paired"] = True
+    return found
 
 
 def call_in_words(function: str, options: dict[str, Any]) -> str:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twosample import discoveries
+from twosample.bayes_factor import probability
 from twosample.data import DROPPED
 from twosample.effect import size_in_words
-from twosample.models import PRESETS
 from twosample.plots.labels import beyond_in_words, column_labels, outside_in_words, short, unit_in_words
 from twosample.report import charts, witness_charts
-from twosample.report.parts import MOST_PICTURES, call_in_words, fitting, table_of_columns
+from twosample.report.parts import MOST_PICTURES, call_in_words, fitting, options_of_all, table_of_columns
 from twosample.report.svg import Chart
 from twosample.report.text import is_or_sign, model_in_words, odds_in_words, paragraph, with_names
 from twosample.words import data_in_words, log_bf10_text, printable, probability_in_words, pvalue_text, sentence
@@ -171,7 +171,7 @@ def _slider(result: TwoSampleResult) -> dict[str, Any]:
     table = [
         (
             odds_in_words(odds),
-            probability_in_words(1.0 / (1.0 + math.exp(min(-result.log_bf10 - math.log(odds), 700.0)))),
+            probability_in_words(probability(result.log_bf10 + math.log(odds))),
         )
         for odds in sorted({*_ODDS, result.prior_odds})
     ]
@@ -288,13 +288,7 @@ def _numerics(result: TwoSampleResult) -> list[tuple[str, str]]:
 
 def _options(result: TwoSampleResult) -> dict[str, Any]:
     """The options of `test` that are not the default ones, as far as a result knows them."""
-    found: dict[str, Any] = {}
-    if PRESETS.get(result.model.name) != result.model:
-        found["model"] = "model"
-    elif result.model.name != "adaptive":
-        found["model"] = result.model.name
-    if result.paired:
-        found["paired"] = True
+    found = options_of_all(result)
     if result.kernel != "rbf":
         found["kernel"] = result.kernel
     if result.lengthscale.fixed:
