@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twosample import models
 from twosample.arguments import count_of
@@ -16,6 +16,9 @@ from twosample.data import some
 from twosample.frames import FrameKind, to_frame
 from twosample.records import Record
 from twosample.words import aligned, columns_in_words, log_bf10_text, printable, probability_in_words
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["EachResult", "EachRow", "some_skipped"]
 
@@ -198,6 +201,18 @@ class EachResult(Record):
             rest = len(self) - len(shown)
             lines += [f"  ... and {rest} more"] * bool(rest)
         return "\n".join(lines)
+
+    def plot(
+        self, *, names: tuple[str, str] = ("x", "y"), top: int = _SHOWN_ROWS, figsize: tuple[float, float] | None = None
+    ) -> Figure:
+        """Draw log BF10 against the AUC of every column (needs the `plot` extra).
+
+        The `top` columns that differ are named; `names` says what to call the samples, `figsize` is in inches. Save it
+        with ``result.plot().savefig("columns.png")``.
+        """
+        from twosample.plots import plot_each
+
+        return plot_each(self, names=names, top=count_of(top, "top", 0), figsize=figsize)
 
     def report(self, path: str | Path) -> Path:
         """Write the answer as one page that needs nothing else (extra `report`); returns the path, which ends in .html.

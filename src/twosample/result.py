@@ -20,7 +20,15 @@ from twosample.pictures import Shown
 from twosample.result_parts import Amplitude, Diagnostics, Lengthscale
 from twosample.threads import one_thread
 from twosample.witness import Driver, Witness, WitnessPosterior, locations
-from twosample.words import data_in_words, log_bf10_text, printable, probability_in_words, pvalue_text, sentence
+from twosample.words import (
+    data_in_words,
+    log_bf10_text,
+    printable,
+    probability_in_words,
+    pvalue_text,
+    sentence,
+    with_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -370,7 +378,7 @@ class TwoSampleResult(BayesFactor):
             return []
         lines = []
         for row in self.by_column[:_SHOWN_COLUMNS]:
-            words = f", {row.words}" if row.prob > 0.5 else ""
+            words = f", {with_names(row.words, self.names)}" if row.prob > 0.5 else ""
             lines.append(f"{printable(row.column)}: {probability_in_words(row.prob)}{words}")
         named = [f"  {'P(column differs)' if not number else '':<21}{line}" for number, line in enumerate(lines)]
         pair = self.by_subset.together()

@@ -13,6 +13,7 @@ __all__ = [
     "probability_in_words",
     "pvalue_text",
     "sentence",
+    "with_names",
 ]
 
 
@@ -88,6 +89,21 @@ def columns_in_words(count: int) -> str:
     ('1 column', '3 columns')
     """
     return "1 column" if count == 1 else f"{count} columns"
+
+
+def with_names(words: str, names: tuple[str, str]) -> str:
+    """What is said of x and y ("larger in y, ..."), with their names.
+
+    Examples
+    --------
+    >>> with_names("larger in y, small (AUC 0.61)", ("before", "after"))
+    'larger in after, small (AUC 0.61)'
+    """
+    for name, sample in zip(names, ("x", "y"), strict=True):
+        for start in (f"larger in {sample}", f"more spread in {sample}"):
+            if words == start or words.startswith(f"{start},"):
+                return f"{start[:-1]}{printable(name)}{words[len(start) :]}"
+    return words
 
 
 def aligned(table: Sequence[Sequence[str]], sides: str) -> list[str]:

@@ -150,7 +150,7 @@ def test_columns_and_effect_are_printed(run, files, expected):
     assert lines[1] == "Very strong evidence of a very large difference."
     (start,) = (place for place, line in enumerate(lines) if line.startswith("  P(column differs)"))
     first, second = expected.by_column
-    assert lines[start][23:] == f"u: {first.prob:.4f}, {first.words}"
+    assert lines[start][23:] == f"u: {first.prob:.4f}, {first.words.replace('larger in y', 'larger in b.csv')}"
     assert first.words.startswith("larger in y, very large (AUC 0.8")  # Φ(1.5/√2) = 0.86
     words = f", {second.words}" if second.prob > 0.5 else ""
     assert lines[start + 1] == f"{'':23}v: {second.prob:.4f}{words}"

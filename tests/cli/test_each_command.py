@@ -154,3 +154,9 @@ def test_thousands_of_columns_are_read_in_seconds(run, files, monkeypatch):
     assert status == 0
     assert "of 10000 columns" in out
     assert out.endswith("... and 9997 more\n")
+
+
+def test_each_writes_a_picture_of_all_columns(run, files):
+    status, _, _ = run("each", "a.csv", "b.csv", "--columns", "u,v", "--plot", "columns.svg")
+    assert status == 0
+    assert "larger in a.csv" in Path("columns.svg").read_text("utf-8")  # matplotlib names the text beside its outlines

@@ -243,7 +243,7 @@ Examples:
   twosample each before.csv after.csv                    the columns with the most evidence
   twosample each genes.parquet --by arm --csv genes.csv  all columns, into a file
   twosample each a.csv b.csv --fdr 0.01 --csv -          all columns, as CSV on the terminal or to a program
-  twosample each genes.parquet --by arm --report genes.html  a page to send round
+  twosample each genes.parquet --by arm --report genes.html --plot genes.png  a page to send round, and a picture
 """
 
 
@@ -264,12 +264,14 @@ Examples:
 )
 @path_option("--csv", "csv_path", help="Write the table of all columns to this file; - prints it instead.")
 @json_option
+@path_option("--plot", "plot_path", help="Write a picture of all columns: .png, .pdf or .svg.")
 @report_option
 @reading_options
 def each(
     source: Source,
     json_path: Path | None,
     csv_path: Path | None,
+    plot_path: Path | None,
     report_path: Path | None,
     top: int,
     **options: Any,
@@ -277,7 +279,7 @@ def each(
     """Test each column by itself, and tell which ones differ with few false ones among them."""
     from twosample.api import test_each
 
-    check_outputs(source.files, json_path, {}, {"--csv": csv_path}, report_path)
+    check_outputs(source.files, json_path, {"--plot": plot_path}, {"--csv": csv_path}, report_path)
     if json_path == csv_path == STDOUT:
         raise InputError("--json and --csv: only one of them can be printed; give the other a file")
     with notes():
@@ -285,6 +287,8 @@ def each(
     with refusals(given.names), notes():
         result = test_each(given.x, given.y, progress=True, **given.choice, **options)
     show_each(result, given.names, json_path, csv_path, top)
+    if plot_path is not None:
+        save_plot(plot_path, partial(result.plot, names=given.names))
     if report_path is not None:
         result.report(report_path)
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from twosample.words import columns_in_words, log_bf10_text, printable, probability_in_words, pvalue_text
+from twosample.words import (
+    columns_in_words,
+    log_bf10_text,
+    printable,
+    probability_in_words,
+    pvalue_text,
+    with_names,
+)
 
 if TYPE_CHECKING:
     from twosample.each_result import EachResult
@@ -20,7 +27,6 @@ __all__ = [
     "odds_in_words",
     "paragraph",
     "version",
-    "with_names",
 ]
 
 CITATION = (
@@ -51,21 +57,6 @@ def odds_in_words(odds: float) -> str:
     ('1 : 1', '1 : 4', '10 : 1')
     """
     return f"{odds:.3g} : 1" if odds >= 1.0 else f"1 : {1.0 / odds:.3g}"
-
-
-def with_names(words: str, names: tuple[str, str]) -> str:
-    """What is said of x and y ("larger in y, ..."), with their names.
-
-    Examples
-    --------
-    >>> with_names("larger in y, small (AUC 0.61)", ("before", "after"))
-    'larger in after, small (AUC 0.61)'
-    """
-    for name, sample in zip(names, ("x", "y"), strict=True):
-        for start in (f"larger in {sample}", f"more spread in {sample}"):
-            if words == start or words.startswith(f"{start},"):
-                return f"{start[:-1]}{printable(name)}{words[len(start) :]}"
-    return words
 
 
 def model_in_words(model: Model) -> list[str]:

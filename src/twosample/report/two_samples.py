@@ -15,8 +15,16 @@ from twosample.plots.labels import beyond_in_words, column_labels, outside_in_wo
 from twosample.report import charts, witness_charts
 from twosample.report.parts import MOST_PICTURES, call_in_words, fitting, options_of_all, table_of_columns
 from twosample.report.svg import Chart
-from twosample.report.text import is_or_sign, model_in_words, odds_in_words, paragraph, with_names
-from twosample.words import data_in_words, log_bf10_text, printable, probability_in_words, pvalue_text, sentence
+from twosample.report.text import is_or_sign, model_in_words, odds_in_words, paragraph
+from twosample.words import (
+    data_in_words,
+    log_bf10_text,
+    printable,
+    probability_in_words,
+    pvalue_text,
+    sentence,
+    with_names,
+)
 
 if TYPE_CHECKING:
     from twosample.gibbs_result import GibbsResult
