@@ -16,11 +16,8 @@ def each():
     y[:, 7] *= 5.0
     columns = [f"gene{number}" for number in range(12)]
     columns[4], columns[7] = "$up\x1b", "w" * 60
-    import polars as pl
-
-    return ts.test_each(
-        *(pl.DataFrame(rows, schema=columns) for rows in (x, y)), groups={"both": [columns[4], "gene0"]}
-    )
+    before, after = (pl.DataFrame(rows, schema=columns) for rows in (x, y))
+    return ts.test_each(before, after, groups={"both": [columns[4], "gene0"]})
 
 
 def test_every_column_is_where_its_auc_and_evidence_are_and_groups_are_left_out(each):
