@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -35,12 +34,13 @@ from twosample.cli.options import (
     tolerance_option,
 )
 from twosample.cli.output import STDOUT, check_outputs, save_plot, show, show_comparison, show_each, show_groups
-from twosample.cli.tables import Given, Source, two_tables
+from twosample.cli.tables import Source, two_tables
 from twosample.errors import InputError, InputTypeError, MissingExtraError
 from twosample.progress import progress_bar
 
 if TYPE_CHECKING:
     from twosample.result import TwoSampleResult
+    from twosample.tables import Given
 
 __all__ = ["command_line", "run"]
 
@@ -205,8 +205,7 @@ def test(
         return
     with refusals(given.names):
         result = _test(given.x, given.y, rng=seed, **given.choice, **options)
-    diagnostics = replace(result.diagnostics, notes=given.notes + result.diagnostics.notes)
-    result = result.changed(names=given.names, diagnostics=diagnostics)
+    result = result.of_files(given.names, given.notes)
     show(result, given.names, json_path, quiet=quiet)
     if plot_path is not None:
         save_plot(plot_path, result.plot)
