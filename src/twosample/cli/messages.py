@@ -27,7 +27,7 @@ _OPTIONS = {
             "model paired kernel lengthscale points subsets prior_odds scale nan_policy permutations rope tolerance "
             "steps burn_in thinning hmc_steps adapt_steps chains evidence early_stop fdr "
             "by groups columns drop reference keep_rows "
-            "missing decimal thousands encoding comment header delimiter"
+            "missing decimal thousands encoding comment header delimiter port"
         ).split()
     },
 }
