@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from contextlib import suppress
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
@@ -67,7 +68,8 @@ class Guard:
         if refusal is not None:
             await refusal(scope, receive, with_headers)
             return
-        await self._app({**scope, "root_path": f"/{self._token.decode()}"}, receive, with_headers)
+        with suppress(Exception):  # which was answered, and is raised again for the log of the server
+            await self._app({**scope, "root_path": f"/{self._token.decode()}"}, receive, with_headers)
 
     def _refusal(self, scope: Scope) -> PlainTextResponse | None:
         headers = Headers(scope=scope)

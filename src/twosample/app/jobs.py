@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from twosample.app.work import Answer, RefusedError, Tell
+from twosample.app.work import Answer, RefusedError, Tell, fault
 from twosample.threads import cores
 
 __all__ = ["Job", "Jobs"]
@@ -62,7 +62,7 @@ class Job:
         except RefusedError as error:
             self._end("refused", str(error))
         except Exception as error:
-            self._end("failed", f"the program has a fault, and could not do this: {type(error).__name__}: {error}")
+            self._end("failed", fault(error))
         else:
             self.answer = None if self._unwanted.is_set() else answer
             self._end("done")

@@ -26,7 +26,7 @@ from twosample.app.form import Question, in_form, reading_of
 from twosample.app.guard import Guard
 from twosample.app.jobs import Jobs
 from twosample.app.sessions import SLOTS, FullError, Session, Sessions
-from twosample.app.work import Upload, compare, example, look
+from twosample.app.work import Upload, compare, example, fault, look
 from twosample.errors import InputError, InputTypeError, Setting
 from twosample.report import script, style
 from twosample.threads import cores, one_thread
@@ -253,7 +253,9 @@ def _refused(request: Request, error: Exception) -> Response:
         return JSONResponse({"message": str(error)}, error.status)
     if isinstance(error, FullError):
         return JSONResponse({"message": str(error)}, 507)
-    return Response(status_code=400)  # the sender has left
+    if isinstance(error, ClientDisconnect):
+        return Response(status_code=400)  # which nobody hears
+    return JSONResponse({"message": fault(error)}, 500)
 
 
 def _file(text: str, kind: str) -> Callable[[Request], Any]:
@@ -300,7 +302,7 @@ def make_app(token: str, port: int, *, max_size: float = 100.0, idle: float = _I
         Route(f"{there}/report", app.report),
         Route(f"{there}/result", app.result),
     ]
-    kinds = (InputError, InputTypeError, _RefusalError, FullError, ClientDisconnect)
+    kinds = (InputError, InputTypeError, _RefusalError, FullError, ClientDisconnect, Exception)
     answers = Starlette(routes=routes, lifespan=app.lifespan, exception_handlers=dict.fromkeys(kinds, _refused))
     return Guard(answers, token, port)
 

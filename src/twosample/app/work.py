@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from twosample.files.reading import Reading
     from twosample.files.table import FileTable
 
-__all__ = ["Answer", "RefusedError", "Tell", "Upload", "compare", "example", "look"]
+__all__ = ["Answer", "RefusedError", "Tell", "Upload", "compare", "example", "fault", "look"]
 
 # A column with more values than this does not split a file into groups, and of more columns it is not asked.
 _MOST_GROUPS = 100
@@ -43,6 +43,13 @@ class RefusedError(Exception):
     """The files cannot be compared as asked; the text is for people."""
 
 
+def fault(error: Exception) -> str:
+    """What to say of an error that nobody has foreseen."""
+    if isinstance(error, MemoryError):
+        return "not enough memory for these data"
+    return f"the program has a fault, and could not do this: {type(error).__name__}: {error}"
+
+
 def look(uploads: Sequence[Upload | None], reading: Reading) -> dict[str, Any]:
     r"""What is in the files: rows, columns and, where there is one file, the groups it can be split into.
 
@@ -69,19 +76,27 @@ def look(uploads: Sequence[Upload | None], reading: Reading) -> dict[str, Any]:
                 about["error"] = str(error)
         seen.append(about | {"notes": list(dict.fromkeys(map(in_form, said)))})
     whole = bool(tables) and all(about is None or "error" not in about for about in seen)
-    kinds = [{name: _kind(name, kind) for name, kind in table.frame.schema.items()} for table in tables]
-    usable = [name for name in kinds[0] if all(_is_number(one.get(name)) for one in kinds)] if whole else []
-    others = {
-        name: _why_not([one.get(name) for one in kinds])
-        for name in dict.fromkeys(name for one in kinds for name in one)
-        if name not in set(usable)
-    }
+    usable, others = _columns(tables) if whole else ([], [])
     return {
         "files": seen,
-        "columns": [{"name": name, "kind": kinds[0][name]} for name in usable],
-        "others": [{"name": name, "kind": why} for name, why in others.items()] if whole else [],
+        "columns": usable,
+        "others": others,
         "groupings": _groupings(tables[0]) if whole and len(tables) == 1 else [],
     }
+
+
+def _columns(tables: Sequence[FileTable]) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+    """The columns that can be compared, with their kinds; and the others, with why they cannot."""
+    kinds = [{name: _kind(name, kind) for name, kind in table.frame.schema.items()} for table in tables]
+    usable, others = [], []
+    for name in dict.fromkeys(name for one in kinds for name in one):
+        found = [one.get(name) for one in kinds]
+        why = _why_not(found)
+        if why is None:
+            usable.append({"name": name, "kind": str(found[0])})
+        else:
+            others.append({"name": name, "kind": why})
+    return usable, others
 
 
 def _read(upload: Upload, reading: Reading) -> FileTable:
@@ -93,8 +108,6 @@ def _read(upload: Upload, reading: Reading) -> FileTable:
         raise RefusedError(in_form(error)) from None
     except MissingExtraError as error:
         raise RefusedError(str(error)) from None
-    except MemoryError:
-        raise RefusedError(f"not enough memory to read {upload.name!r}") from None
 
 
 def _kind(name: str, kind: Any) -> str:
@@ -106,15 +119,11 @@ def _kind(name: str, kind: Any) -> str:
     return "dates" if kind.is_temporal() else "true or false" if kind == pl.Boolean else "numbers"
 
 
-def _is_number(kind: str | None) -> bool:
-    return kind not in (None, "text", "no name")
-
-
-def _why_not(kinds: Sequence[str | None]) -> str:
-    """Why a column cannot be compared."""
+def _why_not(kinds: Sequence[str | None]) -> str | None:
+    """Why a column of these kinds cannot be compared; None if it can."""
     if None in kinds:
         return f"only in the {'second' if kinds[0] is None else 'first'} file"
-    return next(kind for kind in kinds if kind is not None and not _is_number(kind))
+    return next((kind for kind in kinds if kind in ("text", "no name")), None)
 
 
 def _groupings(table: FileTable) -> list[dict[str, Any]]:
@@ -158,8 +167,6 @@ def compare(uploads: Sequence[Upload | None], question: Question, tell: Tell) ->
             raise RefusedError(in_form(error, names)) from None
         except MissingExtraError as error:
             raise RefusedError(str(error)) from None
-        except MemoryError:
-            raise RefusedError("not enough memory for these data") from None
     notes = dict.fromkeys(in_form(one) for one in said)
     return Answer(page, result.to_json(), headline, given.names, tuple(notes))
 

@@ -115,6 +115,7 @@
       box.classList.toggle("full", Boolean(file));
       box.classList.toggle("bad", Boolean(file && file.error));
       box.querySelector(".remove").hidden = !file;
+      box.querySelector(".words").textContent = file ? "Choose another" : "Choose a file";
       const about = box.querySelector(".about");
       if (!file) about.textContent = "CSV, Parquet, Arrow or Excel";
       else {
@@ -230,7 +231,8 @@
     const begun = await attempt("test-error", async () => askJson("test", question()));
     byId("compare").disabled = false;
     if (!begun) return;
-    byId("running-words").textContent = "";
+    byId("running-words").textContent = "Starting …";
+    byId("percent").textContent = "";
     byId("bar").removeAttribute("value");
     show("running", "h-running");
     poll(++polling, 100);
