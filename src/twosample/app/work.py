@@ -56,7 +56,7 @@ def look(uploads: Sequence[Upload | None], reading: Reading) -> dict[str, Any]:
     Examples
     --------
     >>> from twosample.files.reading import Reading
-    >>> seen = look([Upload("a.csv", b"arm,u\np,1\nq,2\n")], Reading())
+    >>> seen = look([Upload("a.csv", b"arm,u\np,1.5\nq,2.5\n")], Reading())
     >>> seen["columns"], seen["groupings"]
     ([{'name': 'u', 'kind': 'numbers'}], [{'name': 'arm', 'groups': [['p', 1], ['q', 1]]}])
     """
