@@ -11,12 +11,11 @@ import os
 import secrets
 import socket
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import anyio
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -63,7 +62,7 @@ class _App:
         self.limit_words = f"{max_size:g} MB"
         self.sessions = Sessions(_LARGEST_FILES * self.limit, idle)
         self.jobs = Jobs()
-        self.reading = anyio.CapacityLimiter(cores())
+        self.readers = ThreadPoolExecutor(cores(), thread_name_prefix="read")
         hashed = base64.b64encode(hashlib.sha256(script().encode()).digest()).decode()
         # The report may run its own script and no other, and has no origin: it cannot ask the app for anything.
         self.report_policy = (
@@ -79,7 +78,8 @@ class _App:
             yield
         finally:
             sweeper.cancel()
-            await anyio.to_thread.run_sync(partial(self.jobs.end, cancel=True))
+            self.readers.shutdown(wait=False, cancel_futures=True)
+            await asyncio.to_thread(self.jobs.end, cancel=True)
 
     async def _sweep(self) -> None:
         while True:
@@ -182,8 +182,7 @@ class _App:
         session = self.session_of(request)
         reading = reading_of((await self._json(request)).get("reading"))
         uploads = [session.uploads.get(slot) for slot in SLOTS]
-        seen = await anyio.to_thread.run_sync(look, uploads, reading, limiter=self.reading)
-        return JSONResponse(seen)
+        return JSONResponse(await asyncio.get_running_loop().run_in_executor(self.readers, look, uploads, reading))
 
     async def start(self, request: Request) -> Response:
         """Begin a test."""
