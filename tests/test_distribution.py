@@ -112,6 +112,7 @@ def test_without_extras_it_imports_and_tests(bare):
 
 # For each extra what asks for it: Python, or words of the command. None: the wheel has nothing that does.
 NEEDS = {
+    "app": ["app"],
     "arviz": """
 from twosample.gibbs_result import GibbsResult
 GibbsResult.to_arviz(object.__new__(GibbsResult))""",

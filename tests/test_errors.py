@@ -3,7 +3,9 @@
 import copy
 import inspect
 import pickle
+import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -130,3 +132,44 @@ def test_the_same_warning_from_two_lines_is_shown_twice():
             Samples.from_data([1.0, np.nan, 2.0], [1.0, 2.0], nan_policy="omit")
         Samples.from_data([1.0, np.nan, 2.0], [1.0, 2.0], nan_policy="omit")
     assert len(caught) == 2
+
+
+# ---- collected for one thread
+
+
+def test_collected_warnings_are_not_issued_and_others_are():
+    with warnings.catch_warnings(record=True) as issued:
+        warnings.simplefilter("always")
+        with errors.collected_warnings() as said:
+            warn(TwoSampleWarning("first"))
+            with errors.collected_warnings() as inner:
+                warn(TwoSampleWarning("inner"))
+            warn(TwoSampleWarning("second"))
+        warn(TwoSampleWarning("after"))
+    assert [str(one) for one in said] == ["first", "second"]
+    assert [str(one) for one in inner] == ["inner"]
+    assert [str(one.message) for one in issued] == ["after"]
+
+
+def test_threads_collect_their_own_warnings():
+    together = threading.Barrier(2)
+
+    def work(name):
+        with errors.collected_warnings() as said:
+            together.wait(10)
+            warn(TwoSampleWarning(name))
+            together.wait(10)
+        return [str(one) for one in said]
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(work, ("a", "b"))) == [["a"], ["b"]]
+
+
+def test_what_is_said_of_copies_does_not_change_who_hears_warnings():
+    """The second test, with each row once, is silent for its own thread only."""
+    rows = np.random.default_rng(0).normal(size=40)
+    filters = list(warnings.filters)
+    with errors.collected_warnings() as said:
+        ts.test(np.repeat(rows, 2), rows[:20] + 9.0)
+    assert [type(one) for one in said] == [errors.DuplicateRowsWarning]
+    assert warnings.filters == filters

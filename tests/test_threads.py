@@ -8,6 +8,7 @@ import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from twosample import threads
+from twosample.errors import TwoSampleWarning, collected_warnings, warn
 from twosample.threads import cores, in_order, one_thread
 
 
@@ -66,3 +67,10 @@ def test_linear_algebra_is_kept_to_one_thread():
         with pytest.raises(ValueError, match="inside"), one_thread():
             raise ValueError("inside")
         assert blas_threads() == before
+
+
+def test_warnings_of_the_threads_are_those_of_the_caller(monkeypatch):
+    monkeypatch.setattr(threads, "cores", lambda: 3)
+    with collected_warnings() as said:
+        list(in_order(lambda task: warn(TwoSampleWarning(str(task))), range(3)))
+    assert sorted(map(str, said)) == ["0", "1", "2"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,7 +15,7 @@ from twosample import answer, kernels, models, permutation, robustness
 from twosample.arguments import Seed, count_of, flag_of, generator_of, is_one_of, positive, share_of
 from twosample.arrays import Array
 from twosample.data import Choice, Samples
-from twosample.errors import DroppedDataWarning, InputError, Setting, TwoSampleWarning, warn
+from twosample.errors import DroppedDataWarning, InputError, Setting, collected_warnings, warn
 from twosample.kernels import Kernel
 from twosample.mixture import evaluate_parts
 from twosample.models import LogUniform, Model
@@ -574,8 +573,7 @@ def _with_each_once(
     """What the answer is with each copied row kept once, in words."""
     how = "With each kept once" if not samples.copies or not samples.copies.shared_x.any() else "Without them"
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TwoSampleWarning)
+        with collected_warnings():  # which the whole samples have given
             fewer = samples.without_copies(scale)
             result = _answer(plan_of(fewer), fewer, prior_odds, generator, counter)
     except InputError:

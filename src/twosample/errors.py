@@ -3,7 +3,9 @@
 import os
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "Remedy",
     "Setting",
     "TwoSampleWarning",
+    "collected_warnings",
     "warn",
 ]
 
@@ -155,8 +158,32 @@ class ConvergenceWarning(TwoSampleWarning):
     """The chains of a sampler disagree, hardly move, or are too short for what was asked of them."""
 
 
+_collecting: ContextVar[list[TwoSampleWarning] | None] = ContextVar("collecting", default=None)
+
+
+@contextmanager
+def collected_warnings() -> Iterator[list[TwoSampleWarning]]:
+    """Keep the warnings of the package in a list in place of issuing them, in this thread and for its own work only.
+
+    What `warnings.catch_warnings` does is for all threads: there the warnings of one would reach another.
+
+    Examples
+    --------
+    >>> with collected_warnings() as said:
+    ...     warn(AccuracyWarning("the integral is rough"))
+    >>> print(*said)
+    the integral is rough
+    """
+    said: list[TwoSampleWarning] = []
+    token = _collecting.set(said)
+    try:
+        yield said
+    finally:
+        _collecting.reset(token)
+
+
 def warn(warning: TwoSampleWarning) -> None:
-    """Issue the warning for the line outside the package that called into it.
+    """Issue the warning for the line outside the package that called into it, or add it to those being collected.
 
     Examples
     --------
@@ -166,6 +193,10 @@ def warn(warning: TwoSampleWarning) -> None:
     >>> print(caught[0].message)
     the integral is rough; use more points
     """
+    said = _collecting.get()
+    if said is not None:
+        said.append(warning)
+        return
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE_FOLDER):
         level, frame = level + 1, frame.f_back

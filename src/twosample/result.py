@@ -286,6 +286,16 @@ class TwoSampleResult(BayesFactor):
             other.remember(self.__dict__["_look"])
         return other
 
+    def of_files(self, names: tuple[str, str], notes: tuple[str, ...]) -> TwoSampleResult:
+        """The same, with what the samples are called and, before the other notes, what was said when they were read."""
+        diagnostics = replace(self.diagnostics, notes=notes + self.diagnostics.notes)
+        return self.changed(names=names, diagnostics=diagnostics)
+
+    @property
+    def has_robustness(self) -> bool:
+        """Whether `robustness` has data to look at again, and a prior that can be varied."""
+        return "_look" in self.__dict__ and self.model.amplitude is not None and not self.model.needs_pairs
+
     def __getstate__(self) -> dict[str, Any]:
         """Return what pickles hold: all but the data."""
         return {name: value for name, value in self.__dict__.items() if name != "_look"}
@@ -426,8 +436,7 @@ class TwoSampleResult(BayesFactor):
         """
         from twosample import report
 
-        varied = "_look" in self.__dict__ and self.model.amplitude is not None and not self.model.needs_pairs
-        return report.write(self, path, self.robustness(progress=progress) if varied else None)
+        return report.write(self, path, self.robustness(progress=progress) if self.has_robustness else None)
 
     def text(self) -> str:
         """The answer as a paragraph for a paper: what was compared, the model, the numbers, and what to cite.

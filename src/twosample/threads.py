@@ -26,6 +26,8 @@ def cores() -> int:
 def in_order(work: Callable[[_Task], _Answer], tasks: Iterable[_Task]) -> Iterator[_Answer]:
     """What `work` makes of each task, in their order; on all cores where there are several tasks.
 
+    Threads of its own have the context of the caller, so that their warnings are collected where the caller's are.
+
     Examples
     --------
     >>> list(in_order(abs, [-3, 2, -1]))
@@ -36,9 +38,11 @@ def in_order(work: Callable[[_Task], _Answer], tasks: Iterable[_Task]) -> Iterat
         yield work(tasks[0])
         return
     from concurrent.futures import ThreadPoolExecutor
+    from contextvars import copy_context
 
+    contexts = [copy_context() for _ in tasks]
     with ThreadPoolExecutor(max(1, min(len(tasks), cores()))) as pool:
-        yield from pool.map(work, tasks)
+        yield from pool.map(lambda context, task: context.run(work, task), contexts, tasks)
 
 
 @contextmanager

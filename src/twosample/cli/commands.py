@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from twosample import __version__
+from twosample.cli.app_command import app
 from twosample.cli.messages import in_options, notes, printable, quoted, refusals, say_error
 from twosample.cli.options import (
     count_option,
@@ -35,12 +35,13 @@ from twosample.cli.options import (
     tolerance_option,
 )
 from twosample.cli.output import STDOUT, check_outputs, save_plot, show, show_comparison, show_each, show_groups
-from twosample.cli.tables import Given, Source, two_tables
+from twosample.cli.tables import Source, two_tables
 from twosample.errors import InputError, InputTypeError, MissingExtraError
 from twosample.progress import progress_bar
 
 if TYPE_CHECKING:
     from twosample.result import TwoSampleResult
+    from twosample.tables import Given
 
 __all__ = ["command_line", "run"]
 
@@ -78,6 +79,7 @@ Examples:
   twosample each before.csv after.csv --csv columns.csv
   twosample gibbs before.csv after.csv --kernel ard --plot columns.png
   twosample compare before.csv after.csv
+  twosample app
 
 Files are text with ',', tab, ';', '|' or blanks between values (also .gz, .zst, .zip), Parquet (also a folder of parts,
 or a quoted pattern such as 'parts/*.parquet'), Arrow/Feather or Excel; - is standard input. Rows are observations and
@@ -205,8 +207,7 @@ def test(
         return
     with refusals(given.names):
         result = _test(given.x, given.y, rng=seed, **given.choice, **options)
-    diagnostics = replace(result.diagnostics, notes=given.notes + result.diagnostics.notes)
-    result = result.changed(names=given.names, diagnostics=diagnostics)
+    result = result.of_files(given.names, given.notes)
     show(result, given.names, json_path, quiet=quiet)
     if plot_path is not None:
         save_plot(plot_path, result.plot)
@@ -421,6 +422,9 @@ def compare(
                 report(number / len(tests), name)
             results[name] = run if isinstance(run, str) else _attempt(run)
     show_comparison(results, names)
+
+
+command_line.add_command(app)
 
 
 def _attempt(run: Callable[[], Any]) -> Any:

@@ -13,8 +13,9 @@ import click
 
 from twosample.errors import InputError, InputTypeError, Setting, TwoSampleWarning
 from twosample.files.reading import quoted
+from twosample.tables import who_is_who
 
-__all__ = ["in_options", "notes", "printable", "quoted", "refusals", "say_error", "who_is_who"]
+__all__ = ["in_options", "notes", "printable", "quoted", "refusals", "say_error"]
 
 _SAMPLES = ("x", "y", "x and y", "by", "columns", "drop", "groups")
 # Arguments of the library that are options here.
@@ -26,7 +27,7 @@ _OPTIONS = {
             "model paired kernel lengthscale points subsets prior_odds scale nan_policy permutations rope tolerance "
             "steps burn_in thinning hmc_steps adapt_steps chains evidence early_stop fdr "
             "by groups columns drop reference keep_rows "
-            "missing decimal thousands encoding comment header delimiter"
+            "missing decimal thousands encoding comment header delimiter port"
         ).split()
     },
 }
@@ -37,17 +38,6 @@ def printable(text: str) -> str:
     from twosample.words import printable
 
     return printable(text)
-
-
-def who_is_who(names: tuple[str, ...]) -> str:
-    """Which sample is x and which is y, where there are two.
-
-    Examples
-    --------
-    >>> who_is_who(("a.csv", "b.csv"))
-    "x is 'a.csv', y is 'b.csv'"
-    """
-    return ", ".join(f"{sample} is {quoted(name)}" for sample, name in zip(("x", "y"), names, strict=False))
 
 
 def say_error(message: str) -> None:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from twosample.cli.extras import require
-from twosample.cli.messages import notes, printable, quoted, who_is_who
+from twosample.cli.messages import notes, printable, quoted
 from twosample.errors import InputError
 from twosample.records import write_whole
+from twosample.tables import who_is_who
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,47 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from twosample.cli.messages import refusals
 from twosample.data import Choice
-from twosample.data.two_tables import read_two, row_labels
+from twosample.data.two_tables import read_two
 from twosample.errors import DuplicateRowsWarning, InputError, warn
 from twosample.files.reading import Reading, quoted
+from twosample.tables import Given, split_table, two_files
 
 if TYPE_CHECKING:
-    import numpy as np
     import polars as pl
-    from numpy.typing import NDArray
 
-    from twosample.files.table import FileTable
-
-__all__ = ["Given", "Source", "two_tables"]
-
-
-class Given(NamedTuple):
-    """The tables of a command, as the functions of the library take them.
-
-    Attributes
-    ----------
-    x, y
-        Two tables; or one that holds all rows, and None.
-    choice
-        What to say of them: `by`, `groups`, `columns` and `drop`.
-    names
-        What the two samples are called.
-    notes
-        What was said of their cells.
-    groups
-        How many groups there are.
-    """
-
-    x: pl.DataFrame
-    y: pl.DataFrame | None
-    choice: dict[str, Any]
-    names: tuple[str, str]
-    notes: tuple[str, ...]
-    groups: int = 2
+__all__ = ["Source", "two_tables"]
 
 
 @dataclass(frozen=True)
@@ -82,43 +54,21 @@ class Source:
         several
             Whether there may be more than two groups.
         """
-        given = {"by": self.by, "columns": self.columns, "drop": self.drop}
-        choice: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        return self._two(choice, nan_policy) if self.by is None else self._split(choice, nan_policy, several)
-
-    def _two(self, choice: dict[str, Any], nan_policy: Literal["raise", "omit"]) -> Given:
-        """Two files."""
         from twosample.files.table import read_table
 
+        said: dict[str, Any] = {"columns": self.columns, "drop": self.drop, "nan_policy": nan_policy}
+        if self.by is not None:
+            if len(self.files) != 1:
+                raise InputError(f"--by: needs one file, not {len(self.files)}")
+            table = read_table(self.files[0], self.reading)
+            with refusals((str(self.files[0]),)):
+                return split_table(table, self.by, self.groups, several=several, **said)
         _check_two(self.files, self.groups)
         x, y = (read_table(path, self.reading) for path in self.files)
         same = self.files[0].name == self.files[1].name
         first, second = (str(path) if same else path.name for path in self.files)
         with refusals((first, second)):
-            used = _used([x.frame, y.frame], Choice.of(**choice))
-        notes = tuple(note for table in (x, y) for note in table.check(used, nan_policy))
-        return Given(x.frame, y.frame, choice, (first, second), notes)
-
-    def _split(self, choice: dict[str, Any], nan_policy: Literal["raise", "omit"], several: bool) -> Given:
-        """One file that a column splits."""
-        from twosample.files.table import read_table
-
-        assert self.by is not None
-        if len(self.files) != 1:
-            raise InputError(f"--by: needs one file, not {len(self.files)}")
-        table = read_table(self.files[0], self.reading)
-        with refusals((str(self.files[0]),)):
-            pair = Choice.of(self.by, self.groups).groups
-            frame = _with_labels(table, self.by)
-            labels = row_labels(frame, self.by)
-            many = several and pair is None and len(labels.counts) > 2
-            names = ("", "") if many else labels.two(pair)
-            used = _used([frame], Choice.of(**choice))
-        if pair is not None:
-            choice["groups"] = pair
-        rows = _flags(frame.height, [labels.rows(group) for group in (labels.counts if many else names)])
-        notes = table.check(used, nan_policy, rows)
-        return Given(frame, None, choice, names, notes, len(labels.counts) if many else 2)
+            return two_files(x, y, (first, second), **said)
 
 
 def two_tables(given: Given) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -141,33 +91,3 @@ def _check_two(files: tuple[Path, ...], groups: tuple[str, ...] | None) -> None:
         raise InputError("standard input can be only one of the two files")
     if all(path.is_file() for path in files) and files[0].samefile(files[1]):
         warn(DuplicateRowsWarning(f"{quoted(files[0])} and {quoted(files[1])} are the same file."))
-
-
-def _with_labels(table: FileTable, by: str) -> pl.DataFrame:
-    """The table, with every label as the file has it, also where most of them are numbers."""
-    return table.frame.with_columns(table.labels(by)) if by in table.texts else table.frame
-
-
-def _used(frames: list[pl.DataFrame], choice: Choice) -> list[str]:
-    """The columns that hold numbers, or dates, in all tables and are to be compared."""
-    import polars as pl
-
-    usable = [
-        {
-            column
-            for column, kind in frame.schema.items()
-            if column and (kind.is_numeric() or kind.is_temporal() or kind == pl.Boolean)
-        }
-        for frame in frames
-    ]
-    present = tuple(frames[0].columns)
-    return [present[place] for place in choice.places(present, "x") if all(present[place] in one for one in usable)]
-
-
-def _flags(n: int, places: list[NDArray[np.int64]]) -> NDArray[np.bool_]:
-    """True at the places."""
-    import numpy as np
-
-    flags = np.zeros(n, dtype=bool)
-    flags[np.concatenate(places)] = True
-    return flags

@@ -142,13 +142,13 @@ class FileTable:
 
     def _refusal(self, row: int, column: str, bad: int, missing: int) -> InputError:
         place = f"{quoted(self.name)}, {self.place(row)}, column {column!r}"
-        leave_out = f", or leave column {column!r} out (--columns, --drop)"
+        leave_out = (f", or leave column {column!r} out with ", Setting("drop", [column]))
         if not bad:
             all_in_all = f" ({missing} missing cells in all)" if missing > 1 else ""
             return InputError(
                 f"{place}: the cell is missing{all_in_all}",
                 argument="nan_policy",
-                remedy=("fill it in, pass ", Setting("nan_policy", "omit"), leave_out),
+                remedy=("fill it in, pass ", Setting("nan_policy", "omit"), *leave_out),
             )
         text = self.texts[column][row]
         counts = f"{bad} such cells in all" if bad > 1 else ""
@@ -162,7 +162,7 @@ class FileTable:
         return InputError(
             f"{place}: {_short(text)} is not a {kind}{f' ({counts})' if counts else ''}",
             argument="missing",
-            remedy=("mend the cell; or ", *sign, "pass ", Setting("nan_policy", "omit"), leave_out),
+            remedy=("mend the cell; or ", *sign, "pass ", Setting("nan_policy", "omit"), *leave_out),
         )
 
     def _in_words(self, row: int, column: str) -> str:

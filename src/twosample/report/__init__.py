@@ -9,7 +9,7 @@ the result holds and infers nothing.
 True
 """
 
-from twosample.report.render import head, render, write
+from twosample.report.render import head, render, script, style, write
 from twosample.report.text import each_paragraph, paragraph
 
-__all__ = ["each_paragraph", "head", "paragraph", "render", "write"]
+__all__ = ["each_paragraph", "head", "paragraph", "render", "script", "style", "write"]

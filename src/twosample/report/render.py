@@ -18,7 +18,7 @@ from twosample.report.text import CITATION, version
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["head", "render", "write"]
+__all__ = ["head", "render", "script", "style", "write"]
 
 _FOLDER = Path(__file__).parent
 _ENDINGS = (".html", ".htm")
@@ -49,11 +49,19 @@ def render(result: Any, robustness: Any = None) -> str:
         raise InputTypeError(
             f"result: expected what test or test_each returns, got {type(result).__name__}", argument="result"
         )
-    # The parts are our own files, not data.
-    own = {
-        name: (_FOLDER / file).read_text("utf-8") for name, file in (("style", "style.css"), ("script", "script.js"))
-    }
-    return environment.get_template(f"{name}.html.j2").render(**content, **own, versions=_versions(), citation=CITATION)
+    # Style and script are our own files, not data.
+    own = {"style": style(), "script": script(), "versions": _versions(), "citation": CITATION}
+    return environment.get_template(f"{name}.html.j2").render(**content, **own)
+
+
+def style() -> str:
+    """The style of the page."""
+    return (_FOLDER / "style.css").read_text("utf-8")
+
+
+def script() -> str:
+    """The script of the page, as it stands there: a policy of which scripts may run can name it."""
+    return f"\n{(_FOLDER / 'script.js').read_text('utf-8')}"
 
 
 def write(result: Any, path: str | Path, robustness: Any = None) -> Path:

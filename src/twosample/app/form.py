@@ -1,0 +1,183 @@
+"""What the form of the page says: a question to the library, and the library's errors in the words of the form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal, NamedTuple, cast
+
+from twosample.errors import InputError, InputTypeError, Setting, TwoSampleWarning
+from twosample.files.reading import Reading
+from twosample.tables import who_is_who
+
+__all__ = ["Question", "in_form", "reading_of"]
+
+_SAMPLES = ("x", "y", "x and y", "by", "columns", "drop", "groups")
+
+
+class _Field(NamedTuple):
+    """A field of the form: its label, and what its choices are called."""
+
+    label: str
+    words: Mapping[object, str] = {}
+
+
+_FIELDS = {
+    "by": _Field("Grouping column"),
+    "groups": _Field("Groups"),
+    "columns": _Field("Columns"),
+    "drop": _Field("Columns"),
+    "model": _Field("Model"),
+    "paired": _Field("Rows are pairs", {True: "yes", False: "no"}),
+    "prior_odds": _Field("Prior odds"),
+    "permutations": _Field("Permutations"),
+    "fdr": _Field("False discovery rate"),
+    "nan_policy": _Field("Missing values", {"omit": "leave out", "raise": "refuse"}),
+    "missing": _Field("More words for missing"),
+    "decimal": _Field("Decimal sign"),
+    "thousands": _Field("Thousands sign"),
+    "encoding": _Field("Encoding"),
+    "comment": _Field("Comment sign"),
+    "header": _Field("First line", {True: "names", False: "data"}),
+    "delimiter": _Field("Between values"),
+}
+
+
+def in_form(explained: InputError | InputTypeError | TwoSampleWarning, names: Sequence[str] = ()) -> str:
+    """An error or warning of the library with the fields of the form in place of its arguments.
+
+    Parameters
+    ----------
+    explained
+        The error or warning.
+    names
+        What the samples are called, where that helps to understand it.
+
+    Examples
+    --------
+    >>> print(in_form(InputError("a cell is missing", remedy=("fill it in or pass ", Setting("nan_policy", "omit")))))
+    a cell is missing; fill it in or choose “Missing values: leave out”
+    """
+    text, argument = explained.render(_setting), explained.argument
+    if argument in _FIELDS and text.startswith(f"{argument}:"):
+        text = _FIELDS[argument].label + text.removeprefix(argument)
+    text = re.sub(r"\b(pass|use) (?=“)", "choose ", text)
+    return text + (f" ({who_is_who(names)})" if names and argument in _SAMPLES else "")
+
+
+def _setting(setting: Setting) -> str:
+    field = _FIELDS.get(setting.name)
+    if field is None:
+        return f"{setting}, from Python or the command line"
+    value = setting.value
+    if isinstance(value, list | tuple):
+        words = ", ".join(map(str, value))
+    else:
+        words = field.words.get(value, str(value))
+    return f"“{field.label}: {'without ' if setting.name == 'drop' else ''}{words}”"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of the files.
+
+    Attributes
+    ----------
+    each
+        Whether each column is tested by itself, or all together.
+    reading
+        How the files are to be read.
+    by, groups
+        The column that splits one file, and its two groups; None of two files.
+    columns
+        The columns to compare; None for all that hold numbers.
+    nan_policy, paired, model, prior_odds, permutations, fdr
+        As in `twosample.test` and `twosample.test_each`.
+
+    Examples
+    --------
+    >>> Question.of({"test": "each", "fdr": "0.1", "reading": {"decimal": ","}}).fdr
+    0.1
+    """
+
+    each: bool = False
+    reading: Reading = Reading()  # noqa: RUF009
+    by: str | None = None
+    groups: tuple[str, ...] | None = None
+    columns: tuple[str, ...] | None = None
+    nan_policy: Literal["raise", "omit"] = "raise"
+    paired: bool = False
+    model: str = "adaptive"
+    prior_odds: float = 1.0
+    permutations: int = 0
+    fdr: float = 0.05
+
+    @classmethod
+    def of(cls, said: object) -> Question:
+        """The question that the form asks; its numbers are text, as typed."""
+        if not isinstance(said, Mapping):
+            raise InputError("the question is not that of the form", remedy="load the page anew")
+        return cls(
+            each=_choice(said, "test", ("test", "each")) == "each",
+            reading=reading_of(said.get("reading")),
+            by=_text(said, "by"),
+            groups=_texts(said, "groups"),
+            columns=_texts(said, "columns"),
+            nan_policy=cast("Literal['raise', 'omit']", _choice(said, "nan_policy", ("raise", "omit"))),
+            paired=said.get("paired") is True,
+            model=_choice(said, "model", ("adaptive", "paper", "published")),
+            prior_odds=_number(said, "prior_odds", cls.prior_odds),
+            permutations=_whole(said, "permutations", 1_000_000),
+            fdr=_number(said, "fdr", cls.fdr),
+        )
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the function of the library is called with, besides the data."""
+        both: dict[str, Any] = {"nan_policy": self.nan_policy, "paired": self.paired}
+        if self.each:
+            return both | {"fdr": self.fdr}
+        return both | {"model": self.model, "prior_odds": self.prior_odds, "permutations": self.permutations}
+
+
+def reading_of(said: object) -> Reading:
+    """How the files are to be read; what the form leaves empty is found out."""
+    told = said if isinstance(said, Mapping) else {}
+    options: dict[str, Any] = {field.name: _text(told, field.name) for field in fields(Reading)}
+    missing = options.pop("missing") or ""
+    header = {"names": True, "data": False}.get(options.pop("header") or "")
+    return Reading(missing=tuple(filter(None, map(str.strip, missing.split(",")))), header=header, **options)
+
+
+def _text(said: Mapping[str, object], name: str) -> str | None:
+    value = said.get(name)
+    return value if isinstance(value, str) and value else None
+
+
+def _texts(said: Mapping[str, object], name: str) -> tuple[str, ...] | None:
+    value = said.get(name)
+    return tuple(map(str, value)) if isinstance(value, list) else None
+
+
+def _choice(said: Mapping[str, object], name: str, choices: Sequence[str]) -> str:
+    value = _text(said, name) or choices[0]
+    if value not in choices:
+        label = _FIELDS[name].label if name in _FIELDS else name
+        raise InputError(f"{label}: must be one of {', '.join(choices)}, not {value!r}")
+    return value
+
+
+def _number(said: Mapping[str, object], name: str, default: float) -> float:
+    text = (_text(said, name) or "").strip()
+    try:
+        return float(text.replace(",", ".")) if text else default
+    except ValueError:
+        raise InputError(f"{name}: must be a number, not {text!r}", argument=name) from None
+
+
+def _whole(said: Mapping[str, object], name: str, most: int) -> int:
+    number = _number(said, name, 0.0)
+    if not 0 <= number <= most or number != int(number):
+        raise InputError(f"{name}: must be a whole number from 0 to {most:,}, not {said[name]!r}", argument=name)
+    return int(number)

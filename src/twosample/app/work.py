@@ -1,0 +1,232 @@
+"""What the app does with files, all in memory: shows what is in them, tests them, and makes the report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from twosample.app.form import Question, in_form
+from twosample.errors import InputError, InputTypeError, MissingExtraError, collected_warnings
+from twosample.tables import Given, group_labels, is_usable, split_table, two_files
+
+if TYPE_CHECKING:
+    from twosample.files.reading import Reading
+    from twosample.files.table import FileTable
+
+__all__ = ["Answer", "RefusedError", "Tell", "Upload", "compare", "example", "fault", "look"]
+
+# A column with more values than this does not split a file into groups, and of more columns it is not asked.
+_MOST_GROUPS = 100
+_MOST_GROUPINGS = 200
+
+Tell = Callable[[float, str], object]
+
+
+class Upload(NamedTuple):
+    """A file: its name, as given, and its bytes."""
+
+    name: str
+    content: bytes
+
+
+class Answer(NamedTuple):
+    """What a test found: the report as a page, the result as JSON, and what to say beside them."""
+
+    page: str
+    result: str
+    headline: str
+    names: tuple[str, str]
+    notes: tuple[str, ...]
+
+
+class RefusedError(Exception):
+    """The files cannot be compared as asked; the text is for people."""
+
+
+def fault(error: Exception) -> str:
+    """What to say of an error that nobody has foreseen."""
+    if isinstance(error, MemoryError):
+        return "not enough memory for these data"
+    return f"the program has a fault, and could not do this: {type(error).__name__}: {error}"
+
+
+def look(uploads: Sequence[Upload | None], reading: Reading) -> dict[str, Any]:
+    r"""What is in the files: rows, columns and, where there is one file, the groups it can be split into.
+
+    Examples
+    --------
+    >>> from twosample.files.reading import Reading
+    >>> seen = look([Upload("a.csv", b"arm,u\np,1.5\nq,2.5\n")], Reading())
+    >>> seen["columns"], seen["groupings"]
+    ([{'name': 'u', 'kind': 'numbers'}], [{'name': 'arm', 'groups': [['p', 1], ['q', 1]]}])
+    """
+    seen: list[dict[str, Any] | None] = []
+    tables: list[FileTable] = []
+    for upload in uploads:
+        if upload is None:
+            seen.append(None)
+            continue
+        about: dict[str, Any] = {"name": upload.name, "size": len(upload.content)}
+        with collected_warnings() as said:
+            try:
+                table = _read(upload, reading)
+                about |= {"rows": table.frame.height, "columns": table.frame.width}
+                tables.append(table)
+            except RefusedError as error:
+                about["error"] = str(error)
+        seen.append(about | {"notes": list(dict.fromkeys(map(in_form, said)))})
+    whole = bool(tables) and all(about is None or "error" not in about for about in seen)
+    usable, others = _columns(tables) if whole else ([], [])
+    return {
+        "files": seen,
+        "columns": usable,
+        "others": others,
+        "groupings": _groupings(tables[0]) if whole and len(tables) == 1 else [],
+    }
+
+
+def _columns(tables: Sequence[FileTable]) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+    """The columns that can be compared, with their kinds; and the others, with why they cannot."""
+    kinds = [{name: _kind(name, kind) for name, kind in table.frame.schema.items()} for table in tables]
+    usable, others = [], []
+    for name in dict.fromkeys(name for one in kinds for name in one):
+        found = [one.get(name) for one in kinds]
+        why = _why_not(found)
+        if why is None:
+            usable.append({"name": name, "kind": str(found[0])})
+        else:
+            others.append({"name": name, "kind": why})
+    return usable, others
+
+
+def _read(upload: Upload, reading: Reading) -> FileTable:
+    from twosample.files.table import read_table
+
+    try:
+        return read_table((upload.name, upload.content), reading)
+    except InputError as error:
+        raise RefusedError(in_form(error)) from None
+    except MissingExtraError as error:
+        raise RefusedError(str(error)) from None
+
+
+def _kind(name: str, kind: Any) -> str:
+    """What a column holds, in a word."""
+    import polars as pl
+
+    if not is_usable(name, kind):
+        return "text" if name else "no name"
+    return "dates" if kind.is_temporal() else "true or false" if kind == pl.Boolean else "numbers"
+
+
+def _why_not(kinds: Sequence[str | None]) -> str | None:
+    """Why a column of these kinds cannot be compared; None if it can."""
+    if None in kinds:
+        return f"only in the {'second' if kinds[0] is None else 'first'} file"
+    return next((kind for kind in kinds if kind in ("text", "no name")), None)
+
+
+def _groupings(table: FileTable) -> list[dict[str, Any]]:
+    """The columns that can split a file into groups, each with its groups and their sizes."""
+    found: list[dict[str, Any]] = []
+    for column in table.frame.get_columns():
+        labels = table.labels(column.name) if column.name in table.texts else column
+        if not column.name or labels.dtype.is_float() or not 2 <= labels.drop_nulls().n_unique() <= _MOST_GROUPS:
+            continue
+        found.append({"name": column.name, "groups": [[*group] for group in group_labels(table, column.name).items()]})
+        if len(found) == _MOST_GROUPINGS:
+            break
+    return found
+
+
+def compare(uploads: Sequence[Upload | None], question: Question, tell: Tell) -> Answer:
+    """Test what the files hold and make the report.
+
+    Parameters
+    ----------
+    uploads
+        Two files, or one that a column splits.
+    question
+        What to do with them.
+    tell
+        Is told the share of the work that is done, and in words what is being done. Where it raises, work ends.
+
+    Raises
+    ------
+    RefusedError
+        If the files cannot be compared like that.
+    """
+    names: tuple[str, ...] = ()
+    with collected_warnings() as said:
+        try:
+            tell(0.0, "Reading")
+            given = _given([upload for upload in uploads if upload is not None], question)
+            names = given.names
+            result, page, headline = (_each if question.each else _test)(given, question, tell)
+        except (InputError, InputTypeError) as error:
+            raise RefusedError(in_form(error, names)) from None
+        except MissingExtraError as error:
+            raise RefusedError(str(error)) from None
+    notes = dict.fromkeys(in_form(one) for one in said)
+    return Answer(page, result.to_json(), headline, given.names, tuple(notes))
+
+
+def _given(uploads: list[Upload], question: Question) -> Given:
+    """The samples in the files."""
+    if not uploads or (len(uploads) == 1 and question.by is None):
+        raise RefusedError("choose two files, or one file and a grouping column")
+    tables = [_read(upload, question.reading) for upload in uploads]
+    if len(tables) == 1:
+        assert question.by is not None
+        return split_table(
+            tables[0], question.by, question.groups, columns=question.columns, nan_policy=question.nan_policy
+        )
+    first, second = (upload.name for upload in uploads)
+    names = (f"{first} (first)", f"{second} (second)") if first == second else (first, second)
+    return two_files(tables[0], tables[1], names, columns=question.columns, nan_policy=question.nan_policy)
+
+
+def _test(given: Given, question: Question, tell: Tell) -> tuple[Any, str, str]:
+    from twosample import api
+    from twosample.report import render, two_samples
+
+    tell(0.0, "Testing")
+    result = api.test(
+        given.x, given.y, **given.choice, **question.options, progress=lambda share: tell(share, "Testing")
+    ).of_files(given.names, given.notes)
+    varied = None
+    if result.has_robustness:
+        varied = result.robustness(progress=lambda share: tell(share, "Trying other assumptions"))
+    tell(1.0, "Making the report")
+    return result, render(result, varied), two_samples.head(result)["verdict"]
+
+
+def _each(given: Given, question: Question, tell: Tell) -> tuple[Any, str, str]:
+    from twosample import api
+    from twosample.report import many_columns, render
+
+    tell(0.0, "Testing")
+    result = api.test_each(
+        given.x, given.y, **given.choice, **question.options, progress=lambda share: tell(share, "Testing")
+    )
+    tell(1.0, "Making the report")
+    return result, render(result), many_columns.head(result)["verdict"]
+
+
+def example() -> tuple[Upload, Upload]:
+    """Two files to try the app with: invented measurements, of which temperature and reaction time differ."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    files = []
+    for name, warmer, spread in (("morning.csv", 0.0, 1.0), ("evening.csv", 0.35, 1.7)):
+        pulse, temperature, reaction = rng.normal(size=(3, 120))
+        rows = zip(
+            np.round(66 + 8 * pulse).astype(int),
+            36.5 + 0.4 * temperature + warmer,
+            290 + 30 * spread * reaction,
+            strict=True,
+        )
+        lines = [f"{beats},{degrees:.2f},{time:.0f}" for beats, degrees, time in rows]
+        files.append(Upload(name, "\n".join(["pulse,temperature,reaction time", *lines, ""]).encode()))
+    return files[0], files[1]

@@ -1,0 +1,160 @@
+"""From tables of files to what the functions of the library take: two tables, or one that a column splits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from twosample.data import Choice
+from twosample.data.two_tables import row_labels
+from twosample.files.reading import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from twosample.data.choosing import Labels
+    from twosample.files.table import FileTable
+
+__all__ = ["Given", "group_labels", "is_usable", "split_table", "two_files", "who_is_who"]
+
+
+class Given(NamedTuple):
+    """Tables of files, as the functions of the library take them.
+
+    Attributes
+    ----------
+    x, y
+        Two tables; or one that holds all rows, and None.
+    choice
+        What to say of them: `by`, `groups`, `columns` and `drop`.
+    names
+        What the two samples are called.
+    notes
+        What was said of their cells.
+    groups
+        How many groups there are.
+    """
+
+    x: pl.DataFrame
+    y: pl.DataFrame | None
+    choice: dict[str, Any]
+    names: tuple[str, str]
+    notes: tuple[str, ...]
+    groups: int = 2
+
+
+def two_files(
+    x: FileTable,
+    y: FileTable,
+    names: tuple[str, str],
+    *,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    nan_policy: Literal["raise", "omit"],
+) -> Given:
+    r"""Two tables; a cell without a number where one is needed is refused, or left out with a note.
+
+    Examples
+    --------
+    >>> from twosample.files.table import read_table
+    >>> x, y = (read_table(("a.csv", rows)) for rows in (b"u,v\n1,2\n2,3\n", b"u,v\n4,?\n5,6\n"))
+    >>> given = two_files(x, y, ("a", "b"), columns=["u"], nan_policy="raise")
+    >>> given.x["u"].to_list(), given.choice
+    ([1, 2], {'columns': ['u']})
+    """
+    choice = _said(columns=columns, drop=drop)
+    used = _used([x.frame, y.frame], Choice.of(**choice))
+    notes = tuple(note for table in (x, y) for note in table.check(used, nan_policy))
+    return Given(x.frame, y.frame, choice, names, notes)
+
+
+def split_table(
+    table: FileTable,
+    by: str,
+    groups: Sequence[str] | None,
+    *,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    nan_policy: Literal["raise", "omit"],
+    several: bool = False,
+) -> Given:
+    """One table that a column splits into two groups, or more where there may be `several`.
+
+    Of the rows of other groups nothing is asked.
+    """
+    choice = _said(by=by, columns=columns, drop=drop)
+    pair = Choice.of(by, groups).groups
+    frame, labels = _labelled(table, by)
+    many = several and pair is None and len(labels.counts) > 2
+    names = ("", "") if many else labels.two(pair)
+    used = _used([frame], Choice.of(**choice))
+    if pair is not None:
+        choice["groups"] = pair
+    rows = _flags(frame.height, [labels.rows(group) for group in (labels.counts if many else names)])
+    notes = table.check(used, nan_policy, rows)
+    return Given(frame, None, choice, names, notes, len(labels.counts) if many else 2)
+
+
+def group_labels(table: FileTable, by: str) -> dict[str, int]:
+    r"""The groups that a column splits a table into, with how many rows each has.
+
+    Examples
+    --------
+    >>> from twosample.files.table import read_table
+    >>> group_labels(read_table(("a.csv", b"arm,u\np,1\nq,2\np,3\n")), "arm")
+    {'p': 2, 'q': 1}
+    """
+    import polars as pl
+
+    column = table.labels(by) if by in table.texts else table.frame[by]
+    sizes = pl.DataFrame({by: column}).group_by(by, maintain_order=True).agg(pl.len().alias(f"{by} rows"))
+    labels = row_labels(sizes, by)
+    return {group: int(sizes[f"{by} rows"].gather(labels.rows(group)).sum()) for group in labels.counts}
+
+
+def is_usable(column: str, kind: pl.DataType) -> bool:
+    """Whether a column holds numbers, or what is read as numbers, and has a name."""
+    import polars as pl
+
+    return bool(column) and (kind.is_numeric() or kind.is_temporal() or kind == pl.Boolean)
+
+
+def who_is_who(names: Sequence[str]) -> str:
+    """Which sample is x and which is y, where there are two.
+
+    Examples
+    --------
+    >>> who_is_who(("a.csv", "b.csv"))
+    "x is 'a.csv', y is 'b.csv'"
+    """
+    return ", ".join(f"{sample} is {quoted(name)}" for sample, name in zip(("x", "y"), names, strict=False))
+
+
+def _said(**choice: Any) -> dict[str, Any]:
+    """What was chosen."""
+    return {name: value for name, value in choice.items() if value is not None}
+
+
+def _labelled(table: FileTable, by: str) -> tuple[pl.DataFrame, Labels]:
+    """The table, with every label as the file has it, also where most of them are numbers; and the labels."""
+    frame = table.frame.with_columns(table.labels(by)) if by in table.texts else table.frame
+    return frame, row_labels(frame, by)
+
+
+def _used(frames: list[pl.DataFrame], choice: Choice) -> list[str]:
+    """The columns that can be used in all tables and are to be compared."""
+    usable = [{column for column, kind in frame.schema.items() if is_usable(column, kind)} for frame in frames]
+    present = tuple(frames[0].columns)
+    return [present[place] for place in choice.places(present, "x") if all(present[place] in one for one in usable)]
+
+
+def _flags(n: int, places: list[NDArray[np.int64]]) -> NDArray[np.bool_]:
+    """True at the places."""
+    import numpy as np
+
+    flags = np.zeros(n, dtype=bool)
+    flags[np.concatenate(places)] = True
+    return flags
