@@ -1,0 +1,85 @@
+"""The documentation site: `make docs` builds it into docs/_build/html."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.application import Sphinx
+
+import twosample
+
+project = "twosample"
+author = "the twosample developers"
+copyright = "the twosample developers"
+release = version = twosample.__version__
+
+extensions = [
+    "myst_nb",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+exclude_patterns = ["_build", "_templates"]
+templates_path = ["_templates"]
+default_role = "py:obj"
+
+# Pages: every Markdown file may hold {code-cell} blocks, which are run; those that fail, fail the build.
+nb_custom_formats = {".md": ["myst_nb.core.read.read_myst_markdown_notebook", {"add_source_map": True}, False]}
+nb_execution_mode = "auto"
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_merge_streams = True
+nb_render_markdown_format = "myst"
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
+# Links to headings are those that GitHub makes, and are checked like all others.
+myst_heading_anchors = 4
+
+# The reference, from the docstrings.
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+# How it looks. Nothing is fetched from elsewhere: no fonts, no scripts, and mathematics as MathML.
+html_theme = "pydata_sphinx_theme"
+html_title = "twosample"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_math_renderer = "mathml"
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "logo": {"text": "twosample"},
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": [], "quickstart": [], "limits": [], "extend": [], "gallery": []}
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+copybutton_only_copy_prompt_lines = True
+
+
+def _inline_math(translator: Any, node: nodes.math) -> None:
+    translator.body.append(tex2mathml(node.astext()))
+    raise nodes.SkipNode
+
+
+def _display_math(translator: Any, node: nodes.math_block) -> None:
+    translator.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> None:
+    """Mathematics as MathML, which browsers draw without a script."""
+    app.add_html_math_renderer("mathml", (_inline_math, None), (_display_math, None))
