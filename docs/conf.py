@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -39,10 +41,13 @@ myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"
 # Links to headings are those that GitHub makes, and are checked like all others.
 myst_heading_anchors = 4
 
-# The reference, from the docstrings.
+# The reference, from the docstrings; pages of names that are gone must not stay.
+shutil.rmtree(Path(__file__).parent / "generated", ignore_errors=True)
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
+autosummary_filename_map = {"twosample.Plan": "twosample.Plan-class"}  # some file systems take it for twosample.plan
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 

@@ -65,8 +65,8 @@ def _intro(found: Mapping[str, Reading], checked: list[Verdict]) -> Iterator[str
         "code does; `paper`, what its text says; and `adaptive`, the default of this package ([how they "
         "differ](theory/method.md#the-models)). The paper estimates P(H1 | D) with a sampler; all numbers here are "
         "integrals, and `published` is the law that the released sampler would settle on. `published` and `paper` get "
-        "40 fresh points of both laws, as in the paper, and `adaptive` chooses its points itself. The estimated error of "
-        "log BF10 is below 1e-4, relative where log BF10 is larger than 1, unless an AccuracyWarning is counted; "
+        "40 fresh points of both laws, as in the paper, and `adaptive` chooses its points itself. The estimated error "
+        "of log BF10 is below 1e-4, relative where log BF10 is larger than 1, unless an AccuracyWarning is counted; "
         "`published` and `paper` share one estimate."
     )
     yield (

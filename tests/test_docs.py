@@ -21,12 +21,14 @@ from twosample.cli.commands import command_line, run
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)])
+DATA = Path(os.environ.get("TWOSAMPLE_DATA") or ROOT.parent / "shared/data").resolve()
 # Pages whose examples take more than ten seconds.
 SLOW = {"docs/guide/gibbs.md"}
 
 FENCE = re.compile(r"^(?P<fence>`{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=fence) *$", re.MULTILINE | re.DOTALL)
 # What a comment just before a block says of it:
-#   <!-- needs: ray -->            the block is left out where this module is not installed
+#   <!-- needs: ray -->            the block is left out where this module is not installed; the-data-of-the-paper is
+#                                  left out where its files are not at hand
 #   <!-- warns: DatesWarning -->   it warns
 #   <!-- exit: 2 -->               its command ends with this status
 REMARK = re.compile(r"<!-- (needs|warns|exit): (.*?) -->\s*\Z")
@@ -48,17 +50,20 @@ class Block:
     info: str
     body: str
     line: int
+    follows: bool  # the block before it, with nothing between them
     remarks: dict[str, str] = field(default_factory=dict)
 
 
 def blocks(text):
     """The fenced blocks of a page, with the remarks before them."""
+    end = -1
     for found in FENCE.finditer(text):
         before, remarks = text[: found.start()], {}
+        follows, end = end >= 0 and not text[end : found.start()].strip(), found.end()
         while remark := REMARK.search(before):
             remarks[remark[1]] = remark[2]
             before = before[: remark.start()]
-        yield Block(found["info"].strip(), found["body"], text.count("\n", 0, found.start()) + 2, remarks)
+        yield Block(found["info"].strip(), found["body"], text.count("\n", 0, found.start()) + 2, follows, remarks)
 
 
 def run_page(text, name):
@@ -67,7 +72,7 @@ def run_page(text, name):
     printed, left_out = None, []
     for block in blocks(text):
         place = f"{name}:{block.line}"
-        missing = [need for need in block.remarks.get("needs", "").split() if importlib.util.find_spec(need) is None]
+        missing = [need for need in block.remarks.get("needs", "").split() if not at_hand(need)]
         if missing:
             left_out.append(f"line {block.line} needs {', '.join(missing)}")
             printed = None
@@ -76,13 +81,17 @@ def run_page(text, name):
         elif block.info == "console":
             run_console(block, place)
             printed = None
-        elif block.info == "text" and printed is not None:
+        elif block.info == "text" and block.follows and printed is not None:
             compare(block.body, printed, place)
             printed = None
         else:
             assert SHOWN.fullmatch(block.info), f"{place}: what to do with a block of {block.info!r}?"
             printed = None
     return left_out
+
+
+def at_hand(need):
+    return DATA.is_dir() if need == "the-data-of-the-paper" else importlib.util.find_spec(need) is not None
 
 
 def run_python(block, module, place):
@@ -141,6 +150,7 @@ def elsewhere(tmp_path, monkeypatch):
     import matplotlib
 
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TWOSAMPLE_DATA", str(DATA))
     monkeypatch.setitem(sys.modules, "page", None)
     with matplotlib.rc_context({"backend": "agg"}):
         yield tmp_path
@@ -213,13 +223,19 @@ $ head -1 rows.csv | cat
 a
 ```
 
+Words.
+
+```text
+anything
+```
+
 ````text
 ```python
 raise ValueError
 ```
 ````
 """
-    assert run_page(text, "page.md") == ["line 13 needs no_such_module"]
+    assert run_page(text, "page.md") == ["line 14 needs no_such_module"]
 
 
 # Links.
