@@ -78,9 +78,19 @@ copybutton_prompt_is_regexp = True
 copybutton_only_copy_prompt_lines = True
 
 
+# What docutils reads otherwise than LaTeX: names of commands, \tfrac12, and the space after a function.
+_SPELLINGS = [
+    (r"\\([dt]?frac)\s*([0-9a-z])\s*([0-9a-z])", r"\\\1{\2}{\3}"),
+    (r"\\dots(?![a-zA-Z])", r"\\ldots"),
+    (r"\\([bB]ig)(?![a-zA-Z])", r"\\\1l"),
+    (r"\\(log|exp|max|min)(?![a-zA-Z_^]|\s*[(\[{]|\s*\\[({\[,]|\s*\\left|\s*\\[bB]ig)", r"\\\1\\,"),
+]
+
+
 def _mathml(node: nodes.math | nodes.math_block, as_block: bool) -> str:
-    # Two commands of LaTeX by the names that docutils knows.
-    text = re.sub(r"\\([bB]ig)(?![a-zA-Z])", r"\\\1l", node.astext().replace(r"\dots", r"\ldots"))
+    text = node.astext()
+    for pattern, better in _SPELLINGS:
+        text = re.sub(pattern, better, text)
     try:
         return tex2mathml(text, as_block=as_block)
     except MathError as error:
