@@ -30,8 +30,7 @@ FENCE = re.compile(r"^(?P<fence>`{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=fence
 #   <!-- needs: ray -->            the block is left out where this module is not installed; the-data-of-the-paper is
 #                                  left out where its files are not at hand
 #   <!-- warns: DatesWarning -->   it warns
-#   <!-- exit: 2 -->               its command ends with this status
-REMARK = re.compile(r"<!-- (needs|warns|exit): (.*?) -->\s*\Z")
+REMARK = re.compile(r"<!-- (needs|warns): (.*?) -->\s*\Z")
 # Blocks that are not run: what they show is no program, or makes the page (directives of the site).
 SHOWN = re.compile(r"(text|json|toml|yaml|make|html|\{(?!code-cell).*\}.*)?")
 # Commands that are shown but not run here: they install, build, use the network or the shell, or wait for a person.
@@ -107,7 +106,10 @@ def run_python(block, module, place):
 
 
 def run_console(block, place):
-    """Each line with a prompt is a command, the lines below it what it prints; a backslash continues a command."""
+    """Each line with a prompt is a command, the lines below it what it prints; a backslash continues a command.
+
+    A command is refused, with status 2, where the page shows its error message, and nowhere else.
+    """
     first, *parts = re.split(r"^\$ ", block.body.replace("\\\n", " "), flags=re.MULTILINE)
     assert not first.strip() and parts, f"{place}: a console block starts with '$ '"
     for part in parts:
@@ -115,7 +117,8 @@ def run_console(block, place):
         if NOT_RUN.match(command):
             continue
         status, printed = run_command(command, place)
-        assert status == int(block.remarks.get("exit", "0")), f"{place}: {command} ends with {status}:\n{printed}"
+        expected = 2 if shown.startswith("twosample: error: ") else 0
+        assert status == expected, f"{place}: {command} ends with {status}:\n{printed}"
         if shown.strip():
             compare(shown, printed, f"{place}: {command}")
 
@@ -183,7 +186,7 @@ def test_examples_run_and_print_what_is_shown(page, elsewhere):
         "```console\n$ twosample --version | cat\ntwosample 99\n```",
         "```console\n$ sudo rm nothing\n```",
         "```console\ntwosample --version\n```",
-        "<!-- exit: 2 -->\n```console\n$ twosample --version\n```",
+        "```console\n$ twosample --version\ntwosample: error: ...\n```",
         "<!-- warns: DatesWarning -->\n```python\n1 + 1\n```",
         "```ruby\nputs 1\n```",
     ],
@@ -210,14 +213,10 @@ some text, ... more
 import no_such_module
 ```
 
-<!-- exit: 2 -->
 ```console
 $ twosample test rows.csv \\
     nowhere.csv
 twosample: error: ...
-```
-
-```console
 $ make nothing
 $ head -1 rows.csv | cat
 a
