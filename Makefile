@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -q -n $(TEST_PROCESSES) --dist worksteal
 
-.PHONY: demo test test-slow test-all lint format bench reproduce dist clean
+.PHONY: demo test test-slow test-all lint format docs links bench reproduce dist clean
 
 demo: $(READY)
 	@mkdir -p "$(DEMO_OUT)"
@@ -35,6 +35,12 @@ format: $(READY)
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+docs: $(READY)
+	$(BIN)/python -m sphinx -W --keep-going -q -j 2 -b html docs docs/_build/html
+
+links: $(READY)
+	$(BIN)/python -m sphinx -q -b linkcheck docs docs/_build/links
+
 bench: $(READY)
 	@set -e; for name in $(BENCHMARKS); do \
 		echo "== $$name"; \
@@ -54,7 +60,7 @@ dist: $(READY)
 	$(BIN)/python -m twine check --strict dist/*
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist docs/_build docs/generated .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests benchmarks experiments -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml

@@ -63,10 +63,10 @@ def _intro(found: Mapping[str, Reading], checked: list[Verdict]) -> Iterator[str
     yield (
         "Three models are compared on the same data, all with even prior odds: `published`, what the paper's released "
         "code does; `paper`, what its text says; and `adaptive`, the default of this package ([how they "
-        "differ](method.md#the-models)). The paper estimates P(H1 | D) with a sampler; all numbers here are integrals, "
-        "and `published` is the law that the released sampler would settle on. `published` and `paper` get 40 fresh "
-        "points of both laws, as in the paper, and `adaptive` chooses its points itself. The estimated error of log "
-        "BF10 is below 1e-4, relative where log BF10 is larger than 1, unless an AccuracyWarning is counted; "
+        "differ](theory/method.md#the-models)). The paper estimates P(H1 | D) with a sampler; all numbers here are "
+        "integrals, and `published` is the law that the released sampler would settle on. `published` and `paper` get "
+        "40 fresh points of both laws, as in the paper, and `adaptive` chooses its points itself. The estimated error "
+        "of log BF10 is below 1e-4, relative where log BF10 is larger than 1, unless an AccuracyWarning is counted; "
         "`published` and `paper` share one estimate."
     )
     yield (
@@ -114,8 +114,8 @@ def _efficiency(found: Mapping[str, Reading], link: str) -> Iterator[str]:
 
 def _section(name: str, reading: Reading, checked: list[Verdict], link: str) -> Iterator[str]:
     one = EXPERIMENTS[name]
-    yield f'<a id="{name}"></a>\n\n## {one.title}'
-    yield f"In the paper: {one.paper}. Here: [{name}.py](../experiments/{name}.py). {NOTES[name]}"
+    yield f"## {name}"
+    yield f"**{one.title}.** In the paper: {one.paper}. Here: [{name}.py](../experiments/{name}.py). {NOTES[name]}"
     yield f"![{one.title}]({link}/{name}.png)"
     if reading.is_curve:
         yield _medians(reading)

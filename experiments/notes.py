@@ -31,8 +31,8 @@ NOTES: dict[str, str] = {
         'default with `scale="raw"`: dividing each column by its spread, which for the columns of the blobs is 3 to 4, '
         "magnifies the noise as much relative to a blob. That matters little, as the default also tests the ranks of "
         "single columns and of pairs. The paper's caption names 3 to 7 columns and its text 8. Most "
-        "warnings are for 5 columns, where the volume has [sharp dips](method.md#from-data-to-evidence); in eight "
-        "such data sets ten times as many lengthscales moved log BF10 by at most 0.02."
+        "warnings are for 5 columns, where the volume has [sharp dips](theory/method.md#from-data-to-evidence); in "
+        "eight such data sets ten times as many lengthscales moved log BF10 by at most 0.02."
     ),
     "comparison_1d": "P(H1) of three Bayesian tests at n = 200, with nothing to find and with two shifts.",
     "comparison_nd": (

@@ -115,7 +115,8 @@ class TwoSampleResult(BayesFactor):
     Notes
     -----
     By default JSON holds no rows of the samples, evaluation points included, but what plots need of them in aggregate:
-    densities, quantiles, counts of values and of cells. Pickles hold the evaluation points too. See docs/results.md.
+    densities, quantiles, counts of values and of cells. Pickles hold the evaluation points too; see the guide,
+    "What a result file holds".
     """
 
     _derived: ClassVar[tuple[str, ...]] = (*BayesFactor._derived, "prob_beyond_rope", "by_column", "subsets")

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +104,22 @@ def test_demo_without_matplotlib_says_how_to_get_it(run, tmp_path, no_matplotlib
     assert out.count("P(different | data)") == 2
     assert "pip install 'twosample[plot]'" in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_demo_writes_files_to_try(run, refused, tmp_path):
+    status, out, err = run("demo", "--files", "--out", tmp_path)
+    assert (status, err) == (0, "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["after.csv", "before.csv"]
+    command = out.split("next:\n  twosample ")[1].split()
+    status, out, err = run(*command)
+    assert (status, err) == (0, "")
+    # What was put into them.
+    assert "weight and hardness differ in how they go together" in out
+    assert re.search(r"length: 0\.99\d+, larger in ", out)
+    before = (tmp_path / "before.csv").read_bytes()
+    (tmp_path / "after.csv").unlink()
+    assert "is there already; choose another folder with --out" in refused("demo", "--files", "--out", tmp_path)
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [before]
 
 
 def test_demo_into_a_file_is_refused(refused, tmp_path):

@@ -74,7 +74,7 @@ def test_links_of_the_page_lead_somewhere(found):
         if file:
             assert (PAGE.parent / file).exists()
         elif anchor != "rows-needed":
-            assert f'<a id="{anchor}"></a>' in text
+            assert f"\n## {anchor}\n" in text
 
 
 # What is committed is what comes out.

@@ -23,3 +23,10 @@ def test_missing_matplotlib_names_the_extra(one, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=r"plot needs matplotlib.*twosample\[plot\]"):
         plot_result(one)
+
+
+def test_notebooks_show_it(one):
+    formatters = pytest.importorskip("IPython.core.formatters")
+    figure = plot_result(one)
+    shown, _ = formatters.DisplayFormatter().format(figure)
+    assert shown["image/png"].startswith(b"\x89PNG")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -34,7 +35,16 @@ from twosample.cli.options import (
     subsets_option,
     tolerance_option,
 )
-from twosample.cli.output import STDOUT, check_outputs, save_plot, show, show_comparison, show_each, show_groups
+from twosample.cli.output import (
+    STDOUT,
+    check_outputs,
+    save_plot,
+    save_tables,
+    show,
+    show_comparison,
+    show_each,
+    show_groups,
+)
 from twosample.cli.tables import Source, two_tables
 from twosample.errors import InputError, InputTypeError, MissingExtraError
 from twosample.progress import progress_bar
@@ -109,22 +119,39 @@ def command_line(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-@command_line.command(epilog="\b\nExample:\n  twosample demo --out pictures")
+_DEMO_EPILOG = """\b
+Examples:
+  twosample demo --out pictures
+  twosample demo --files
+"""
+
+
+@command_line.command(epilog=_DEMO_EPILOG)
 @click.option(
     "--out",
     default=".",
     show_default=True,
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Folder for the two pictures.",
+    help="Folder for what is written.",
 )
-def demo(out: Path) -> None:
-    """Run two built-in examples; no files are needed."""
+@click.option("--files", is_flag=True, help="Instead write two tables to try the other commands with, as CSV.")
+def demo(out: Path, files: bool) -> None:
+    """Run two built-in examples, and draw them; no files are needed."""
     import polars as pl
 
     from twosample import simulate
 
     out.mkdir(parents=True, exist_ok=True)
+    if files:
+        pair = simulate.bolts(200, 0)
+        before, after = (out / f"{name}.csv" for name in pair.names)
+        tables = (pl.DataFrame(rows.round(2), schema=list(pair.columns)) for rows in (pair.x, pair.y))
+        save_tables(dict(zip((before, after), tables, strict=True)))
+        click.echo("Measurements of 200 bolts each, before and after a change of the machine (invented numbers):")
+        click.echo(f"  {printable(str(before))}\n  {printable(str(after))}")
+        click.echo(f"next:\n  twosample test {printable(shlex.join(map(str, (before, after))))}")
+        return
     examples = (
         ("gaussian", "Equal means, different spreads", simulate.gaussian(200, 0, sd=3.0)),
         ("rings", "Shapes of six-membered rings (invented numbers)", simulate.rings_like(500, 0)),

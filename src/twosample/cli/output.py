@@ -20,13 +20,14 @@ from twosample.tables import who_is_who
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from polars import DataFrame
 
     from twosample.each_result import EachResult
     from twosample.gibbs_result import GibbsResult
     from twosample.groups_result import GroupsResult
     from twosample.result import TwoSampleResult
 
-__all__ = ["STDOUT", "check_outputs", "save_plot", "show", "show_comparison", "show_each", "show_groups"]
+__all__ = ["STDOUT", "check_outputs", "save_plot", "save_tables", "show", "show_comparison", "show_each", "show_groups"]
 
 STDOUT = Path("-")
 _PLOT_KINDS = (".png", ".pdf", ".svg")
@@ -132,6 +133,15 @@ def save_plot(path: Path, draw: Callable[[], Figure]) -> None:
     with notes():
         figure = draw()
         write_whole(path, lambda file: figure.savefig(file, dpi=150, format=path.suffix[1:].lower()))
+
+
+def save_tables(tables: dict[Path, DataFrame]) -> None:
+    """Write tables as CSV, all of them, unless one of the files is there already."""
+    for path in tables:
+        if path.exists():
+            raise InputError(f"{quoted(path)} is there already", remedy="choose another folder with --out")
+    for path, table in tables.items():
+        write_whole(path, table.write_csv)
 
 
 def show_comparison(results: dict[str, Any], names: tuple[str, str]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import textwrap
+from functools import partial
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,7 +73,15 @@ def new_figure(width: float, height: float, figsize: tuple[float, float] | None 
         raise MissingExtraError("plot", "matplotlib", "plot") from None
     figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08))
     FigureCanvasAgg(figure)
+    # Notebooks show figures of pyplot only, but what has this method too.
+    vars(figure)["_repr_png_"] = partial(_as_png, figure)
     return figure
+
+
+def _as_png(figure: Figure) -> bytes:
+    picture = BytesIO()
+    figure.savefig(picture, format="png")
+    return picture.getvalue()
 
 
 def checked_size(figsize: tuple[float, float]) -> tuple[float, float]:

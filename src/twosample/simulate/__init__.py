@@ -1,4 +1,4 @@
-"""Synthetic pairs of samples with a known answer: every law of the paper's experiments, and one for demonstrations.
+"""Synthetic pairs of samples with a known answer: every law of the paper's experiments, and two for demonstrations.
 
 Each generator draws both samples and then, from the same two laws, evaluation points that are not in the samples. Its
 `rng` is an int, a SeedSequence or a Generator; the same seed gives the same samples, whatever the number of points.
@@ -9,6 +9,7 @@ Each generator draws both samples and then, from the same two laws, evaluation p
 'very strong evidence of a very large difference'
 """
 
+from twosample.simulate.bolts import bolts
 from twosample.simulate.networks import correlated_gaussian, hub_network, random_network
 from twosample.simulate.one_dimension import gaussian, laplace, mixture
 from twosample.simulate.pairs import SimulatedPair
@@ -18,6 +19,7 @@ from twosample.simulate.two_dimensions import blobs, gaussian_2d
 __all__ = [
     "SimulatedPair",
     "blobs",
+    "bolts",
     "correlated_gaussian",
     "gaussian",
     "gaussian_2d",

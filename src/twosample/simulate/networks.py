@@ -26,8 +26,9 @@ def hub_network(p: int, *, hubs: int = 3, differing: int = 1) -> tuple[Array, Ar
     The p nodes form consecutive blocks of equal size, the last p mod `hubs` of them one larger. In a block the first
     node is the hub, which is linked to all others and to itself, with weight 0.9. The first `differing` blocks have no
     links in the first network, and weight 0.8 in the second. With B the weights of all links and
-    K = B + (|λ| + 0.1) I, where λ is the least eigenvalue of B, the covariance is K⁻¹ scaled to a unit diagonal. This
-    is the construction of Städler and Mukherjee; the paper has p = 7, and its released material 9, 11 and 15 besides.
+    ``K = B + (|λ| + 0.1) I``, where λ is the least eigenvalue of B, the covariance is K⁻¹ scaled to a unit diagonal.
+    This is the construction of Städler and Mukherjee; the paper has p = 7, and its released material 9, 11 and 15
+    besides.
 
     Parameters
     ----------

@@ -56,8 +56,8 @@ def gaussian(
 def laplace(n: int, rng: Seed, *, scale: float, correlation: float = 0.0, points: int = 40) -> SimulatedPair:
     """Draw from N(0, 1) and Laplace(0, scale), independently or as pairs joined by a Gaussian copula.
 
-    The density of y is exp(-|y| / scale) / (2 scale); its variance is 2 scale². The paper has `scale` 1.5, 0.4 and √½
-    (the variance of x), and `correlation` 0 and 0.5.
+    The density of y is ``exp(-|y| / scale) / (2 scale)``; its variance is 2 scale². The paper has `scale` 1.5, 0.4 and
+    √½ (the variance of x), and `correlation` 0 and 0.5.
 
     Parameters
     ----------
