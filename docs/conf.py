@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import re
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +42,12 @@ nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True
+# The kernels that run the cells say at each start how they are connected, which nobody here needs to know.
+os.environ["IPYTHONDIR"] = _KERNELS = tempfile.mkdtemp()
+_PROFILE = Path(_KERNELS, "profile_default")
+_PROFILE.mkdir()
+(_PROFILE / "ipython_kernel_config.py").write_text("get_config().IPKernelApp.log_level = 40\n")
+atexit.register(shutil.rmtree, _KERNELS, ignore_errors=True)
 nb_render_markdown_format = "myst"
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
 # Links to headings are those that GitHub makes, and are checked like all others.
