@@ -13,6 +13,7 @@ import click
 
 from twosample import __version__
 from twosample.cli.messages import in_options, notes, printable, quoted, refusals, say_error
+from twosample.cli.monitor import monitor
 from twosample.cli.options import (
     count_option,
     json_option,
@@ -78,6 +79,7 @@ Examples:
   twosample each before.csv after.csv --csv columns.csv
   twosample gibbs before.csv after.csv --kernel ard --plot columns.png
   twosample compare before.csv after.csv
+  twosample monitor reference.csv --follow log.csv
 
 Files are text with ',', tab, ';', '|' or blanks between values (also .gz, .zst, .zip), Parquet (also a folder of parts,
 or a quoted pattern such as 'parts/*.parquet'), Arrow/Feather or Excel; - is standard input. Rows are observations and
@@ -86,7 +88,7 @@ columns are variables; a first line of numbers is data, not names, unless --head
 \b
 Exit status:
   0    the answer is on stdout, and every file that was asked for is written
-  1    the reader of stdout left before the end (as in "| head")
+  1    the reader of stdout left before the end (as in "| head"); or an alarm, of monitor --exit-on-alarm
   2    refused: one line on stderr says what is wrong
   130  interrupted (Ctrl-C)
 
@@ -417,6 +419,9 @@ def compare(
                 report(number / len(tests), name)
             results[name] = run if isinstance(run, str) else _attempt(run)
     show_comparison(results, names)
+
+
+command_line.add_command(monitor)
 
 
 def _attempt(run: Callable[[], Any]) -> Any:

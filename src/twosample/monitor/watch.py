@@ -295,6 +295,15 @@ class Monitor:
         memory = replace(memory, columns=columns, reference=rows, refills=memory.refills + 1)
         self._remember(replace(memory, learning=memory.learning or Learning(self._settings.method_for(columns))))
 
+    def began_as(self, other: Monitor) -> bool:
+        """Whether this is what the other one, which has seen no batch, may have become."""
+        mine, whole = self._memory.reference, other._memory.reference
+        if self._settings != other._settings or (mine is None) != (whole is None):
+            return False
+        if mine is None or whole is None:
+            return self._memory.columns in (None, other._memory.columns)
+        return self._memory.columns == other._memory.columns and np.array_equal(mine, whole[self._memory.n_x :])
+
     def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
         """Draw the log e-value over time, with the limit and the first crossing, and the run-length detector.
 
