@@ -91,17 +91,18 @@ class Learning:
 
     def after(self, x: Array, y: Array, generator: np.random.Generator) -> tuple[float, Learning]:
         """The log e-value of a batch, and what is known after it."""
-        ready = self._planned(x, y)
+        ready, young = self._planned(x, y), self.young
         assert ready.plan is not None
+        if young is not None:
+            young = (*young, (x, y))
+            young = None if sum(map(_size, young)) >= _SETTLED else young
+        x, y = ready._watched(x), ready._watched(y)
         statistics = ready._collect(x, y)
         if self.method.sums:
             return ready.after_sums(statistics)
         new = ready._new(statistics)
         batch = evalues.Batch(x, y, self.method.labellings, self.method.paired, generator)
         values = evalues.log_statistics(ready.components, ready.learnt, new, batch, ready.plan.model)
-        young = None if ready.young is None else (*ready.young, (x, y))
-        if young is not None and sum(map(_size, young)) >= _SETTLED:
-            young = None
         return evalues.log_evalue(values, batch.observed), replace(ready._with(statistics, new), young=young)
 
     def after_sums(self, statistics: FeatureStatistics) -> tuple[float, Learning]:
@@ -130,15 +131,18 @@ class Learning:
         plan = _plan(np.concatenate([rows for batch in batches for rows in batch]), self.method)
         ready = replace(Learning.started(self.method, plan), young=self.young)
         for earlier in self.young:
-            statistics = ready._collect(*earlier)
+            statistics = ready._collect(*map(ready._watched, earlier))
             ready = ready._with(statistics, ready._new(statistics))
         return ready
+
+    def _watched(self, rows: Array) -> Array:
+        """The columns that the plan is of; of a given plan they were read alone."""
+        assert self.plan is not None
+        return rows if rows.shape[1] == len(self.plan.columns) else rows[:, self.plan.kept]
 
     def _collect(self, x: Array, y: Array) -> FeatureStatistics:
         plan = self.plan
         assert plan is not None
-        if x.shape[1] != len(plan.columns):
-            x, y = x[:, plan.kept], y[:, plan.kept]
         return plan.collect(Samples(x, y, plan.columns, plan.view, plan.kept, self.method.paired, ()))
 
     def _new(self, statistics: FeatureStatistics) -> tuple[Learnt, ...]:
