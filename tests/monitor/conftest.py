@@ -10,8 +10,6 @@ def stream():
 
     def stream(seed, batches, n_x=30, n_y=40, columns=1, shift=0.0):
         rng = np.random.default_rng(seed)
-        return [
-            (rng.normal(size=(n_x, columns)), rng.normal(size=(n_y, columns)) + shift) for _ in range(batches)
-        ]
+        return [(rng.normal(size=(n_x, columns)), rng.normal(size=(n_y, columns)) + shift) for _ in range(batches)]
 
     return stream

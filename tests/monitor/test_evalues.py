@@ -33,7 +33,9 @@ def evalues_of_all_swaps(monitor, x, y):
     found = []
     for swaps in itertools.product((False, True), repeat=len(x)):
         swapped = np.array(swaps)[:, None]
-        found.append(math.exp(copy.copy(monitor).update(np.where(swapped, y, x), np.where(swapped, x, y)).log_batch_evalue))
+        found.append(
+            math.exp(copy.copy(monitor).update(np.where(swapped, y, x), np.where(swapped, x, y)).log_batch_evalue)
+        )
     return np.array(found)
 
 
@@ -157,9 +159,9 @@ def reference_log_predictive(earlier, x, y, density):
         H = np.eye(4) - 0.25
         R = K @ H @ K / 4
         phi = lambda rows: kernel(rows, POINTS, lengthscale)  # noqa: B023, E731
-        within = sum(
-            len(rows) * np.cov(phi(rows).T, bias=True) for batch in earlier for rows in batch
-        ) + len(pooled) * np.cov(phi(pooled).T, bias=True)
+        within = sum(len(rows) * np.cov(phi(rows).T, bias=True) for batch in earlier for rows in batch) + len(
+            pooled
+        ) * np.cov(phi(pooled).T, bias=True)
         total = sum(len(a) + len(b) for a, b in earlier) + len(pooled)
         h = [1 / (1 / len(a) + 1 / len(b)) for a, b in [*earlier, (x, y)]]
         deltas = [phi(a).mean(axis=0) - phi(b).mean(axis=0) for a, b in [*earlier, (x, y)]]

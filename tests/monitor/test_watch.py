@@ -108,7 +108,9 @@ def test_rows_wait_until_both_streams_have_two(cuts, seed):
 
 
 @settings(max_examples=15, deadline=None)
-@given(sizes=st.lists(st.tuples(st.integers(0, 25), st.integers(0, 25)), min_size=1, max_size=6), seed=st.integers(0, 9))
+@given(
+    sizes=st.lists(st.tuples(st.integers(0, 25), st.integers(0, 25)), min_size=1, max_size=6), seed=st.integers(0, 9)
+)
 def test_batches_of_any_sizes_add_up(sizes, seed):
     rng = np.random.default_rng(seed)
     monitor = ts.Monitor(points=6, permutations=19)
@@ -148,7 +150,9 @@ def test_the_reference_is_spent_row_by_row_each_once():
         lefts.append(state.reference_left)
         assert np.array_equal(monitor._memory.reference.ravel(), order[100 - state.reference_left :])
     assert lefts == [70, 70, 40, 15] and state.n_x == 85 and state.n_y == 85
-    assert np.isin(state.statistics.sketch_x.rows.ravel(), order[:85]).all() and len(state.statistics.sketch_x.rows) == 85
+    assert (
+        np.isin(state.statistics.sketch_x.rows.ravel(), order[:85]).all() and len(state.statistics.sketch_x.rows) == 85
+    )
     state = monitor.update(rng.uniform(0, 100, 40))
     assert state.spent and state.n_x == 100 and state.n_y == 125 and "spent" in str(state)
     before = state.log_evalue
