@@ -401,7 +401,9 @@ class RankOne:
         left = np.maximum(1.0 - self.c * whole, np.finfo(np.float64).eps)
         growth = self.c * difference / left
         explained = difference / (left * left * (1.0 + growth))
-        inverse_trace = np.square(basis).sum() + self.c * np.square(scores @ basis.T).sum(axis=1) / left[:, 0]
+        inverse_trace = np.full(len(delta), np.square(basis).sum())
+        if self.c:
+            inverse_trace += self.c * np.square(scores @ basis.T).sum(axis=1) / left[:, 0]
         dimensions = (basis.shape[0] - self.floor[index] * inverse_trace)[:, np.newaxis]
         given_amplitude = evidence.compare(
             explained, log_determinants + np.log1p(growth), whole / left, self.freedom, dimensions
