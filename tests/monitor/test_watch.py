@@ -3,6 +3,7 @@
 import copy
 import math
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -96,7 +97,7 @@ def test_rows_wait_until_both_streams_have_two(cuts, seed):
     whole = after([(x, y)]).state
     monitor = ts.Monitor(points=10)
     edges = [0, *sorted(cuts), 12]
-    for first, last in zip(edges, edges[1:], strict=False):
+    for first, last in pairwise(edges):
         state = monitor.update(x[first:last], None)
         assert state.batches == 0 and state.waiting == (last, 0) and state.log_evalue == 0.0
     monitor.update(None, y[:1])

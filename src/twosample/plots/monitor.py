@@ -36,6 +36,8 @@ def plot_monitor(
         Save it with ``figure.savefig("monitor.png")``. It belongs to no window and no global state.
     """
     figure = new_figure(9.0, 4.6, figsize)
+    from matplotlib.ticker import MaxNLocator
+
     axes = figure.subplots()
     batches = [0, *(row.batch for row in history)]
     limit = -math.log(state.alpha)
@@ -46,7 +48,10 @@ def plot_monitor(
         batches[1:], [row.log_run_length for row in history], color=FAINT, linewidth=1.0, label="log run length"
     )
     threshold = axes.axhline(limit, color=INK, linewidth=1.0, linestyle="--", label="limit")
-    handles, labels = [line, changes, threshold], ["log e-value", "log run length", f"limit, 1/{state.alpha:g}"]
+    handles, labels = (
+        [line, changes, threshold],
+        ["log e-value", "log run length", f"limit, e-value {1.0 / state.alpha:g}"],
+    )
     crossing = next((row for row in history if row.batch == state.crossed_at), None)
     if state.crossed_at is not None:
         height = limit if crossing is None else crossing.log_evalue
@@ -54,11 +59,14 @@ def plot_monitor(
         handles.append(mark)
         labels.append(f"first crossing, batch {state.crossed_at}")
     axes.set(xlabel="batch", ylabel="log e-value")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.margins(x=0.02)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     verdict = f"Alarm at batch {state.crossed_at}" if state.alarm else "No alarm"
-    numbers = f"log e-value {log_bf10_text(state.log_evalue)} after {state.batches:,} batches"
+    numbers = (
+        f"log e-value {log_bf10_text(state.log_evalue)} after {state.batches:,} batch{'es' * (state.batches != 1)}"
+    )
     as_text(figure.suptitle(f"{verdict}\n{numbers}", fontsize="x-large", color=INK))
     add_legend(axes, handles, labels, ncols=len(handles))
     return figure
