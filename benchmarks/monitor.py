@@ -88,7 +88,13 @@ def delay(problem: str, stream: int) -> dict[str, Any]:
         if monitor.update(x[rows], y[rows]).alarm:
             break
     history, seconds = monitor.history, time.perf_counter() - started
-    energy = {look: energy_pvalue(x[: look * ROWS], y[: look * ROWS], rng) for look in sorted({*LOOKS, *FIXED})}
+    energy = {look: energy_pvalue(x[: look * ROWS], y[: look * ROWS], rng) for look in FIXED}
+    spending = None
+    for look in LOOKS:
+        pvalue = energy[look] if look in energy else energy_pvalue(x[: look * ROWS], y[: look * ROWS], rng)
+        if pvalue <= ALPHAS[0] / len(LOOKS):
+            spending = look
+            break
     ours = {look: ts.test(x[: look * ROWS], y[: look * ROWS], permutations=99).pvalue for look in FIXED}
     level = ALPHAS[0]
     return {
@@ -96,7 +102,7 @@ def delay(problem: str, stream: int) -> dict[str, Any]:
         "name": problem,
         "stream": stream,
         "monitor": [_first(row.log_evalue >= -np.log(alpha) for row in history) for alpha in ALPHAS],
-        "energy_spending": next((look for look in LOOKS if energy[look] <= level / len(LOOKS)), None),
+        "energy_spending": spending,
         "energy_fixed": [energy[look] <= level for look in FIXED],
         "ours_fixed": [bool(ours[look] <= level) for look in FIXED],
         "seconds": seconds / len(history),
