@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -139,10 +138,10 @@ def started(*arguments):
 
 def test_a_file_that_grows_is_followed_until_the_alarm(streams, tmp_path):
     write(tmp_path / "b.csv", streams["same"][:25])
-    process = started("a.csv", "--follow", "b.csv", "--batch", "20", "--exit-on-alarm")
-    assert process.stdout.readline().startswith("batch 1: 20 rows")
-    write(tmp_path / "b.csv", streams["other"], header="", mode="a")
-    out, err = process.communicate(timeout=60)
+    with started("a.csv", "--follow", "b.csv", "--batch", "20", "--exit-on-alarm") as process:
+        assert process.stdout.readline().startswith("batch 1: 20 rows")
+        write(tmp_path / "b.csv", streams["other"], header="", mode="a")
+        out, err = process.communicate(timeout=60)
     rows = np.concatenate([streams["same"][:25], streams["other"]])
     monitor = by_hand({**streams, "b": rows}, "b", 20)
     assert process.returncode == 1 and err == ""
@@ -153,19 +152,15 @@ def test_a_file_that_grows_is_followed_until_the_alarm(streams, tmp_path):
 @posix
 def test_interrupted_it_leaves_a_whole_state_and_goes_on(streams, tmp_path):
     write(tmp_path / "b.csv", streams["same"][:50])
-    process = started("a.csv", "--follow", "b.csv", "--batch", "20", "--state", "s.npz")
-    assert process.stdout.readline().startswith("batch 1: ")
-    assert process.stdout.readline().startswith("batch 2: ")
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) == 130
-    assert process.stderr.read().strip() == ""
-    assert sorted(path.name for path in tmp_path.iterdir() if "s.npz" in path.name) == ["s.npz"]
-    write(tmp_path / "b.csv", streams["same"][50:], header="", mode="a")
-    process = started("a.csv", "--follow", "b.csv", "--batch", "20", "--state", "s.npz")
-    assert process.stdout.readline().startswith("batch 3: 60 rows")
-    assert process.stdout.readline().startswith("batch 4: 80 rows")
-    time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) == 130
+    for more, batches in ((50, (1, 2)), (90, (3, 4))):
+        if more > 50:
+            write(tmp_path / "b.csv", streams["same"][50:], header="", mode="a")
+        with started("a.csv", "--follow", "b.csv", "--batch", "20", "--state", "s.npz") as process:
+            for batch in batches:
+                assert process.stdout.readline().startswith(f"batch {batch}: {20 * batch} rows")
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=30) == 130
+            assert process.stderr.read().strip() == ""
+        assert [path.name for path in tmp_path.iterdir() if "s.npz" in path.name] == ["s.npz"]
     expected = by_hand({**streams, "b": streams["same"][:80]}, "b", 20)
     assert ts.Monitor.load("s.npz").state.log_evalue == expected.state.log_evalue

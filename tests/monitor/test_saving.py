@@ -9,6 +9,7 @@ import textwrap
 import time
 
 import numpy as np
+import polars as pl
 import pytest
 
 import twosample as ts
@@ -118,6 +119,14 @@ def test_no_pickle_is_loaded(tmp_path):
     np.savez(path, monitor=np.array([Bad()], dtype=object))
     with pytest.raises(InputError, match="does not hold a monitor"):
         ts.Monitor.load(path)
+
+
+def test_the_choice_of_columns_is_kept(tmp_path):
+    ts.Monitor(drop=["v"], points=6).save(tmp_path / "m.npz")
+    resumed = ts.Monitor.load(tmp_path / "m.npz")
+    rng = np.random.default_rng(4)
+    x, y = (pl.DataFrame(rng.normal(size=(9, 2)), schema=["u", "v"]) for _ in range(2))
+    assert resumed.update(x, y).columns == ("u",)
 
 
 def test_what_another_start_may_have_become():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from twosample.arguments import Seed, count_of, flag_of, generator_of, is_one_of, positive, share_of
 from twosample.arrays import Array
+from twosample.data import Choice
 from twosample.errors import InputError, InputTypeError, Setting
 from twosample.kernels import RBF
 from twosample.monitor.learning import Learning, Method, Rows
@@ -38,7 +39,14 @@ class Settings:
     prior_odds: float
     nan_policy: Literal["raise", "omit"]
     with_reference: bool
+    columns: tuple[str, ...] | None
+    drop: tuple[str, ...]
     seed: int
+
+    @property
+    def choice(self) -> Choice:
+        """Which columns are watched."""
+        return Choice(columns=self.columns, drop=self.drop)
 
     @classmethod
     def checked(
@@ -55,6 +63,8 @@ class Settings:
         prior_odds: float,
         nan_policy: Literal["raise", "omit"],
         with_reference: bool,
+        columns: Sequence[str | int] | None,
+        drop: Sequence[str | int] | None,
         rng: Seed,
     ) -> Settings:
         """The settings, if they make sense."""
@@ -79,6 +89,7 @@ class Settings:
                     f"subsets: expected text or tuples, got {type(subsets).__name__}", argument="subsets"
                 )
             subsets = tuple(one if isinstance(one, str) else tuple(one) for one in subsets)
+        choice = Choice.of(columns=columns, drop=drop)
         return cls(
             alpha=share_of(alpha, "alpha"),
             method=method,
@@ -91,6 +102,8 @@ class Settings:
             prior_odds=positive(prior_odds, "prior_odds"),
             nan_policy=nan_policy,
             with_reference=with_reference,
+            columns=choice.columns,
+            drop=choice.drop,
             seed=int(generator_of(rng).integers(2**63)),
         )
 

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from twosample.arguments import Seed
-from twosample.arrays import Array
 from twosample.columns import Table
-from twosample.data import Choice, Samples, View
-from twosample.data.two_tables import read_one, read_two
 from twosample.errors import DroppedDataWarning, InputError, InputTypeError, warn
+from twosample.monitor import reading
 from twosample.monitor.learning import Learning
 from twosample.monitor.memory import Memory, Settings
 from twosample.monitor.state import HistoryRow, MonitorState
@@ -133,9 +131,10 @@ class Monitor:
             prior_odds=prior_odds,
             nan_policy=nan_policy,
             with_reference=reference is not None,
+            columns=columns,
+            drop=drop,
             rng=rng,
         )
-        self._choice = Choice.of(None, None, columns, drop)
         self._memory = Memory()
         self._state: MonitorState | None = None
         if plan is not None:
@@ -228,22 +227,25 @@ class Monitor:
                     argument="reference",
                     remedy="add rows that were not used before with refill, or start another monitor with such rows",
                 )
-        memory = self._read(x, y)
+        memory = reading.with_rows(memory, self._settings, x, y)
         x_rows, y_rows = memory.waiting
         reference = memory.reference
         if reference is not None:
             x_rows, reference = reference[: len(y_rows)], reference[len(y_rows) :]
         if min(len(x_rows), len(y_rows)) >= _FEWEST:
-            assert memory.learning is not None
+            before = memory.learning
+            assert before is not None
             generator = np.random.default_rng([self._settings.seed, memory.batches + 1])
             with one_thread():
-                log_e, learning = memory.learning.after(x_rows, y_rows, generator)
+                log_e, learning = before.after(x_rows, y_rows, generator)
             none = np.empty((0, x_rows.shape[1]))
             memory = replace(memory, reference=reference, waiting=(none, none))
+            settled = before.young is not None and learning.young is None
             memory = memory.after(self._settings, learning, log_e, len(x_rows), len(y_rows))
-            if learning.young is None and (self._memory.learning is None or self._memory.learning.young is not None):
-                for note in () if learning.plan is None else learning.plan.notes:
-                    warn(DroppedDataWarning(note, argument="x and y"))
+            state = self._remember(memory)
+            for note in learning.plan.notes if settled and learning.plan is not None else ():
+                warn(DroppedDataWarning(note, argument="x and y"))
+            return state
         return self._remember(memory)
 
     def _update_statistics(self, statistics: FeatureStatistics, y: object) -> MonitorState:
@@ -283,17 +285,7 @@ class Monitor:
         """
         if not self._settings.with_reference:
             raise InputError("reference: this monitor watches two streams", argument="reference")
-        memory, known = self._memory, self._memory.reference
-        columns = memory.columns
-        if columns is None:
-            table, _ = read_one(reference, self._choice)
-            columns = table.columns or tuple(map(str, range(table.rows.shape[1])))
-            reference = table.rows
-        rows = self._rows_of(reference, None, columns)[0]
-        order = np.random.default_rng([self._settings.seed, 0, memory.refills]).permutation(len(rows))
-        rows = rows[order] if known is None else np.concatenate([known, rows[order]])
-        memory = replace(memory, columns=columns, reference=rows, refills=memory.refills + 1)
-        self._remember(replace(memory, learning=memory.learning or Learning(self._settings.method_for(columns))))
+        self._remember(reading.with_reference(self._memory, self._settings, reference))
 
     def began_as(self, other: Monitor) -> bool:
         """Whether this is what the other one, which has seen no batch, may have become."""
@@ -343,43 +335,7 @@ class Monitor:
         settings, memory = load_arrays(path, saving.from_arrays, "a monitor of twosample")
         found = cls.__new__(cls)
         found._settings, found._memory, found._state = settings, memory, None
-        found._choice = Choice.of()
         return found
-
-    def _read(self, x: object, y: object) -> Memory:
-        """With new rows among those that wait."""
-        memory, columns = self._memory, self._memory.columns
-        given = [not _is_nothing(values) for values in (x, y)]
-        if columns is None:
-            if not any(given):
-                return memory
-            if all(given):
-                two = read_two(x, y, self._choice)
-                x, y, columns = two.x, two.y, two.columns
-            else:
-                table, _ = read_one(x if given[0] else y, self._choice)
-                columns = table.columns or tuple(map(str, range(table.rows.shape[1])))
-                x, y = (table.rows if here else None for here in given)
-        x_rows, y_rows = self._rows_of(x, y, columns)
-        waiting = _joined(memory.waiting[0], x_rows), _joined(memory.waiting[1], y_rows)
-        return replace(
-            memory,
-            columns=columns,
-            learning=memory.learning or Learning(self._settings.method_for(columns)),
-            waiting=waiting,
-            received=(memory.received[0] + _length(x, x_rows), memory.received[1] + _length(y, y_rows)),
-        )
-
-    def _rows_of(self, x: object, y: object, columns: tuple[str, ...]) -> tuple[Array, Array]:
-        """Checked rows of these columns."""
-        plan = self.plan
-        kept = np.ones(len(columns), dtype=bool)
-        if plan is not None and plan.columns == columns and len(plan.kept) != len(columns):
-            kept = plan.kept
-        policy = self._settings.nan_policy
-        paired = self._settings.paired
-        samples = Samples.of_part(x, y, columns, kept, View.none(len(columns)), paired=paired, nan_policy=policy)
-        return samples.x, samples.y
 
     def _remember(self, memory: Memory) -> MonitorState:
         self._memory, self._state = memory, None
@@ -405,17 +361,3 @@ class Monitor:
             plan=self.plan,
             statistics=None if learning is None else learning.statistics,
         )
-
-
-def _is_nothing(values: object) -> bool:
-    """Whether there are no rows."""
-    return values is None or (hasattr(values, "__len__") and len(values) == 0)
-
-
-def _joined(old: Array, new: Array) -> Array:
-    return np.concatenate([old, new]) if len(old) else new
-
-
-def _length(values: object, rows: Array) -> int:
-    """How many rows were passed, those that were dropped included."""
-    return 0 if values is None else len(values) if hasattr(values, "__len__") else len(rows)
