@@ -220,6 +220,17 @@ def test_a_long_history_is_thinned(stream, monkeypatch):
     assert len(numbers) <= 8 and numbers[-1] == 30 and numbers == sorted(numbers)
 
 
+def test_the_plan_is_made_anew_as_rows_become_more_and_then_stays(stream):
+    monitor, plans, rows = ts.Monitor(points=6, permutations=9), [], []
+    for x, y in stream(28, 30, 10, 10):
+        monitor.update(x, y)
+        plans.append(monitor.plan.key)
+        rows.append(monitor._memory.learning.planned)
+    changes = [k for k in range(1, 30) if plans[k] != plans[k - 1]]
+    assert all(rows[k] >= 1.25 * rows[k - 1] or rows[k] == 400 for k in changes)
+    assert rows[-1] == 400 and max(changes) == 19 and len(changes) < 12
+
+
 def test_history_as_a_frame(stream):
     frame = after(stream(17, 3)).history.to_frame("polars")
     assert frame.columns == ["batch", "n_x", "n_y", "log_batch_evalue", "log_evalue", "log_run_length"]
@@ -363,19 +374,19 @@ def test_finished_pairs_in_their_order():
 @pytest.mark.slow
 @pytest.mark.parametrize("law", ["normal", "cauchy", "integers"])
 def test_null_streams_rarely_cross(law):
-    """Of 120 null streams of 25 batches about 4 % or less ever cross 20; the mean e-value of a batch is 1."""
+    """Of 80 null streams of 20 batches about 4 % or less ever cross 20; the mean e-value of a batch is 1."""
     draws = {
         "normal": lambda rng, n: rng.normal(size=n),
         "cauchy": lambda rng, n: rng.standard_cauchy(n),
         "integers": lambda rng, n: rng.integers(0, 4, n).astype(float),
     }
     crossed, each = 0, []
-    for seed in range(120):
+    for seed in range(80):
         rng = np.random.default_rng([seed, 77])
         monitor = ts.Monitor(points=6, permutations=19, rng=seed)
-        for _ in range(25):
+        for _ in range(20):
             state = monitor.update(draws[law](rng, int(rng.integers(4, 16))), draws[law](rng, int(rng.integers(4, 16))))
         crossed += state.alarm
         each += [math.exp(row.log_batch_evalue) for row in monitor.history]
-    assert crossed <= 0.05 * 120 + 3 * math.sqrt(120 * 0.05 * 0.95)
+    assert crossed <= 0.05 * 80 + 3 * math.sqrt(80 * 0.05 * 0.95)
     assert np.mean(each) == pytest.approx(1.0, abs=4 * np.std(each) / math.sqrt(len(each)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -22,7 +22,9 @@ __all__ = ["Learning", "Method", "Rows"]
 
 Rows = tuple[Array, Array]
 
-# The plan is made anew with every batch until so many rows have been seen. Statistics are collected again then.
+# The plan is made anew whenever there are so many times the rows, for the last time once there are so many in all.
+# Statistics are collected again then.
+_GROWTH = 1.25
 _SETTLED = 400
 
 
@@ -75,6 +77,8 @@ class Learning:
         Of everything so far, for the descriptive answer.
     bets
         By sums alone: logarithms of the running products, (m, L) for each component.
+    planned
+        How many rows the plan was made of.
     """
 
     method: Method
@@ -82,7 +86,8 @@ class Learning:
     young: tuple[Rows, ...] | None = ()
     learnt: tuple[Learnt, ...] = ()
     statistics: FeatureStatistics | None = None
-    bets: tuple[Array, ...] = field(default=())
+    bets: tuple[Array, ...] = ()
+    planned: int = 0
 
     @cached_property
     def components(self) -> tuple[Component, ...]:
@@ -128,8 +133,11 @@ class Learning:
         if self.young is None:
             return self
         batches = (*self.young, (x, y))
+        total = sum(map(_size, batches))
+        if self.plan is not None and total < min(_GROWTH * self.planned, _SETTLED):
+            return self
         plan = _plan(np.concatenate([rows for batch in batches for rows in batch]), self.method)
-        ready = replace(Learning.started(self.method, plan), young=self.young)
+        ready = replace(Learning.started(self.method, plan), young=self.young, planned=total)
         for earlier in self.young:
             statistics = ready._collect(*map(ready._watched, earlier))
             ready = ready._with(statistics, ready._new(statistics))

@@ -43,6 +43,7 @@ def to_arrays(settings: Settings, memory: Memory) -> dict[str, Any]:
     if learning is not None:
         words["method"] = asdict(learning.method)
         words["plan"] = None if learning.plan is None else learning.plan.to_dict()
+        words["planned"] = learning.planned
         words["young"] = None if learning.young is None else len(learning.young)
         for number, rows in enumerate(learning.young or ()):
             arrays[f"young.{number}.x"], arrays[f"young.{number}.y"] = rows
@@ -105,7 +106,7 @@ def _learning(words: dict[str, Any], arrays: dict[str, Any]) -> Learning | None:
         )
         if statistics.plan != plan.key:
             raise ValueError("its statistics belong to another plan")
-    return Learning(method, plan, young, learnt, statistics, bets)
+    return Learning(method, plan, young, learnt, statistics, bets, words["planned"])
 
 
 def _tuples(value: Any) -> Any:

@@ -77,7 +77,8 @@ class Monitor:
         The columns to watch, or those to leave out, as in `twosample.test`.
     plan
         A plan of `twosample.plan`, from a pilot whose rows are not used again, to be kept to. By default the plan is
-        made of the rows of the first batches, whichever stream they are of, and stays once there are 400 rows.
+        made of the rows of the first batches, whichever stream they are of, anew as they become more, and stays once
+        there are 400 rows.
     rng
         Seed of the relabellings and of the order of the reference.
 
