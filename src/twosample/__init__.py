@@ -26,6 +26,7 @@ if _TYPE_CHECKING:
     from twosample.gibbs_result import GibbsResult
     from twosample.groups import test_groups
     from twosample.groups_result import GroupsResult
+    from twosample.monitor import Monitor, sequential
 
 __version__ = "0.1.0"
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "GibbsResult",
     "GroupsResult",
     "Model",
+    "Monitor",
     "Plan",
     "Robustness",
     "TwoSampleResult",
@@ -45,6 +47,7 @@ __all__ = [
     "log_bf10",
     "plan",
     "plots",
+    "sequential",
     "simulate",
     "test",
     "test_each",
@@ -56,6 +59,8 @@ _LATER = {
     "EachResult": "each_result",
     "GibbsResult": "gibbs_result",
     "GroupsResult": "groups_result",
+    "Monitor": "monitor",
+    "sequential": "monitor",
     "test_groups": "groups",
 }
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +33,7 @@ from twosample.words import log_bf10_text, probability_in_words
 if TYPE_CHECKING:
     from twosample.each_result import EachResult
     from twosample.gibbs_result import GibbsResult
+    from twosample.monitor import Monitor
 
 __all__ = ["gibbs", "log_bf10", "plan", "test", "test_each"]
 
@@ -194,7 +195,8 @@ def test(
             result = replace(result, **relabelled._asdict(), diagnostics=diagnostics)
         counter.finish()
     result = replace(result, rope=rope, left_out=samples.left_out, names=samples.names)
-    result.remember(partial(robustness.look, the_plan, samples, plan_of, result.log_bf10))
+    look = partial(robustness.look, the_plan, samples, plan_of, result.log_bf10)
+    result.remember(look, partial(_sequence, samples))
     if result.diagnostics.flat:
         sketches = Sketch.of(samples.x), Sketch.of(samples.y)
         warn(answer.flat_features(the_plan, (samples.n_x, samples.n_y), sketches))
@@ -477,6 +479,14 @@ def gibbs(
         warn(doubt)
     notes = result.diagnostics.notes + tuple(str(doubt) for doubt in doubts)
     return replace(result, diagnostics=replace(result.diagnostics, notes=notes))
+
+
+def _sequence(samples: Samples, *, batches: int, **options: Any) -> Monitor:
+    """The samples in their order, in so many batches."""
+    from twosample import monitor
+
+    started = monitor.Monitor(**{"paired": samples.paired, **options})
+    return monitor.in_order(samples.x, samples.y, samples.columns, batches=batches, monitor=started)
 
 
 def _samples(

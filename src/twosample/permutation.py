@@ -26,6 +26,7 @@ from twosample.subsets import multiples_of
 from twosample.threads import in_order
 
 __all__ = [
+    "RankOne",
     "Relabelled",
     "Splits",
     "Swaps",
@@ -256,7 +257,7 @@ class Splits:
     features: FeatureMap
     lengthscales: Array
     pooled: Array
-    rank_one: _RankOne
+    rank_one: RankOne
 
     @classmethod
     def of(cls, rows: Array, n_first: int, features: FeatureMap, lengthscales: Array, model: Model) -> Splits:
@@ -272,7 +273,7 @@ class Splits:
             freedom=size - 1.0,
             variance=np.einsum("...ii->...", pooled.covariance) / features.count,
         )
-        rank_one = _RankOne.of(difference, 1.0 / len(rows), features, lengthscales, model)
+        rank_one = RankOne.of(difference, 1.0 / len(rows), features, lengthscales, model)
         return cls(rows, counts, features, lengthscales, pooled.mean, rank_one)
 
     @property
@@ -314,7 +315,7 @@ class Swaps:
     y: Array
     features: FeatureMap
     lengthscales: Array
-    rank_one: _RankOne
+    rank_one: RankOne
 
     @classmethod
     def of(cls, x: Array, y: Array, features: FeatureMap, lengthscales: Array, model: Model) -> Swaps:
@@ -323,7 +324,7 @@ class Swaps:
         n = moments.count
         # The signs cancel in the sum of squares.
         squares = Moments(n, np.zeros_like(moments.mean), moments.second_moment)
-        rank_one = _RankOne.of(Difference.of_pairs(squares), 1.0 / n, features, lengthscales, model)
+        rank_one = RankOne.of(Difference.of_pairs(squares), 1.0 / n, features, lengthscales, model)
         return cls(x, y, features, lengthscales, rank_one)
 
     @property
@@ -352,7 +353,7 @@ class Swaps:
 
 
 @dataclass(frozen=True, eq=False)
-class _RankOne:
+class RankOne:
     """Log BF10 where the relabelling enters through Δ alone: V = V₀ - c ΔΔᵀ, with V₀ the same for all relabellings.
 
     Then one decomposition of V₀ and R serves all of them, by the formulas of Sherman and Morrison. With u the scores of
@@ -368,7 +369,7 @@ class _RankOne:
     freedom: float
 
     @classmethod
-    def of(cls, difference: Difference, c: float, features: FeatureMap, lengthscales: Array, model: Model) -> _RankOne:
+    def of(cls, difference: Difference, c: float, features: FeatureMap, lengthscales: Array, model: Model) -> RankOne:
         """With V₀ the noise of that difference, which is zero, and its floor."""
         floor = model.floor.at(difference.size, difference.variance)
         V = evidence.with_floor(difference.noise, floor)
@@ -400,7 +401,9 @@ class _RankOne:
         left = np.maximum(1.0 - self.c * whole, np.finfo(np.float64).eps)
         growth = self.c * difference / left
         explained = difference / (left * left * (1.0 + growth))
-        inverse_trace = np.square(basis).sum() + self.c * np.square(scores @ basis.T).sum(axis=1) / left[:, 0]
+        inverse_trace = np.full(len(delta), np.square(basis).sum())
+        if self.c:
+            inverse_trace += self.c * np.square(scores @ basis.T).sum(axis=1) / left[:, 0]
         dimensions = (basis.shape[0] - self.floor[index] * inverse_trace)[:, np.newaxis]
         given_amplitude = evidence.compare(
             explained, log_determinants + np.log1p(growth), whole / left, self.freedom, dimensions

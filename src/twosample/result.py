@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from twosample.monitor import Monitor
     from twosample.progress import Progress
     from twosample.robustness import Robustness
 
@@ -276,15 +277,19 @@ class TwoSampleResult(BayesFactor):
             return super().to_dict()
         return replace(self, points=None, witness_posterior=None, shown_witness=self.witness_picture).to_dict()
 
-    def remember(self, look: Callable[..., Robustness]) -> None:
-        """Keep a function that tests the same data with other assumptions; neither JSON nor pickles have it."""
+    def remember(self, look: Callable[..., Robustness], sequence: Callable[..., Monitor] | None = None) -> None:
+        """Keep functions that look at the same data again; neither JSON nor pickles have them.
+
+        One tests with other assumptions, and one goes through the rows in their order.
+        """
         object.__setattr__(self, "_look", look)
+        object.__setattr__(self, "_sequence", sequence)
 
     def changed(self, **fields: Any) -> TwoSampleResult:
         """The same with other values of some fields; it remembers what this one does."""
         other = replace(self, **fields)
         if "_look" in self.__dict__:
-            other.remember(self.__dict__["_look"])
+            other.remember(self.__dict__["_look"], self.__dict__["_sequence"])
         return other
 
     def of_files(self, names: tuple[str, str], notes: tuple[str, ...]) -> TwoSampleResult:
@@ -299,7 +304,7 @@ class TwoSampleResult(BayesFactor):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what pickles hold: all but the data."""
-        return {name: value for name, value in self.__dict__.items() if name != "_look"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_look", "_sequence")}
 
     def robustness(self, *, progress: Progress = False) -> Robustness:
         """How log BF10 depends on what was assumed: the test again with other priors and numbers of points.
@@ -328,6 +333,41 @@ class TwoSampleResult(BayesFactor):
             )
         found: Robustness = look(progress=progress)
         return found
+
+    def sequential(self, *, batches: int = 20, **options: Any) -> Monitor:
+        """Go through the samples in their order, as if they had come as streams: how the evidence grew.
+
+        It is for results of `test` while they are in memory, which have the data to look at again.
+
+        Parameters
+        ----------
+        batches
+            In how many batches; each has the same share of the rows of both samples.
+        **options
+            As in `twosample.Monitor`, such as `alpha`.
+
+        Returns
+        -------
+        Monitor
+            With `plot()`, `history` and `state`. Its e-value may be looked at at any time; the order of the rows
+            matters, and must not have been chosen with a look at them.
+
+        Examples
+        --------
+        >>> import numpy as np, twosample as ts
+        >>> rng = np.random.default_rng(1)
+        >>> result = ts.test(rng.normal(0, 1, 200), rng.normal(0.8, 1, 200))
+        >>> result.sequential(batches=8).state.alarm
+        True
+        """
+        sequence = self.__dict__.get("_sequence")
+        if sequence is None:
+            raise InputError(
+                "sequential: this result has no data to look at again",
+                remedy="call it on what test returned, or use twosample.sequential",
+            )
+        monitor: Monitor = sequence(batches=batches, **options)
+        return monitor
 
     def summary(self) -> str:
         """The answer in a few lines of text."""

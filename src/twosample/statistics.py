@@ -12,7 +12,7 @@ import numpy as np
 
 from twosample.arrays import Array, namespace
 from twosample.errors import InputError, InputTypeError
-from twosample.records import Comparable, write_whole
+from twosample.records import Comparable, load_arrays, write_whole
 from twosample.sketch import Sketch
 
 __all__ = ["FeatureStatistics", "Moments"]
@@ -204,6 +204,11 @@ class FeatureStatistics(Comparable):
         ...     FeatureStatistics.load(path).n_x
         3
         """
+        arrays = self.to_arrays()
+        write_whole(Path(path), lambda file: np.savez(file, **arrays))
+
+    def to_arrays(self) -> dict[str, Any]:
+        """All that a file of it holds, by name."""
         arrays: dict[str, Any] = {}
         for prefix, statistics in [("", self), *((f"parts.{i}.", part) for i, part in enumerate(self.parts))]:
             arrays[f"{prefix}lengthscales"] = statistics.lengthscales
@@ -216,49 +221,41 @@ class FeatureStatistics(Comparable):
         for name in ("sketch_x", "sketch_y"):
             arrays |= {f"{name}.{part.name}": getattr(getattr(self, name), part.name) for part in fields(Sketch)}
         arrays["words"] = np.array(json.dumps({"schema": _SCHEMA, "plan": self.plan, "notes": self.notes}))
-        write_whole(Path(path), lambda file: np.savez(file, **arrays))
+        return arrays
 
     @classmethod
     def load(cls, path: str | Path) -> FeatureStatistics:
         """Read statistics back that `save` wrote."""
-        import zlib
-        from zipfile import BadZipFile
+        return load_arrays(path, cls.from_arrays, "statistics of twosample")
 
-        try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
-                arrays = dict(stored)
-            words = json.loads(str(arrays["words"]))
-            if words["schema"] > _SCHEMA:
-                raise ValueError("a newer version of twosample wrote it; update twosample")
-            parts: list[FeatureStatistics] = []
-            while f"parts.{len(parts)}.lengthscales" in arrays:
-                prefix = f"parts.{len(parts)}."
-                parts.append(cls(arrays[f"{prefix}lengthscales"], **_moments_in(arrays, prefix), plan=words["plan"]))
-            sketch_x, sketch_y = (
-                Sketch(*(arrays[f"{name}.{part.name}"] for part in fields(Sketch))) for name in ("sketch_x", "sketch_y")
-            )
-            statistics = cls(
-                lengthscales=arrays["lengthscales"],
-                **_moments_in(arrays),
-                parts=tuple(parts),
-                log_volume=arrays.get("log_volume"),
-                plan=words["plan"],
-                sketch_x=sketch_x,
-                sketch_y=sketch_y,
-                notes=tuple(words["notes"]),
-            )
-            for part in (statistics, *statistics.parts):
-                part._check_shapes()
-                if (part.n_x, part.n_y) != (statistics.n_x, statistics.n_y):
-                    raise ValueError("its arrays do not belong together")
-            return statistics
-        except FileNotFoundError:
-            raise
-        except (ValueError, KeyError, TypeError, EOFError, OSError, RuntimeError, BadZipFile, zlib.error) as error:
-            why = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
-            raise InputError(
-                f"path: {str(path)!r} does not hold statistics of twosample ({why})", argument="path"
-            ) from None
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Any]) -> FeatureStatistics:
+        """What `to_arrays` described; whatever else there is refuses with a KeyError, TypeError or ValueError."""
+        words = json.loads(str(arrays["words"]))
+        if words["schema"] > _SCHEMA:
+            raise ValueError("a newer version of twosample wrote it; update twosample")
+        parts: list[FeatureStatistics] = []
+        while f"parts.{len(parts)}.lengthscales" in arrays:
+            prefix = f"parts.{len(parts)}."
+            parts.append(cls(arrays[f"{prefix}lengthscales"], **_moments_in(arrays, prefix), plan=words["plan"]))
+        sketch_x, sketch_y = (
+            Sketch(*(arrays[f"{name}.{part.name}"] for part in fields(Sketch))) for name in ("sketch_x", "sketch_y")
+        )
+        statistics = cls(
+            lengthscales=arrays["lengthscales"],
+            **_moments_in(arrays),
+            parts=tuple(parts),
+            log_volume=arrays.get("log_volume"),
+            plan=words["plan"],
+            sketch_x=sketch_x,
+            sketch_y=sketch_y,
+            notes=tuple(words["notes"]),
+        )
+        for part in (statistics, *statistics.parts):
+            part._check_shapes()
+            if (part.n_x, part.n_y) != (statistics.n_x, statistics.n_y):
+                raise ValueError("its arrays do not belong together")
+        return statistics
 
     def _check_shapes(self) -> None:
         """Refuse arrays that do not belong together."""

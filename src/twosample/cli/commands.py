@@ -14,6 +14,7 @@ import click
 from twosample import __version__
 from twosample.cli.app_command import app
 from twosample.cli.messages import in_options, notes, printable, quoted, refusals, say_error
+from twosample.cli.monitor import monitor
 from twosample.cli.options import (
     count_option,
     json_option,
@@ -90,6 +91,7 @@ Examples:
   twosample gibbs before.csv after.csv --kernel ard --plot columns.png
   twosample compare before.csv after.csv
   twosample app
+  twosample monitor reference.csv --follow log.csv
 
 Files are text with ',', tab, ';', '|' or blanks between values (also .gz, .zst, .zip), Parquet (also a folder of parts,
 or a quoted pattern such as 'parts/*.parquet'), Arrow/Feather or Excel; - is standard input. Rows are observations and
@@ -98,7 +100,7 @@ columns are variables; a first line of numbers is data, not names, unless --head
 \b
 Exit status:
   0    the answer is on stdout, and every file that was asked for is written
-  1    the reader of stdout left before the end (as in "| head")
+  1    the reader of stdout left before the end (as in "| head"); or an alarm, of monitor --exit-on-alarm
   2    refused: one line on stderr says what is wrong
   130  interrupted (Ctrl-C)
 
@@ -452,6 +454,7 @@ def compare(
 
 
 command_line.add_command(app)
+command_line.add_command(monitor)
 
 
 def _attempt(run: Callable[[], Any]) -> Any:

@@ -15,6 +15,7 @@ from twosample.cli.tables import Source
 from twosample.files.reading import Reading
 
 __all__ = [
+    "choice_options",
     "count_option",
     "json_option",
     "keep_rows_option",
@@ -107,14 +108,17 @@ def nan_policy_option(help: str) -> Decorator:
     return click.option("--nan-policy", type=kind, default="raise", show_default=True, help=help)
 
 
-sample_options = _together(
-    click.argument("files", nargs=-1, metavar="A [B]", type=click.Path(path_type=Path)),
-    click.option("--by", metavar="COLUMN", help="Split the one file A by the values of this column."),
-    click.option("--groups", metavar="U,V", callback=_names, help="The two values of the --by column to compare."),
+choice_options = _together(
     click.option(
         "--columns", metavar="NAMES", callback=_names, help="Columns to compare, with commas [all that hold numbers]."
     ),
     click.option("--drop", metavar="NAMES", callback=_names, help="Columns to leave out, with commas."),
+)
+sample_options = _together(
+    click.argument("files", nargs=-1, metavar="A [B]", type=click.Path(path_type=Path)),
+    click.option("--by", metavar="COLUMN", help="Split the one file A by the values of this column."),
+    click.option("--groups", metavar="U,V", callback=_names, help="The two values of the --by column to compare."),
+    choice_options,
     click.option("--paired", is_flag=True, help="Row i of the first sample belongs with row i of the second."),
 )
 reference_option = click.option(
@@ -205,7 +209,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def with_source(**options: Any) -> Any:
         reading = Reading(**{field.name: options.pop(field.name) for field in fields(Reading)})
-        said = {field.name: options.pop(field.name) for field in fields(Source) if field.name != "reading"}
+        said = {field.name: options.pop(field.name, None) for field in fields(Source) if field.name != "reading"}
         return command(source=Source(**said, reading=reading), **options)
 
     return cast("Callable[..., Any]", _together(*_READING)(with_source))

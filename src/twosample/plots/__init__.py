@@ -1,7 +1,7 @@
 """Pictures of results: the samples, where they differ, at what scale; and chains. They read a result, infer nothing.
 
-`plot_result`, `plot_each`, `plot_robustness`, `plot_lengthscales`, `plot_trace` and `plot_tree` draw whole figures.
-`samples`, `witness`, `lengthscale` and `columns` draw the panels of `plot_result`, each on axes of one's own (`ax`) or
+`plot_result`, `plot_each`, `plot_robustness`, `plot_lengthscales`, `plot_trace`, `plot_tree` and `plot_monitor` draw whole
+figures. `samples`, `witness`, `lengthscale` and `columns` draw the panels of `plot_result`, each on axes of one's own (`ax`) or
 in a figure of its own, and return the axes.
 
 >>> import twosample as ts
@@ -13,6 +13,7 @@ in a figure of its own, and return the axes.
 from twosample.plots.answer import plot_result
 from twosample.plots.each import plot_each
 from twosample.plots.lengthscales import plot_lengthscales
+from twosample.plots.monitor import plot_monitor
 from twosample.plots.panels import columns, lengthscale, samples, witness
 from twosample.plots.robustness import plot_robustness
 from twosample.plots.trace import plot_trace
@@ -24,6 +25,7 @@ __all__ = [
     "lengthscale",
     "plot_each",
     "plot_lengthscales",
+    "plot_monitor",
     "plot_result",
     "plot_robustness",
     "plot_trace",
