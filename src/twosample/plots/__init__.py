@@ -1,8 +1,8 @@
 """Pictures of results: the samples, where they differ, at what scale; and chains. They read a result, infer nothing.
 
-`plot_result`, `plot_each`, `plot_robustness`, `plot_lengthscales`, `plot_trace`, `plot_tree` and `plot_monitor` draw whole
-figures. `samples`, `witness`, `lengthscale` and `columns` draw the panels of `plot_result`, each on axes of one's own (`ax`) or
-in a figure of its own, and return the axes.
+`plot_result`, `plot_each`, `plot_robustness`, `plot_lengthscales`, `plot_trace`, `plot_tree` and `plot_monitor` draw
+whole figures. `samples`, `witness`, `lengthscale` and `columns` draw the panels of `plot_result`, each on axes of one's
+own (`ax`) or in a figure of its own, and return the axes.
 
 >>> import twosample as ts
 >>> result = ts.test([4.1, 5.2, 4.7, 5.9, 5.0, 4.4], [6.3, 7.1, 6.9, 7.8, 6.6, 7.3])
