@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from twosample.cli.messages import refusals
-from twosample.data import Choice
+from twosample.data import Choice, blocks
+from twosample.data.choosing import Labels
 from twosample.data.two_tables import read_two, row_labels
 from twosample.errors import DuplicateRowsWarning, InputError, warn
 from twosample.files.reading import Reading, quoted
@@ -17,9 +18,14 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from twosample.data import Blocks
+    from twosample.files.streams import Parquet
     from twosample.files.table import FileTable
 
 __all__ = ["Given", "Source", "two_tables"]
+
+# Parquet files with more values are read in blocks.
+_MANY_VALUES = 1 << 22
 
 
 class Given(NamedTuple):
@@ -28,7 +34,7 @@ class Given(NamedTuple):
     Attributes
     ----------
     x, y
-        Two tables; or one that holds all rows, and None.
+        Two tables, in blocks where they may be larger than memory; or one that holds all rows, and None.
     choice
         What to say of them: `by`, `groups`, `columns` and `drop`.
     names
@@ -39,8 +45,8 @@ class Given(NamedTuple):
         How many groups there are.
     """
 
-    x: pl.DataFrame
-    y: pl.DataFrame | None
+    x: pl.DataFrame | Blocks
+    y: pl.DataFrame | Blocks | None
     choice: dict[str, Any]
     names: tuple[str, str]
     notes: tuple[str, ...]
@@ -72,7 +78,9 @@ class Source:
     drop: tuple[str, ...] | None
     reading: Reading
 
-    def read(self, nan_policy: Literal["raise", "omit"], *, several: bool = False) -> Given:
+    def read(
+        self, nan_policy: Literal["raise", "omit"], *, several: bool = False, stream: bool | None = False
+    ) -> Given:
         """Read the tables; a cell without a number where one is needed is refused, or left out with a note.
 
         Parameters
@@ -81,31 +89,81 @@ class Source:
             Which of the two.
         several
             Whether there may be more than two groups.
+        stream
+            Whether Parquet files are left to be read in blocks; None where they are large.
         """
         given = {"by": self.by, "columns": self.columns, "drop": self.drop}
         choice: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        return self._two(choice, nan_policy) if self.by is None else self._split(choice, nan_policy, several)
+        if self.by is None:
+            _check_two(self.files, self.groups)
+        elif len(self.files) != 1:
+            raise InputError(f"--by: needs one file, not {len(self.files)}")
+        streamed = self._streamed(stream)
+        if self.by is None:
+            return self._two(choice, nan_policy, streamed)
+        if streamed is not None and streamed[0] is not None:
+            in_blocks = self._split_in_blocks(choice, streamed[0], several and stream is None)
+            if in_blocks is not None:
+                return in_blocks
+        return self._split(choice, nan_policy, several)
 
-    def _two(self, choice: dict[str, Any], nan_policy: Literal["raise", "omit"]) -> Given:
+    def _streamed(self, stream: bool | None) -> list[Parquet | None] | None:
+        """The files that are to be read in blocks."""
+        if stream is False:
+            return None
+        from twosample.files.streams import Parquet
+
+        found = [None if str(path) == "-" else Parquet.at(path) for path in self.files]
+        if stream is None:
+            values = sum(table.height * len(table.schema) for table in found if table is not None)
+            return found if values > _MANY_VALUES else None
+        for path, table in zip(self.files, found, strict=True):
+            if table is None:
+                raise InputError(f"--stream: {quoted(path)} is not a Parquet file", remedy="save it as one")
+        return found
+
+    def _two(
+        self, choice: dict[str, Any], nan_policy: Literal["raise", "omit"], streamed: list[Parquet | None] | None
+    ) -> Given:
         """Two files."""
         from twosample.files.table import read_table
 
-        _check_two(self.files, self.groups)
-        x, y = (read_table(path, self.reading) for path in self.files)
         same = self.files[0].name == self.files[1].name
         first, second = (str(path) if same else path.name for path in self.files)
+        if streamed is not None:
+            x, y = (
+                read_table(path, self.reading).frame if table is None else blocks(table.blocks)
+                for path, table in zip(self.files, streamed, strict=True)
+            )
+            return Given(x, y, choice, (first, second), ())
+        x_table, y_table = (read_table(path, self.reading) for path in self.files)
         with refusals((first, second)):
-            used = _used([x.frame, y.frame], Choice.of(**choice))
-        notes = tuple(note for table in (x, y) for note in table.check(used, nan_policy))
-        return Given(x.frame, y.frame, choice, (first, second), notes)
+            used = _used([x_table.frame, y_table.frame], Choice.of(**choice))
+        notes = tuple(note for table in (x_table, y_table) for note in table.check(used, nan_policy))
+        return Given(x_table.frame, y_table.frame, choice, (first, second), notes)
+
+    def _split_in_blocks(self, choice: dict[str, Any], table: Parquet, several: bool) -> Given | None:
+        """One file, in blocks, that a column splits; None where `several` groups are to be read whole."""
+        import polars as pl
+
+        assert self.by is not None
+        with refusals((str(self.files[0]),)):
+            pair = Choice.of(self.by, self.groups).groups
+            row_labels(pl.DataFrame(schema=table.schema), self.by)  # refuses a column that is not there
+            found = table.groups(self.by).drop_nulls(self.by)
+            counts = dict(zip(row_labels(found, self.by).counts, found[:, 1].to_list(), strict=False))
+            if several and pair is None and len(counts) > 2:
+                return None
+            names = Labels.counted(counts, f"column {self.by!r}").two(pair)
+        if pair is not None:
+            choice["groups"] = pair
+        return Given(blocks(table.blocks), None, choice, names, ())
 
     def _split(self, choice: dict[str, Any], nan_policy: Literal["raise", "omit"], several: bool) -> Given:
         """One file that a column splits."""
         from twosample.files.table import read_table
 
         assert self.by is not None
-        if len(self.files) != 1:
-            raise InputError(f"--by: needs one file, not {len(self.files)}")
         table = read_table(self.files[0], self.reading)
         with refusals((str(self.files[0]),)):
             pair = Choice.of(self.by, self.groups).groups

@@ -60,9 +60,11 @@ class Parquet:
         """How many rows it has."""
         return sum(height for _, height in self.parts)
 
-    def column(self, name: str) -> pl.Series:
-        """One column of all rows."""
-        return pl.concat([pl.read_parquet(part, columns=[name], glob=False) for part, _ in self.parts])[name]
+    def groups(self, column: str) -> pl.DataFrame:
+        """The values of a column in the order of their first rows, and in a second column how many rows each has."""
+        rows = pl.scan_parquet([part for part, _ in self.parts], glob=False)
+        with damage(self.parts[0][0], self.name):
+            return rows.group_by(column, maintain_order=True).agg(pl.len().alias(f"rows of {column}")).collect()
 
     def blocks(self) -> Iterator[pl.DataFrame]:
         """Its rows."""
