@@ -14,7 +14,7 @@ from typing import Any as _Any
 
 from twosample import errors
 from twosample.api import gibbs, log_bf10, plan, test, test_each
-from twosample.data import Blocks, blocks
+from twosample.data.blocks import Blocks, blocks
 from twosample.models import Model
 from twosample.plan import Plan
 from twosample.result import TwoSampleResult

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from twosample.cli.messages import refusals
-from twosample.data import Choice, blocks
+from twosample.data import Choice
+from twosample.data.blocks import blocks
 from twosample.data.choosing import Labels
 from twosample.data.two_tables import read_two, row_labels
 from twosample.errors import DuplicateRowsWarning, InputError, warn
