@@ -77,7 +77,7 @@ def test_which_sample_is_called_x_does_not_matter(few):
 
 
 def test_each_row_is_as_likely_as_any_other(monkeypatch):
-    """Counts in 40 stretches of both samples, against equal chances; far beyond any that chance would explain is 1e-4."""
+    """Counts in 40 stretches of both samples, against equal chances."""
     monkeypatch.setattr(module, "PILOT_ROWS", 4000)
     n_x, n_y = 60_000, 20_000
     pilot = filled(np.arange(n_x, dtype=float)[:, None], np.arange(n_y, dtype=float)[:, None], range(0, n_x, 5000))

@@ -72,15 +72,15 @@ class Pilot:
     def add(self, sample: int, rows: Any) -> None:
         """Add the next rows (n, D) of x (0) or y (1), finite, at least one."""
         first = self.counts[sample]
-        self.counts[sample] += len(rows)
+        self.counts[sample] += rows.shape[0]
         xp = namespace(rows)
         self._lows[sample] = np.minimum(self._lows[sample], to_numpy(xp.min(rows, axis=0)))
         self._highs[sample] = np.maximum(self._highs[sample], to_numpy(xp.max(rows, axis=0)))
         if self._extremes is not None:
             self._extremes.add(rows)
         if first < self._head_limit:
-            self._heads[sample].append(np.array(to_numpy(rows[: self._head_limit - first])))
-        places = np.arange(first, first + len(rows))
+            self._heads[sample].append(np.array(to_numpy(rows[: min(self._head_limit - first, rows.shape[0]), ...])))
+        places = np.arange(first, first + rows.shape[0])
         hashes = place_hashes(places)
         if self._below is not None:
             chosen = hashes < np.uint64(self._below)

@@ -12,10 +12,12 @@ from numpy.typing import ArrayLike
 from twosample import engines
 from twosample.arrays import Flags, take_rows
 from twosample.data import Choice, LeftOut, Samples, find_copies, serial_dependence
-from twosample.data.parts import Layout, Pass, Sources, check_left
+from twosample.data.identifiers import identifiers
+from twosample.data.parts import Layout, Pass, Sources
 from twosample.data.reading import Table
-from twosample.data.samples import check_policy, check_sizes
-from twosample.data.two_tables import no_second_sample, read_two, without_label
+from twosample.data.samples import check_policy
+from twosample.data.sizes import check_left, check_sizes
+from twosample.data.two_tables import about_identifiers, no_second_sample, read_two, without_label
 from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, TwoSampleWarning, warn
 from twosample.pilot import Pilot
 from twosample.plan import Plan
@@ -119,7 +121,7 @@ def open_stream(
     samples = replace(
         samples, names=names, notes=dropped + samples.notes, column_notes=unlabelled + samples.column_notes
     )
-    sketches = Sketch.of(pilot.some(0)), Sketch.of(pilot.some(1))
+    sketches = Sketch.of(pilot.some(0)[:, samples.kept]), Sketch.of(pilot.some(1)[:, samples.kept])
     return Stream(samples, pilot.whole, (pilot.counts[0], pilot.counts[1]), sources, layout, sketches)
 
 
@@ -142,7 +144,7 @@ def _first_pass(
     pilot = Pilot(len(layout.columns))
     for part in rows:
         for sample, of_sample in enumerate(part):
-            if len(of_sample):
+            if of_sample.shape[0]:
                 pilot.add(sample, of_sample)
         if refusal is not None and not pilot.whole:
             raise refusal
@@ -174,7 +176,10 @@ def _from_pilot(pilot: Pilot, x_head: Table, y_head: Table, paired: bool, scale:
     left_out += [LeftOut(column, "one value throughout the pilot") for column in rare]
     copies = find_copies(x_head.rows, y_head.rows, paired=paired)
     dependent = serial_dependence(x_head.rows, y_head.rows, columns, copies)
-    said: list[TwoSampleWarning] = [*copies.warnings()]
+    # Numbers that go on from the end of one sample in the other show in the first rows of each alone.
+    counting = set.intersection(*(set(identifiers(head.rows, head.rows[:0], None)) for head in (x_head, y_head)))
+    counting -= set(identifiers(x_head.rows, y_head.rows, x_head.columns))
+    said = [*copies.warnings(), *about_identifiers([columns[place] for place in sorted(counting)])]
     said += [DependentRowsWarning(note, argument="x and y") for note in dependent]
     used = f"The plan was made from a pilot of {len(pooled):,} of {sum(pilot.counts):,} rows."
     return replace(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Literal, NoReturn, Protocol
@@ -14,10 +14,11 @@ from twosample.arrays import Indices, namespace, take_rows, to_numpy
 from twosample.data.blocks import Block, Blocks, as_blocks, block_rows
 from twosample.data.choosing import Choice, Labels
 from twosample.data.reading import Table, finite_rows, from_numpy, label_list, read
+from twosample.data.sizes import check_pairs, dropped_in_words
 from twosample.data.two_tables import align, row_labels
 from twosample.errors import InputError, InputTypeError, Setting
 
-__all__ = ["Layout", "Pass", "Sources", "are_blocks", "check_left", "check_pairs", "dropped_in_words"]
+__all__ = ["Layout", "Pass", "Sources", "are_blocks"]
 
 # Rows of one sample that may wait for those that they are paired with, in values.
 _MOST_WAITING = 1 << 24
@@ -304,7 +305,7 @@ class Pass:
             following = next(self._opened[sample], None)
             if following is None:
                 rest = self._opened[1 - sample]
-                self.rows[1 - sample] += sum(len(self.layout.rows(other, 1 - sample)) for other in rest)
+                self.rows[1 - sample] += sum(self.layout.rows(other, 1 - sample).shape[0] for other in rest)
                 return
             yield sample, self._counted(following, sample)
 
@@ -313,7 +314,7 @@ class Pass:
         rows = self.layout.rows(block, sample)
         if places is not None:
             rows = take_rows(rows, places)
-        self.rows[sample] += len(rows)
+        self.rows[sample] += rows.shape[0]
         complete = finite_rows(rows)
         if complete.all():
             return rows
@@ -341,7 +342,7 @@ class Pass:
             labels = row_labels(block.values, choice.by)
         else:
             assert isinstance(choice.by, list)
-            height = len(self.layout.rows(block, 0))
+            height = self.layout.rows(block, 0).shape[0]
             labels = Labels(choice.by[self._labelled : self._labelled + height])
             self._labelled += height
             if labels.count < height:
@@ -365,30 +366,6 @@ class Pass:
                 yield sample, labels.rows(group)
 
 
-def dropped_in_words(rows: Sequence[int], dropped: Sequence[int], paired: bool) -> str:
-    """How many rows of x and y, or pairs, were left out.
-
-    Examples
-    --------
-    >>> dropped_in_words((8, 9), (2, 0), False)
-    'Dropped 2 of 8 rows of x and 0 of 9 rows of y with a missing or infinite value.'
-    """
-    what = f"{dropped[0]} of {rows[0]} rows of x and {dropped[1]} of {rows[1]} rows of y"
-    return f"Dropped {f'{dropped[0]} of {rows[0]} pairs' if paired else what} with a missing or infinite value."
-
-
-def check_left(rows: Sequence[int], dropped: Sequence[int], fewest: int) -> None:
-    """Refuse samples of which too few rows are left."""
-    for name, count, without in zip(("x", "y"), rows, dropped, strict=True):
-        if count - without < fewest:
-            raise InputError(
-                f"{name} has fewer than {fewest} rows left after dropping {without} of {count} "
-                "with a missing or infinite value",
-                argument=name,
-                remedy="drop the columns that are mostly missing instead",
-            )
-
-
 class _Waiting:
     """Rows that wait until there are enough for a part."""
 
@@ -400,9 +377,9 @@ class _Waiting:
         return self._count
 
     def add(self, rows: Any) -> None:
-        if len(rows):
+        if rows.shape[0]:
             self._pieces.append(rows)
-            self._count += len(rows)
+            self._count += rows.shape[0]
 
     def take(self, count: int) -> Any:
         """The first rows, at most so many."""
@@ -410,24 +387,14 @@ class _Waiting:
         self._count -= missing
         while missing:
             rows = self._pieces.popleft()
-            if len(rows) > missing:
-                self._pieces.appendleft(rows[missing:])
-                rows = rows[:missing]
+            if rows.shape[0] > missing:
+                self._pieces.appendleft(rows[missing:, ...])
+                rows = rows[:missing, ...]
             taken.append(rows)
-            missing -= len(rows)
+            missing -= rows.shape[0]
         return taken[0] if len(taken) == 1 else namespace(*taken).concat(taken)
 
 
 def _in_place(rows: Any, sample: int) -> tuple[Any, Any]:
     """Rows of one sample, and none of the other."""
-    return (rows, rows[:0]) if sample == 0 else (rows[:0], rows)
-
-
-def check_pairs(n_x: int, n_y: int) -> None:
-    """Refuse pairs of which one is missing."""
-    if n_x != n_y:
-        raise InputError(
-            f"x has {n_x} rows and y has {n_y}",
-            argument="x",
-            remedy=(Setting("paired", True), " needs one row of y for each row of x"),
-        )
+    return (rows, rows[:0, ...]) if sample == 0 else (rows[:0, ...], rows)

@@ -12,13 +12,14 @@ from twosample.data.blocks import Block
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut, some
 from twosample.data.copies import Copies, find_copies
 from twosample.data.order import serial_dependence
-from twosample.data.parts import Pass, Sources, check_left, check_pairs, dropped_in_words
+from twosample.data.parts import Pass, Sources
 from twosample.data.reading import check_finite, finite_rows, read
+from twosample.data.sizes import check_left, check_pairs, check_sizes, dropped_in_words
 from twosample.data.two_tables import TwoTables, read_one, read_two
 from twosample.data.views import Limits, View, given_scale
 from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, Setting, warn
 
-__all__ = ["Samples", "check_policy", "check_sizes", "read_columns"]
+__all__ = ["Samples", "check_policy", "read_columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -452,15 +453,6 @@ def check_policy(nan_policy: str) -> None:
     """Refuse what is not one of the policies for missing values."""
     if not is_one_of(nan_policy, ("raise", "omit")):
         raise InputError(f'nan_policy must be "raise" or "omit", not {nan_policy!r}', argument="nan_policy")
-
-
-def check_sizes(n_x: int, n_y: int, paired: bool) -> None:
-    """Refuse samples that are too small, and pairs of which one is missing."""
-    for name, rows in (("x", n_x), ("y", n_y)):
-        if rows < 2:
-            raise InputError(f"{name} has {rows} row", argument=name, remedy="pass at least 2")
-    if paired:
-        check_pairs(n_x, n_y)
 
 
 def _check_finite(

@@ -94,7 +94,7 @@ def read_two(x: object, y: object, choice: Choice = EVERYTHING) -> TwoTables:
     _same_kind(tables)
     warnings += _about(left_out, times)
     named = columns if any(table.columns is not None for table in tables) else None
-    warnings += _about_identifiers([columns[place] for place in identifiers(x_rows, y_rows, named)])
+    warnings += about_identifiers([columns[place] for place in identifiers(x_rows, y_rows, named)])
     for warning in warnings:
         warn(warning)
     return TwoTables(x_rows, y_rows, columns, names, left_out, _notes(warnings))
@@ -262,7 +262,8 @@ def _about(left_out: tuple[LeftOut, ...], times: tuple[str, ...]) -> list[TwoSam
     return warnings
 
 
-def _about_identifiers(columns: list[str]) -> list[TwoSampleWarning]:
+def about_identifiers(columns: list[str]) -> list[TwoSampleWarning]:
+    """What to say of columns that look like identifiers."""
     if not columns:
         return []
     one = len(columns) == 1

@@ -152,10 +152,12 @@ def _parts(paths: list[Path], name: str) -> Grid:
 
 @contextmanager
 def damage(path: Path, name: str) -> Iterator[None]:
-    """Refuse a part that cannot be read, by its name."""
+    """Refuse a file, or a part of a table, that cannot be read, by its name."""
     try:
         yield
     except (pl.exceptions.PolarsError, OSError, ValueError, pl.exceptions.PanicException):
+        if str(path) == name:
+            raise InputError(f"{quoted(name)} cannot be read as a table: it is damaged") from None
         size = path.stat().st_size if path.exists() else 0
         why = "is damaged or not a Parquet file" if size else "is empty"
         raise InputError(f"{quoted(name)}: its part {quoted(path)} {why}", remedy="mend or remove it") from None
