@@ -1,5 +1,7 @@
 """The pilot: which rows it has, by a hash that is computed here once more, and that it does not see the labels."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -38,6 +40,7 @@ def filled(x, y, cuts=()):
 @pytest.fixture
 def few(monkeypatch):
     monkeypatch.setattr(module, "PILOT_ROWS", 100)
+    monkeypatch.setattr(module, "HEAD_ROWS", 100)
 
 
 def test_hashes_are_those_of_splitmix64():
@@ -73,7 +76,9 @@ def test_which_sample_is_called_x_does_not_matter(few):
     rng = np.random.default_rng(1)
     # Coarse values, so that many rows have the smallest one.
     x, y = rng.integers(0, 3, (900, 3)).astype(float), rng.integers(0, 3, (1500, 3)).astype(float)
-    np.testing.assert_array_equal(filled(x, y, (400,)).pooled(), filled(y, x, (400,)).pooled())
+    pooled = [filled(x, y, (400,)).pooled(), filled(y, x, (400,)).pooled()]
+    first, second = (rows[np.lexsort(rows.T)] for rows in pooled)
+    np.testing.assert_array_equal(first, second)
 
 
 def test_each_row_is_as_likely_as_any_other(monkeypatch):
@@ -90,14 +95,20 @@ def test_each_row_is_as_likely_as_any_other(monkeypatch):
 
 
 def test_it_holds_no_more_than_it_needs(few):
+    tracemalloc.start()
     pilot = Pilot(2)
-    most = 0
-    for _ in range(200):
-        pilot.add(0, np.zeros((50, 2)))
-        pilot.add(1, np.zeros((50, 2)))
-        most = max(most, sum(len(kept[0]) for kept in pilot._kept))
-    assert pilot.counts == [10_000, 10_000]
-    assert most <= 100 + 25 + 50
+    block = np.zeros((5000, 2))
+    pilot.add(0, block)
+    before, _ = tracemalloc.get_traced_memory()
+    tracemalloc.reset_peak()
+    for _ in range(100):
+        pilot.add(0, block)
+        pilot.add(1, block)
+    after, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert pilot.counts == [505_000, 500_000] and len(pilot.pooled()) <= 100
+    assert after - before < 10_000  # rows of y at its head, and no others
+    assert peak - before < 10 * block.nbytes
 
 
 def test_many_columns_have_fewer_rows(monkeypatch):

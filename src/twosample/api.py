@@ -183,7 +183,7 @@ def test(
         tolerance=tolerance,
         subsets=subsets,
     )
-    with progress_bar(progress) as report, one_thread():
+    with progress_bar(progress) as report:
         stream: Stream | None = None
         if are_blocks(x, y):
             refusal = _needs_all(chosen, lengthscale, permutations)
@@ -192,24 +192,27 @@ def test(
         else:
             samples = _samples(x, y, chosen, paired, scale, nan_policy, choice, say_copies=False)
         the_plan = plan_of(samples)
-        counter = WorkCounter(report, permutation.work(the_plan, samples, permutations) if permutations else 0)
-        in_memory = stream is None or stream.whole
-        if stream is None or in_memory:
-            result = _answer(the_plan, samples, prior_odds, generator, counter, keep_rows)
-        else:
-            result = streaming.answer(stream, the_plan, prior_odds=prior_odds, counter=counter, keep_rows=keep_rows)
-        if samples.copies:
-            once = ""
-            if not samples.copies.in_place:
-                once = _with_each_once(samples, plan_of, _scale(scale, chosen), prior_odds, generator_of(rng), counter)
-            notes = samples.with_copies_said(once).notes[len(samples.notes) :]
-            diagnostics = replace(result.diagnostics, notes=result.diagnostics.notes + notes)
-            result = replace(result, diagnostics=diagnostics)
-        if permutations:
-            relabelled = permutation.test(the_plan, samples, permutations, generator, counter)
-            diagnostics = replace(result.diagnostics, permutations=permutations)
-            result = replace(result, **relabelled._asdict(), diagnostics=diagnostics)
-        counter.finish()
+        with one_thread():
+            counter = WorkCounter(report, permutation.work(the_plan, samples, permutations) if permutations else 0)
+            in_memory = stream is None or stream.whole
+            if stream is None or in_memory:
+                result = _answer(the_plan, samples, prior_odds, generator, counter, keep_rows)
+            else:
+                result = streaming.answer(stream, the_plan, prior_odds=prior_odds, counter=counter, keep_rows=keep_rows)
+            if samples.copies:
+                once = ""
+                if not samples.copies.in_place:
+                    once = _with_each_once(
+                        samples, plan_of, _scale(scale, chosen), prior_odds, generator_of(rng), counter
+                    )
+                notes = samples.with_copies_said(once).notes[len(samples.notes) :]
+                diagnostics = replace(result.diagnostics, notes=result.diagnostics.notes + notes)
+                result = replace(result, diagnostics=diagnostics)
+            if permutations:
+                relabelled = permutation.test(the_plan, samples, permutations, generator, counter)
+                diagnostics = replace(result.diagnostics, permutations=permutations)
+                result = replace(result, **relabelled._asdict(), diagnostics=diagnostics)
+            counter.finish()
     result = replace(result, rope=rope, left_out=samples.left_out, names=samples.names)
     if in_memory:
         result.remember(partial(robustness.look, the_plan, samples, plan_of, result.log_bf10))

@@ -15,13 +15,14 @@ __all__ = ["HEAD_ROWS", "PILOT_ROWS", "Pilot", "place_hashes"]
 
 # Rows of the pilot, and values where there are many columns.
 PILOT_ROWS = 1 << 17
-_PILOT_VALUES = 1 << 24
+_PILOT_VALUES = 1 << 23
 # Rows at the head of each sample, to see whether rows are copied or like the ones before them.
 HEAD_ROWS = 1 << 15
-_HEAD_VALUES = 1 << 22
+_HEAD_VALUES = 1 << 20
 # Up to so many columns, the rows with the smallest and the largest value of each are in the pilot.
 _MOST_WITH_EXTREMES = 256
 _FEW_ROWS = 2000
+_MOVED_ROWS = 1 << 12
 
 
 class Pilot:
@@ -52,8 +53,12 @@ class Pilot:
         self._limit = max(16, min(PILOT_ROWS, _PILOT_VALUES // max(n_columns, 1)))
         self._head_limit = max(2, min(HEAD_ROWS, _HEAD_VALUES // max(n_columns, 1)))
         self._below: int | None = None  # the rows kept have hashes below this; None is all
-        self._kept: list[tuple[NDArray[np.uint64], Indices, Indices, Array]] = []
-        self._waiting = 0
+        # Rows with their hashes, places and samples; of the room for them, so much is in use.
+        room = self._limit + max(self._limit // 4, 2 * n_columns)
+        self._rows = np.empty((room, n_columns))
+        self._hashes = np.empty(room, dtype=np.uint64)
+        self._places, self._samples = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int8)
+        self._used = 0
         self._heads: tuple[list[Array], list[Array]] = ([], [])
         self._lows = [np.full(n_columns, np.inf) for _ in range(2)]
         self._highs = [np.full(n_columns, -np.inf) for _ in range(2)]
@@ -82,39 +87,50 @@ class Pilot:
             self._heads[sample].append(np.array(to_numpy(rows[: min(self._head_limit - first, rows.shape[0]), ...])))
         places = np.arange(first, first + rows.shape[0])
         hashes = place_hashes(places)
-        if self._below is not None:
-            chosen = hashes < np.uint64(self._below)
-            hashes, places = hashes[chosen], places[chosen]
-            rows = take_rows(rows, chosen)
-        self._kept.append((hashes, places, np.full(len(places), sample), np.array(to_numpy(rows))))
-        self._waiting += len(places)
-        if self._waiting > self._limit + self._limit // 4:
-            self._thin_out()
+        while len(places):
+            if self._below is not None:
+                chosen = hashes < np.uint64(self._below)
+                if not chosen.all():
+                    hashes, places, rows = hashes[chosen], places[chosen], take_rows(rows, chosen)
+            count = min(len(places), len(self._rows) - self._used)
+            new = slice(self._used, self._used + count)
+            self._rows[new] = to_numpy(rows[:count, ...])
+            self._hashes[new], self._places[new], self._samples[new] = hashes[:count], places[:count], sample
+            self._used += count
+            hashes, places, rows = hashes[count:], places[count:], rows[count:, ...]
+            if len(places):
+                self._thin_out()
 
     def _thin_out(self) -> None:
         """Keep the rows with the smallest hashes; of two with the same one, both or none."""
-        hashes, places, samples, rows = (np.concatenate(parts) for parts in zip(*self._kept, strict=True))
-        if len(hashes) > self._limit:
-            self._below = int(np.partition(hashes, self._limit)[self._limit])
-            chosen = hashes < np.uint64(self._below)
-            hashes, places, samples, rows = hashes[chosen], places[chosen], samples[chosen], rows[chosen]
-        self._kept = [(hashes, places, samples, rows)]
-        self._waiting = len(hashes)
+        if self._used <= self._limit:
+            return
+        hashes = self._hashes[: self._used]
+        self._below = int(np.partition(hashes, self._limit)[self._limit])
+        chosen = hashes < np.uint64(self._below)
+        self._used = 0
+        for start in range(0, len(chosen), _MOVED_ROWS):  # forward and in place
+            here = start + np.flatnonzero(chosen[start : start + _MOVED_ROWS])
+            there = slice(self._used, self._used + len(here))
+            for array in (self._rows, self._hashes, self._places, self._samples):
+                array[there] = array[here]
+            self._used = there.stop
 
     def rows(self, sample: int) -> Array:
         """Its rows of one sample, in their order, without extremes."""
         self._thin_out()
-        [(_, places, samples, rows)] = self._kept
-        mine = np.flatnonzero(samples == sample)
-        return np.asarray(rows[mine[np.argsort(places[mine])]])
+        mine = np.flatnonzero(self._samples[: self._used] == sample)
+        return np.asarray(self._rows[mine[np.argsort(self._places[mine])]])
 
     def pooled(self) -> Array:
-        """Its rows of both samples in lexicographic order, and those with the extremes."""
+        """Its rows of both samples, and those with the extremes."""
         self._thin_out()
-        rows = self._kept[0][3]
+        count = self._used
         if self._extremes is not None:
-            rows = np.concatenate([rows, self._extremes.beyond(rows)])
-        return np.asarray(rows[np.lexsort(rows.T[::-1])])
+            extremes = self._extremes.beyond(self._rows[:count])
+            self._rows[count : count + len(extremes)] = extremes
+            count += len(extremes)
+        return np.asarray(self._rows[:count])
 
     def some(self, sample: int) -> Array:
         """Rows of a sample that can stand for it in pictures, also where it has few of those in the pilot."""

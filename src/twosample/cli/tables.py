@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from twosample.cli.messages import refusals
-from twosample.data import Choice
-from twosample.data.blocks import blocks
+from twosample.data import Blocks, Choice
 from twosample.data.choosing import Labels
 from twosample.data.two_tables import read_two, row_labels
 from twosample.errors import DuplicateRowsWarning, InputError, warn
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from twosample.data import Blocks
     from twosample.files.streams import Parquet
     from twosample.files.table import FileTable
 
@@ -133,7 +131,7 @@ class Source:
         first, second = (str(path) if same else path.name for path in self.files)
         if streamed is not None:
             x, y = (
-                read_table(path, self.reading).frame if table is None else blocks(table.blocks)
+                read_table(path, self.reading).frame if table is None else Blocks(table.blocks, by_caller=False)
                 for path, table in zip(self.files, streamed, strict=True)
             )
             return Given(x, y, choice, (first, second), ())
@@ -158,7 +156,7 @@ class Source:
             names = Labels.counted(counts, f"column {self.by!r}").two(pair)
         if pair is not None:
             choice["groups"] = pair
-        return Given(blocks(table.blocks), None, choice, names, ())
+        return Given(Blocks(table.blocks, by_caller=False), None, choice, names, ())
 
     def _split(self, choice: dict[str, Any], nan_policy: Literal["raise", "omit"], several: bool) -> Given:
         """One file that a column splits."""

@@ -16,9 +16,9 @@ from twosample.errors import InputError, InputTypeError
 
 __all__ = ["Block", "Blocks", "as_blocks", "block_rows", "blocks"]
 
-# Rows and values of a block: its rows as float64 are at most 32 MB.
+# Rows and values of a block: its rows as float64 are at most 8 MB.
 _MOST_ROWS = 1 << 16
-_MOST_VALUES = 1 << 22
+_MOST_VALUES = 1 << 20
 
 
 def block_rows(n_columns: int) -> int:
@@ -26,7 +26,7 @@ def block_rows(n_columns: int) -> int:
 
     Examples
     --------
-    >>> block_rows(10), block_rows(4096)
+    >>> block_rows(10), block_rows(1024)
     (65536, 1024)
     """
     return max(1, min(_MOST_ROWS, _MOST_VALUES // max(n_columns, 1)))
