@@ -162,7 +162,7 @@ def _of_lazy_frame(frame: Any) -> Iterator[Any]:
     """Batches of a lazy frame of polars; before polars had these, slices."""
     size = block_rows(len(frame.collect_schema()))
     if hasattr(frame, "collect_batches"):
-        yield from frame.collect_batches(chunk_size=size, lazy=True)
+        yield from frame.collect_batches(chunk_size=size)
         return
     import polars as pl
 
