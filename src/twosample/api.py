@@ -342,7 +342,7 @@ def plan(
         scale, paired = _scale(scale, chosen), flag_of(paired, "paired")
         samples = streaming.open_pilot(x, choice, paired=paired, scale=scale, nan_policy=nan_policy)
     elif are_blocks(x, y):
-        samples = _stream(x, y, chosen, paired, scale, nan_policy, choice).samples
+        samples = _stream(x, y, chosen, paired, scale, nan_policy, choice).samples.with_copies_said()
     elif y is None and by is None:
         scale = _scale(scale, chosen)
         samples = Samples.from_pilot(x, paired=paired, scale=scale, nan_policy=nan_policy, choice=choice)

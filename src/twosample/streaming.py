@@ -206,9 +206,11 @@ def answer(
     while True:
         counter.expect(sum(stream.sizes))
         statistics = plan.collect_parts(stream.parts(), counter, statistics)
-        if not len(statistics.sketch_x.rows):  # of rows on a device
-            statistics = replace(statistics, sketch_x=stream.sketches[0], sketch_y=stream.sketches[1])
-        statistics = replace(statistics, notes=stream.samples.notes)
+        of_x, of_y = (
+            found if len(found.rows) else known  # those of rows on a device are known from the first pass
+            for found, known in zip((statistics.sketch_x, statistics.sketch_y), stream.sketches, strict=True)
+        )
+        statistics = replace(statistics, sketch_x=of_x, sketch_y=of_y, notes=stream.samples.notes)
         result = plan.answer(statistics, prior_odds=prior_odds, keep_rows=keep_rows)
         if result.diagnostics.converged or plan.fixed or plan.level >= grid.LAST_LEVEL:
             return result

@@ -92,12 +92,12 @@ def blocks(source: object) -> Blocks:
     Examples
     --------
     >>> import numpy as np, twosample as ts
-    >>> def days(shift):
-    ...     for day in range(7):
-    ...         yield np.random.default_rng(day).normal(shift, 1, size=(100, 2))
-    >>> result = ts.test(ts.blocks(lambda: days(0.0)), ts.blocks(lambda: days(1.0)))
-    >>> result.n_x, result.verdict
-    (700, 'very strong evidence of a large difference')
+    >>> def days(month, shift):
+    ...     for day in range(30):
+    ...         yield np.random.default_rng([month, day]).normal(shift, 1, size=(20, 2))
+    >>> result = ts.test(ts.blocks(lambda: days(5, 0.0)), ts.blocks(lambda: days(6, 0.5)))
+    >>> result.n_x, result.log_bf10 > 10
+    (600, True)
     """
     if isinstance(source, Blocks):
         return source
