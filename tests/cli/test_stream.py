@@ -128,6 +128,8 @@ def test_parquet_files_come_in_blocks(parquet, few):
     frames = list(table.blocks())
     assert max(frame.height for frame in frames) == 64
     assert pl.concat(frames).equals(pl.read_parquet("x.parquet"))
+    assert {tuple(frame.columns) for frame in table.blocks(("v",))} == {("v",)}
+    assert {tuple(frame.columns) for frame in table.blocks(("v", "z"))} == {("u", "v", "text")}
     assert streams.Parquet.at(Path("y.csv")) is None
     assert table.groups("text").rows() == [("t", 400)]
 

@@ -131,7 +131,9 @@ class Source:
         first, second = (str(path) if same else path.name for path in self.files)
         if streamed is not None:
             x, y = (
-                read_table(path, self.reading).frame if table is None else Blocks(table.blocks, by_caller=False)
+                read_table(path, self.reading).frame
+                if table is None
+                else Blocks(table.blocks, by_caller=False, takes_columns=True)
                 for path, table in zip(self.files, streamed, strict=True)
             )
             return Given(x, y, choice, (first, second), ())
@@ -156,7 +158,7 @@ class Source:
             names = Labels.counted(counts, f"column {self.by!r}").two(pair)
         if pair is not None:
             choice["groups"] = pair
-        return Given(Blocks(table.blocks, by_caller=False), None, choice, names, ())
+        return Given(_in_blocks(table), None, choice, names, ())
 
     def _split(self, choice: dict[str, Any], nan_policy: Literal["raise", "omit"], several: bool) -> Given:
         """One file that a column splits."""
@@ -198,6 +200,10 @@ def _check_two(files: tuple[Path, ...], groups: tuple[str, ...] | None) -> None:
         raise InputError("standard input can be only one of the two files")
     if all(path.is_file() for path in files) and files[0].samefile(files[1]):
         warn(DuplicateRowsWarning(f"{quoted(files[0])} and {quoted(files[1])} are the same file."))
+
+
+def _in_blocks(table: Parquet) -> Blocks:
+    return Blocks(table.blocks, by_caller=False, takes_columns=True)
 
 
 def _with_labels(table: FileTable, by: str) -> pl.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.errors import InputError, InputTypeError
+from twosample.frames import needed
 
 __all__ = ["Block", "Blocks", "as_blocks", "block_rows", "blocks"]
 
@@ -53,14 +54,23 @@ class Blocks:
         A function that returns the blocks, or a tuple of them.
     by_caller
         Whether the caller made the blocks.
+    takes_columns
+        Whether the function takes the names of the columns that are needed (`columns`), so that others are not read.
     """
 
-    source: Callable[[], Iterable[object]] | tuple[object, ...]
+    source: Callable[..., Iterable[object]] | tuple[object, ...]
     by_caller: bool = field(default=True, repr=False)
+    takes_columns: bool = field(default=False, repr=False)
 
     def __iter__(self) -> Iterator[Any]:
         """The blocks, from the first on."""
         return iter(self.source() if callable(self.source) else self.source)
+
+    def only(self, columns: tuple[str, ...]) -> Blocks:
+        """The same, without a need for other columns."""
+        if not self.takes_columns or not callable(self.source):
+            return self
+        return replace(self, source=partial(self.source, columns=columns))
 
     def pieces(self) -> Iterator[Block]:
         """The rows, in pieces that fit in memory."""
@@ -149,7 +159,7 @@ def as_blocks(values: Any, *, paths: bool = False) -> Blocks | None:
         made = partial(_of_dataset, values)
     else:
         return None
-    return Blocks(made, by_caller=False)
+    return Blocks(made, by_caller=False, takes_columns=not isinstance(values, np.ndarray | Path))
 
 
 def _of_path(path: Path) -> Iterator[Any]:
@@ -158,9 +168,10 @@ def _of_path(path: Path) -> Iterator[Any]:
     return blocks_of(path)
 
 
-def _of_lazy_frame(frame: Any) -> Iterator[Any]:
+def _of_lazy_frame(frame: Any, columns: tuple[str, ...] | None = None) -> Iterator[Any]:
     """Batches of a lazy frame of polars; before polars had these, slices."""
-    size = block_rows(len(frame.collect_schema()))
+    names = needed(frame.collect_schema().names(), columns)
+    size, frame = block_rows(len(names)), frame.select(names)
     if hasattr(frame, "collect_batches"):
         yield from frame.collect_batches(chunk_size=size)
         return
@@ -170,10 +181,11 @@ def _of_lazy_frame(frame: Any) -> Iterator[Any]:
         yield frame.slice(start, size).collect()
 
 
-def _of_dataset(dataset: Any) -> Iterator[Any]:
+def _of_dataset(dataset: Any, columns: tuple[str, ...] | None = None) -> Iterator[Any]:
     # Reading further ahead, as is the default, takes hundreds of megabytes.
-    size = block_rows(len(dataset.schema.names))
-    yield from dataset.to_batches(batch_size=size, batch_readahead=1, fragment_readahead=1)
+    names = needed(dataset.schema.names, columns)
+    size = block_rows(len(names))
+    yield from dataset.to_batches(columns=names, batch_size=size, batch_readahead=1, fragment_readahead=1)
 
 
 def _mapping(array: NDArray[Any]) -> mmap.mmap | None:

@@ -189,7 +189,11 @@ class Sources:
             raise InputError("by: splits x, so there must be no y", argument="by", remedy="pass one table, or no by")
         if choice.by is not None and choice.by_column is None:
             choice = replace(choice, by=label_list(choice.by))
-        return cls(_blocks(x), None if y is None else _blocks(y), choice, paired, nan_policy)
+        given = _blocks(x), None if y is None else _blocks(y)
+        if choice.columns is not None and not choice.drop:
+            used = choice.columns if choice.by_column is None else (*choice.columns, choice.by_column)
+            given = given[0].only(used), None if given[1] is None else given[1].only(used)
+        return cls(*given, choice, paired, nan_policy)
 
     def opened(self) -> list[Iterator[Block]]:
         """Their rows, from the first on."""

@@ -10,6 +10,7 @@ import polars as pl
 
 from twosample.files.formats import check_schema, damage, parquet_parts
 from twosample.files.table import read_table
+from twosample.frames import needed
 
 __all__ = ["Parquet", "blocks_of"]
 
@@ -66,11 +67,12 @@ class Parquet:
         with damage(self.parts[0][0], self.name):
             return rows.group_by(column, maintain_order=True).agg(pl.len().alias(f"rows of {column}")).collect()
 
-    def blocks(self) -> Iterator[pl.DataFrame]:
-        """Its rows."""
-        size = max(1, min(_MOST_ROWS, _MOST_VALUES // max(len(self.schema), 1)))
+    def blocks(self, columns: tuple[str, ...] | None = None) -> Iterator[pl.DataFrame]:
+        """Its rows, of these columns or of all."""
+        names = needed(self.schema, columns)
+        size = max(1, min(_MOST_ROWS, _MOST_VALUES // max(len(names), 1)))
         for part, height in self.parts:
-            rows = pl.scan_parquet(part, glob=False)
+            rows = pl.scan_parquet(part, glob=False).select(names)
             for start in range(0, height, size):
                 with damage(part, self.name):
                     frame = rows.slice(start, size).collect()
