@@ -197,7 +197,7 @@ def test_any_split_into_blocks(x_cuts, y_cuts, size, paired):
 
 def test_swapping_the_samples_changes_nothing_but_the_sign(few):
     x, y = samples()
-    x[:, 0], y[:, 0] = x[:, 0].round() + 0.0, y[:, 0].round() + 0.0  # without -0.0, which is written differently
+    x[:, 0], y[:, 0] = x[:, 0].round(), y[:, 0].round()
     first, second = (ts.plan(ts.blocks(cut(a, 90)), ts.blocks(cut(b, 50))) for a, b in ((x, y), (y, x)))
     assert first.key == second.key
     results = [ts.test(ts.blocks([a]), ts.blocks([b])) for a, b in ((x, y), (y, x))]

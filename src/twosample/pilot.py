@@ -130,7 +130,9 @@ class Pilot:
             extremes = self._extremes.beyond(self._rows[:count])
             self._rows[count : count + len(extremes)] = extremes
             count += len(extremes)
-        return np.asarray(self._rows[:count])
+        rows = self._rows[:count]
+        rows += 0.0  # turns -0.0 into 0.0: which of the two comes first must not matter
+        return rows
 
     def some(self, sample: int) -> Array:
         """Rows of a sample that can stand for it in pictures, also where it has few of those in the pilot."""
