@@ -182,10 +182,14 @@ def _of_lazy_frame(frame: Any, columns: tuple[str, ...] | None = None) -> Iterat
 
 
 def _of_dataset(dataset: Any, columns: tuple[str, ...] | None = None) -> Iterator[Any]:
-    # Reading further ahead, as is the default, takes hundreds of megabytes.
     names = needed(dataset.schema.names, columns)
-    size = block_rows(len(names))
-    yield from dataset.to_batches(columns=names, batch_size=size, batch_readahead=1, fragment_readahead=1)
+    # Reading further ahead, as is the default, takes hundreds of megabytes.
+    how = {"batch_size": block_rows(len(names)), "batch_readahead": 0, "fragment_readahead": 0}
+    if getattr(getattr(dataset, "format", None), "default_extname", "") == "parquet":
+        from pyarrow.dataset import ParquetFragmentScanOptions
+
+        how["fragment_scan_options"] = ParquetFragmentScanOptions(pre_buffer=False, use_buffered_stream=True)
+    yield from dataset.to_batches(columns=names, **how)
 
 
 def _mapping(array: NDArray[Any]) -> mmap.mmap | None:

@@ -15,8 +15,8 @@ from twosample.frames import needed
 __all__ = ["Parquet", "blocks_of"]
 
 # Rows and values of a block; fewer, and parts of a file would be decompressed more than once.
-_MOST_ROWS = 1 << 18
-_MOST_VALUES = 1 << 22
+_MOST_ROWS = 1 << 17
+_MOST_VALUES = 1 << 21
 
 
 @dataclass(frozen=True)
