@@ -76,6 +76,13 @@ def test_the_bar_appears_after_a_while_with_share_and_time_left(terminal, clock)
     assert terminal.text.endswith(CLEAR)
 
 
+def test_where_no_share_is_known_there_is_no_time_left(terminal, clock):
+    with progress_bar(True) as report:
+        clock.now += 30.0
+        report(0.0, "first pass: 65,536 rows")
+        assert terminal.lines() == ["twosample [------------------------------]   0%  first pass: 65,536 rows"]
+
+
 def test_the_bar_is_not_drawn_more_often_than_anyone_can_see(terminal, clock):
     with progress_bar(True) as report:
         clock.now += 10.0

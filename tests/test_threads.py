@@ -47,6 +47,51 @@ def test_errors_reach_the_caller():
         list(in_order(lambda task: 1 / task, [1, 0, 2]))
 
 
+def test_tasks_are_taken_as_cores_are_free(monkeypatch):
+    """No more tasks are taken than run, wait, and are being handed over."""
+    monkeypatch.setattr(threads, "cores", lambda: 2)
+    taken, done, most = 0, 0, 0
+
+    def tasks():
+        nonlocal taken, most
+        for task in range(40):
+            taken += 1
+            most = max(most, taken - done)
+            yield task
+
+    answers = []
+    for answer in in_order(lambda task: task * task, tasks(), as_they_come=True):
+        done += 1
+        answers.append(answer)
+    assert answers == [task * task for task in range(40)]
+    assert 2 <= most <= 4
+
+
+def test_work_on_a_core_of_its_own_starts_no_threads(monkeypatch):
+    monkeypatch.setattr(threads, "cores", lambda: 2)
+
+    def work(task):
+        return {threading.get_ident(), *in_order(lambda _: threading.get_ident(), range(5))}
+
+    assert all(len(identities) == 1 for identities in in_order(work, range(6), as_they_come=True))
+    assert len(work(0)) > 1
+
+
+def test_what_was_not_begun_is_given_up(monkeypatch):
+    monkeypatch.setattr(threads, "cores", lambda: 2)
+    before = set(threading.enumerate())
+    begun = []
+
+    def work(task):
+        begun.append(task)
+        return 1 / (task - 3)
+
+    with pytest.raises(ZeroDivisionError):
+        list(in_order(work, iter(range(1000)), as_they_come=True))
+    assert max(begun) < 10
+    assert set(threading.enumerate()) == before
+
+
 def test_cores():
     assert cores() >= 1
 

@@ -14,6 +14,7 @@ from typing import Any as _Any
 
 from twosample import errors
 from twosample.api import gibbs, log_bf10, plan, test, test_each
+from twosample.data.blocks import Blocks, blocks
 from twosample.models import Model
 from twosample.plan import Plan
 from twosample.result import TwoSampleResult
@@ -30,6 +31,7 @@ if _TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Blocks",
     "EachResult",
     "FeatureStatistics",
     "GibbsResult",
@@ -40,6 +42,7 @@ __all__ = [
     "Robustness",
     "TwoSampleResult",
     "baselines",
+    "blocks",
     "chemistry",
     "datasets",
     "errors",

@@ -11,21 +11,22 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from twosample import answer, kernels, models, permutation, robustness
+from twosample import answer, kernels, models, permutation, robustness, streaming
 from twosample.arguments import Seed, count_of, flag_of, generator_of, is_one_of, positive, share_of
 from twosample.arrays import Array
-from twosample.data import Choice, Samples
-from twosample.errors import DroppedDataWarning, InputError, Setting, collected_warnings, warn
+from twosample.data import Choice, Samples, are_blocks
+from twosample.errors import DroppedDataWarning, InputError, Remedy, Setting, collected_warnings, warn
 from twosample.kernels import Kernel
 from twosample.mixture import evaluate_parts
 from twosample.models import LogUniform, Model
 from twosample.pairs import Pairs
 from twosample.plan import Plan, make_plan
 from twosample.posterior import grid, passes
-from twosample.progress import Progress, WorkCounter, progress_bar
+from twosample.progress import Progress, Report, WorkCounter, progress_bar
 from twosample.result import TwoSampleResult
 from twosample.sketch import Sketch
 from twosample.statistics import FeatureStatistics
+from twosample.streaming import Stream
 from twosample.subsets import multiples_of
 from twosample.threads import one_thread
 from twosample.words import log_bf10_text, probability_in_words
@@ -62,6 +63,7 @@ def test(
     permutations: int = 0,
     rope: float | None = None,
     tolerance: float = 1e-3,
+    engine: str = "auto",
     rng: Seed = 0,
     progress: Progress = False,
     keep_rows: bool = False,
@@ -72,7 +74,8 @@ def test(
     ----------
     x, y
         The samples: lists, arrays or data frames of any library, (n_x, D) and (n_y, D); 1-D input is one column. Or one
-        table `x` with the rows of both, and `by`.
+        table `x` with the rows of both, and `by`. Memory maps, lazy frames of polars, Arrow datasets and `blocks` are
+        read block by block and may be larger than memory.
     by
         What splits `x`: the name of the column that says which sample a row is in, or a label for each row.
     groups
@@ -115,6 +118,8 @@ def test(
     tolerance
         Wanted error of log BF10, relative where that is more than 1. One pass over the data is usually enough for the
         default; a smaller tolerance takes more lengthscales.
+    engine
+        Who goes over the rows: "threads" on all cores, or "auto", which is the same for now.
     rng
         Seed of the permutations, and of the random pairs that "paper" and "published" need where n_x ≠ n_y; nothing
         else is random.
@@ -151,22 +156,11 @@ def test(
     >>> result.names, result.columns
     (('a', 'b'), ('dose',))
     """
-    chosen = models.resolve(model)
-    samples = _samples(x, y, chosen, paired, scale, nan_policy, Choice.of(by, groups, columns, drop), say_copies=False)
-    plan_of = partial(
-        _plan,
-        model=chosen,
-        kernel=kernel,
-        points=points,
-        lengthscale=lengthscale,
-        nan_policy=nan_policy,
-        tolerance=tolerance,
-        subsets=subsets,
-    )
-    the_plan = plan_of(samples)
+    chosen, choice = models.resolve(model), Choice.of(by, groups, columns, drop)
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
     permutations, keep_rows = count_of(permutations, "permutations", 0), flag_of(keep_rows, "keep_rows")
     rope = None if rope is None else share_of(rope, "rope", 0.5)
+    _check_engine(engine)
     if rope is not None and not chosen.has_effect:
         raise InputError(
             f"rope: model {chosen.name!r} does not say how much samples differ",
@@ -179,27 +173,53 @@ def test(
             argument="permutations",
             remedy=("use ", Setting("model", "adaptive")),
         )
-    with progress_bar(progress) as report, one_thread():
-        counter = WorkCounter(report, permutation.work(the_plan, samples, permutations) if permutations else 0)
-        result = _answer(the_plan, samples, prior_odds, generator, counter, keep_rows)
-        if samples.copies:
-            once = ""
-            if not samples.copies.in_place:
-                once = _with_each_once(samples, plan_of, _scale(scale, chosen), prior_odds, generator_of(rng), counter)
-            notes = samples.with_copies_said(once).notes[len(samples.notes) :]
-            diagnostics = replace(result.diagnostics, notes=result.diagnostics.notes + notes)
-            result = replace(result, diagnostics=diagnostics)
-        if permutations:
-            relabelled = permutation.test(the_plan, samples, permutations, generator, counter)
-            diagnostics = replace(result.diagnostics, permutations=permutations)
-            result = replace(result, **relabelled._asdict(), diagnostics=diagnostics)
-        counter.finish()
+    plan_of = partial(
+        _plan,
+        model=chosen,
+        kernel=kernel,
+        points=points,
+        lengthscale=lengthscale,
+        nan_policy=nan_policy,
+        tolerance=tolerance,
+        subsets=subsets,
+    )
+    with progress_bar(progress) as report:
+        stream: Stream | None = None
+        if are_blocks(x, y):
+            refusal = _needs_all(chosen, lengthscale, permutations)
+            stream = _stream(x, y, chosen, paired, scale, nan_policy, choice, report, refusal)
+            samples = stream.samples
+        else:
+            samples = _samples(x, y, chosen, paired, scale, nan_policy, choice, say_copies=False)
+        the_plan = plan_of(samples)
+        with one_thread():
+            counter = WorkCounter(report, permutation.work(the_plan, samples, permutations) if permutations else 0)
+            in_memory = stream is None or stream.whole
+            if stream is None or in_memory:
+                result = _answer(the_plan, samples, prior_odds, generator, counter, keep_rows)
+            else:
+                result = streaming.answer(stream, the_plan, prior_odds=prior_odds, counter=counter, keep_rows=keep_rows)
+            if samples.copies:
+                once = ""
+                if not samples.copies.in_place:
+                    once = _with_each_once(
+                        samples, plan_of, _scale(scale, chosen), prior_odds, generator_of(rng), counter
+                    )
+                notes = samples.with_copies_said(once).notes[len(samples.notes) :]
+                diagnostics = replace(result.diagnostics, notes=result.diagnostics.notes + notes)
+                result = replace(result, diagnostics=diagnostics)
+            if permutations:
+                relabelled = permutation.test(the_plan, samples, permutations, generator, counter)
+                diagnostics = replace(result.diagnostics, permutations=permutations)
+                result = replace(result, **relabelled._asdict(), diagnostics=diagnostics)
+            counter.finish()
     result = replace(result, rope=rope, left_out=samples.left_out, names=samples.names)
-    look = partial(robustness.look, the_plan, samples, plan_of, result.log_bf10)
-    result.remember(look, partial(_sequence, samples))
+    if in_memory:
+        look = partial(robustness.look, the_plan, samples, plan_of, result.log_bf10)
+        result.remember(look, partial(_sequence, samples))
     if result.diagnostics.flat:
         sketches = Sketch.of(samples.x), Sketch.of(samples.y)
-        warn(answer.flat_features(the_plan, (samples.n_x, samples.n_y), sketches))
+        warn(answer.flat_features(the_plan, (result.n_x, result.n_y), sketches))
     if not result.diagnostics.converged:
         warn(answer.inaccurate(result, "the likelihood of the lengthscale is rough"))
     return result
@@ -319,7 +339,12 @@ def plan(
     'very strong evidence of a small difference'
     """
     chosen, choice = models.resolve(model), Choice.of(by, groups, columns, drop)
-    if y is None and by is None:
+    if are_blocks(x, y) and y is None and by is None:
+        scale, paired = _scale(scale, chosen), flag_of(paired, "paired")
+        samples = streaming.open_pilot(x, choice, paired=paired, scale=scale, nan_policy=nan_policy)
+    elif are_blocks(x, y):
+        samples = _stream(x, y, chosen, paired, scale, nan_policy, choice).samples.with_copies_said()
+    elif y is None and by is None:
         scale = _scale(scale, chosen)
         samples = Samples.from_pilot(x, paired=paired, scale=scale, nan_policy=nan_policy, choice=choice)
     else:
@@ -509,6 +534,46 @@ def _samples(
         choice=choice,
         say_copies=say_copies,
     )
+
+
+def _stream(
+    x: object,
+    y: object,
+    model: Model,
+    paired: bool,
+    scale: ArrayLike,
+    nan_policy: Literal["raise", "omit"],
+    choice: Choice,
+    report: Report | None = None,
+    refusal: InputError | None = None,
+) -> Stream:
+    return streaming.open_stream(
+        x,
+        y,
+        choice,
+        paired=flag_of(paired, "paired"),
+        scale=_scale(scale, model),
+        nan_policy=nan_policy,
+        report=report,
+        refusal=refusal,
+    )
+
+
+def _needs_all(model: Model, lengthscale: object, permutations: int) -> InputError | None:
+    """The refusal of a question that takes all rows in memory, if it does."""
+    few: Remedy = "take a sample of the rows that fits in memory"
+    if permutations:
+        message = "permutations: these rows are read in blocks, and labels can be permuted only in memory"
+        return InputError(message, argument="permutations", remedy=few)
+    if model.needs_pairs or (lengthscale is None and not isinstance(model.lengthscale, LogUniform)):
+        message = f"model: these rows are read in blocks, and {model.name!r} needs all of them in memory"
+        return InputError(message, argument="model", remedy=("use ", Setting("model", "adaptive"), f", or {few}"))
+    return None
+
+
+def _check_engine(engine: object) -> None:
+    if not is_one_of(engine, ("auto", "threads")):
+        raise InputError(f"engine: {engine!r:.40} is unknown", argument="engine", remedy="use 'auto' or 'threads'")
 
 
 def _scale(scale: ArrayLike, model: Model) -> ArrayLike:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "Flags", "Indices", "namespace", "solve_lower"]
+__all__ = ["Array", "Flags", "Indices", "namespace", "solve_lower", "take_rows", "to_numpy"]
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -27,6 +27,36 @@ def namespace(*arrays: Any) -> Any:
     import array_api_compat
 
     return array_api_compat.array_namespace(*arrays)
+
+
+def to_numpy(values: Any) -> NDArray[Any]:
+    """An array of any library as one of NumPy, copied from its device where it is on one."""
+    import array_api_compat
+
+    if array_api_compat.is_torch_array(values):
+        values = values.detach().cpu()
+        # NumPy has no bfloat16; a float64 tensor is left where it is.
+        return np.asarray(values.double() if values.is_floating_point() else values)
+    if array_api_compat.is_cupy_array(values):
+        return np.asarray(values.get())
+    return np.asarray(values)
+
+
+def take_rows(rows: Any, places: NDArray[Any]) -> Any:
+    """Some rows of an array of any library, by their places, which may be flags.
+
+    Examples
+    --------
+    >>> take_rows(np.array([[1.0], [2.0], [3.0]]), np.array([True, False, True])).ravel()
+    array([1., 3.])
+    """
+    if isinstance(rows, np.ndarray):
+        return rows[places]
+    import array_api_compat
+
+    xp = namespace(rows)
+    places = np.flatnonzero(places) if places.dtype == bool else places
+    return xp.take(rows, xp.asarray(places, device=array_api_compat.device(rows)), axis=0)
 
 
 def solve_lower(lower: Any, right: Any) -> Any:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any, Literal
 
 from twosample.errors import InputError, MissingExtraError
 
-__all__ = ["FrameKind", "to_frame"]
+__all__ = ["FrameKind", "needed", "to_frame"]
 
 FrameKind = Literal["pandas", "polars", "pyarrow"]
 
@@ -31,6 +32,18 @@ def to_frame(content: dict[str, Any], kind: FrameKind) -> Any:
     import narwhals as nw
 
     return nw.from_dict(content, backend=kind).to_native()
+
+
+def needed(present: Iterable[str], columns: tuple[str, ...] | None) -> list[str]:
+    """The columns to read; all of them where one that is needed is not there, which is refused later.
+
+    Examples
+    --------
+    >>> needed(["a", "b", "c"], ("c", "a")), needed(["a", "b"], ("z",))
+    (['a', 'c'], ['a', 'b'])
+    """
+    names = list(present)
+    return names if columns is None or not set(columns) <= set(names) else [name for name in names if name in columns]
 
 
 def _is_installed(package: str) -> bool:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from itertools import chain
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twosample import answer, evidence
+from twosample import answer, engines, evidence
 from twosample.arguments import flag_of, lengthscales_of, positive
 from twosample.arrays import Array
-from twosample.data import Ranks, Samples, View
-from twosample.engines import local
+from twosample.data import Ranks, Samples, View, are_blocks
 from twosample.errors import InputError, InputTypeError, warn
 from twosample.evidence import Evidence
 from twosample.features import PointFeatures, StackFeatures
@@ -31,7 +32,7 @@ from twosample.result import TwoSampleResult
 from twosample.sketch import Sketch
 from twosample.statistics import FeatureStatistics
 from twosample.subsets import Part, chosen_subsets, make_parts, multiples_of
-from twosample.threads import one_thread
+from twosample.threads import in_order, one_thread
 from twosample.words import columns_in_words
 
 __all__ = ["Plan", "make_plan"]
@@ -172,11 +173,16 @@ class Plan(Record):
         FeatureStatistics
             To be merged with those of other rows (`merge`), saved (`save`), or tested.
         """
-        samples = Samples.of_part(
-            x, y, self.columns, self.kept, self.view, paired=self.paired, nan_policy=self.nan_policy
-        )
+        how: dict[str, Any] = {"paired": self.paired, "nan_policy": self.nan_policy}
+        if not are_blocks(x, y):
+            samples = Samples.of_part(x, y, self.columns, self.kept, self.view, **how)
+            with one_thread():
+                return self.collect(samples)
+        nothing = Samples.of_part(None, None, self.columns, self.kept, self.view, **how)
         with one_thread():
-            return self.collect(samples)
+            return self.collect_parts(
+                chain([nothing], Samples.of_parts(x, y, self.columns, self.kept, self.view, **how))
+            )
 
     def collect(
         self,
@@ -199,24 +205,54 @@ class Plan(Record):
         lengthscales = self.lengthscales
         if known is not None:
             lengthscales = np.setdiff1d(lengthscales, known.lengthscales)
-        tick = None if counter is None else (lambda rows: counter(rows * len(lengthscales)))
-        if self.model.takes_differences_alone(self.paired):
-            pairs = local.pair_moments(self.features, samples.x, samples.y, lengthscales, tick=tick, halves=False)
-            new = FeatureStatistics(lengthscales, None, None, pairs.differences, plan=self.key)
-        else:
-            x, y = local.sample_moments(self.features, (samples.x, samples.y), lengthscales, tick)
-            new = FeatureStatistics(lengthscales, x, y, plan=self.key)
+        new = self.collect_at(samples, lengthscales, counter)
         if known is not None:
             return replace(known.with_lengthscales(new), plan=self.key)
+        engine = engines.of(samples.x)
         if self.ranks is not None:
-            columns = [local.column_moments(self.ranks, rows) for rows in (samples.x, samples.y)]
-            of_pairs = local.column_moments(self.ranks, samples.x, samples.y) if self.paired else None
+            columns = [engine.column_moments(self.ranks, rows) for rows in (samples.x, samples.y)]
+            of_pairs = engine.column_moments(self.ranks, samples.x, samples.y) if self.paired else None
             new = replace(new, columns_x=columns[0], columns_y=columns[1], columns_differences=of_pairs)
         if parts:
             collected = tuple(self.statistics_of(samples, part) for part in range(len(self.parts)))
             new = replace(new, parts=collected)
-        sketches = Sketch.of(samples.x), Sketch.of(samples.y)
-        return replace(new, sketch_x=sketches[0], sketch_y=sketches[1], notes=samples.notes)
+        if isinstance(samples.x, np.ndarray):  # rows on a device stay there
+            new = replace(new, sketch_x=Sketch.of(samples.x), sketch_y=Sketch.of(samples.y))
+        return replace(new, notes=samples.notes)
+
+    def collect_parts(
+        self,
+        parts: Iterable[Samples],
+        counter: WorkCounter | None = None,
+        known: FeatureStatistics | None = None,
+    ) -> FeatureStatistics:
+        """The same of samples in parts, on all cores, each of which has one part in memory; counts rows."""
+        missing: Array | None = None
+        if known is not None and self.lengthscales is not None:
+            missing = np.setdiff1d(self.lengthscales, known.lengthscales)
+
+        def of_part(samples: Samples) -> FeatureStatistics:
+            return self.collect(samples) if missing is None else self.collect_at(samples, missing)
+
+        total: FeatureStatistics | None = None
+        for found in in_order(of_part, parts, as_they_come=True):
+            total = found if total is None else total.merge(found)
+            if counter is not None:
+                counter(found.n_x + found.n_y)
+        assert total is not None
+        return total if known is None else replace(known.with_lengthscales(total), plan=self.key)
+
+    def collect_at(
+        self, samples: Samples, lengthscales: Array, counter: WorkCounter | None = None
+    ) -> FeatureStatistics:
+        """Statistics of checked samples for the test of all columns at these lengthscales, and nothing else."""
+        engine = engines.of(samples.x)
+        tick = None if counter is None else (lambda rows: counter(rows * len(lengthscales)))
+        if self.model.takes_differences_alone(self.paired):
+            pairs = engine.pair_moments(self.features, samples.x, samples.y, lengthscales, tick=tick, halves=False)
+            return FeatureStatistics(lengthscales, None, None, pairs.differences, plan=self.key)
+        x, y = engine.sample_moments(self.features, (samples.x, samples.y), lengthscales, tick)
+        return FeatureStatistics(lengthscales, x, y, plan=self.key)
 
     def features_of(self, part: int) -> StackFeatures:
         """From rows to features, for a stack of tests."""
@@ -230,8 +266,8 @@ class Plan(Record):
         """Statistics of checked samples for some tests of a stack."""
         features = self.features_of(part).select(tests)
         paired = self.model.takes_differences_alone(self.paired)
-        moments = local.stack_moments(features, samples.x, samples.y, paired=paired)
-        return FeatureStatistics(features.lengthscales, *moments, plan=self.key)
+        x, y, differences = engines.of(samples.x).stack_moments(features, samples.x, samples.y, paired=paired)
+        return FeatureStatistics(features.lengthscales, x, y, differences, plan=self.key)
 
     def test(
         self, statistics: FeatureStatistics, *, prior_odds: float = 1.0, keep_rows: bool = False

@@ -139,8 +139,9 @@ class _Bar:
         self._drawn, self._shown = now, True
         share = min(max(share, 0.0), 1.0)
         filled = int(_WIDTH * share)
-        left = (now - self._started) * (1.0 - share) / share if share > 0 else 0.0
-        line = f"{_LABEL} [{'#' * filled}{'-' * (_WIDTH - filled)}] {share:4.0%}  {_clock(left)} left  {words}".rstrip()
+        left = f"{_clock((now - self._started) * (1.0 - share) / share)} left" if share > 0 else ""
+        parts = (f"{_LABEL} [{'#' * filled}{'-' * (_WIDTH - filled)}] {share:4.0%}", left, words)
+        line = "  ".join(part for part in parts if part)
         import shutil
 
         sys.stderr.write(f"\r\x1b[2K{line[: shutil.get_terminal_size().columns - 1]}")

@@ -329,7 +329,8 @@ class TwoSampleResult(BayesFactor):
         if look is None:
             raise InputError(
                 "robustness: this result has no data to look at again",
-                remedy="call it on what test returned, before it is written, copied to another process or changed",
+                remedy="call it on what test returned, before it is written, copied to another process or changed; of "
+                "rows that were too many to keep, test a sample",
             )
         found: Robustness = look(progress=progress)
         return found

@@ -12,7 +12,7 @@ from twosample.arrays import Array
 from twosample.data import row_hashes
 from twosample.records import Comparable
 
-__all__ = ["Sketch"]
+__all__ = ["Sketch", "mixed"]
 
 
 # One column gets more, as its density is drawn from them.
@@ -65,8 +65,8 @@ class Sketch(Comparable):
         earlier = np.arange(len(rows)) - np.repeat(starts, np.diff(np.append(starts, len(rows))))
         if len(starts) < len(rows):
             # Other parts are likely to hold the same rows, and are to choose other ones of them.
-            ordered = ordered ^ _mixed(hashes.sum(keepdims=True), np.zeros(1, dtype=np.uint64))
-        return _smallest(rows, order, _mixed(ordered, earlier.astype(np.uint64)))
+            ordered = ordered ^ mixed(hashes.sum(keepdims=True), np.zeros(1, dtype=np.uint64))
+        return _smallest(rows, order, mixed(ordered, earlier.astype(np.uint64)))
 
     def merge(self, other: Sketch) -> Sketch:
         """The sketch of both sets of rows together."""
@@ -88,10 +88,16 @@ def _smallest(rows: Array, places: NDArray[np.intp], priorities: NDArray[np.uint
     return Sketch(rows[places[order]], priorities[order])
 
 
-def _mixed(hashes: NDArray[np.uint64], earlier: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """One hash of two whole numbers."""
-    mixed = hashes ^ (earlier * np.uint64(0x9E3779B97F4A7C15))
+def mixed(hashes: NDArray[np.uint64], earlier: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """One hash of two whole numbers; of zero and 1, 2, ... it is the sequence of SplitMix64.
+
+    Examples
+    --------
+    >>> int(mixed(np.zeros(1, dtype=np.uint64), np.ones(1, dtype=np.uint64))[0]) == 0xE220A8397B1DCDAF
+    True
+    """
+    state = hashes ^ (earlier * np.uint64(0x9E3779B97F4A7C15))
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed ^= mixed >> np.uint64(shift)
-        mixed *= np.uint64(factor)
-    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+        state ^= state >> np.uint64(shift)
+        state *= np.uint64(factor)
+    return np.asarray(state ^ (state >> np.uint64(31)))

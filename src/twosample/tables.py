@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from twosample.data import Choice
+from twosample.data import Blocks, Choice
 from twosample.data.two_tables import row_labels
 from twosample.files.reading import quoted
 
@@ -27,7 +27,7 @@ class Given(NamedTuple):
     Attributes
     ----------
     x, y
-        Two tables; or one that holds all rows, and None.
+        Two tables, in blocks where they may be larger than memory; or one that holds all rows, and None.
     choice
         What to say of them: `by`, `groups`, `columns` and `drop`.
     names
@@ -38,8 +38,8 @@ class Given(NamedTuple):
         How many groups there are.
     """
 
-    x: pl.DataFrame
-    y: pl.DataFrame | None
+    x: pl.DataFrame | Blocks
+    y: pl.DataFrame | Blocks | None
     choice: dict[str, Any]
     names: tuple[str, str]
     notes: tuple[str, ...]

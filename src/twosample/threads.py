@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
@@ -23,26 +26,59 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_order(work: Callable[[_Task], _Answer], tasks: Iterable[_Task]) -> Iterator[_Answer]:
+def in_order(
+    work: Callable[[_Task], _Answer], tasks: Iterable[_Task], *, as_they_come: bool = False
+) -> Iterator[_Answer]:
     """What `work` makes of each task, in their order; on all cores where there are several tasks.
 
     Threads of its own have the context of the caller, so that their warnings are collected where the caller's are.
+    With `as_they_come` a task is taken only when a core is free for it, so that no more of them are in memory; what
+    `work` itself would spread over cores then stays on its own.
 
     Examples
     --------
     >>> list(in_order(abs, [-3, 2, -1]))
     [3, 2, 1]
     """
+    if as_they_come:
+        yield from _as_they_come(work, tasks)
+        return
     tasks = list(tasks)
-    if len(tasks) == 1:
-        yield work(tasks[0])
+    if len(tasks) == 1 or getattr(_this_thread, "is_one_of_many", False):
+        yield from map(work, tasks)
         return
     from concurrent.futures import ThreadPoolExecutor
-    from contextvars import copy_context
 
-    contexts = [copy_context() for _ in tasks]
     with ThreadPoolExecutor(max(1, min(len(tasks), cores()))) as pool:
+        contexts = [copy_context() for _ in tasks]
         yield from pool.map(lambda context, task: context.run(work, task), contexts, tasks)
+
+
+_this_thread = threading.local()
+
+
+def _as_they_come(work: Callable[[_Task], _Answer], tasks: Iterable[_Task]) -> Iterator[_Answer]:
+    if cores() == 1:
+        yield from map(work, tasks)
+        return
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    def begin() -> None:
+        _this_thread.is_one_of_many = True
+
+    running: deque[Future[_Answer]] = deque()
+    with ThreadPoolExecutor(cores(), initializer=begin) as pool:
+        try:
+            for task in tasks:
+                running.append(pool.submit(copy_context().run, work, task))
+                del task  # it is the worker's alone
+                if len(running) > cores():
+                    yield running.popleft().result()
+            while running:
+                yield running.popleft().result()
+        finally:
+            for future in running:
+                future.cancel()
 
 
 @contextmanager

@@ -33,6 +33,7 @@ from twosample.cli.options import (
     rope_option,
     sample_options,
     seed_option,
+    stream_option,
     subsets_option,
     tolerance_option,
 )
@@ -190,6 +191,7 @@ Examples:
   twosample test a.csv b.csv --rope 0.55             also whether there is a difference that matters
   twosample test a.csv b.csv --plot answer.pdf --json answer.json
   twosample test a.csv b.csv --report answer.html    a page to send round
+  twosample test big_a.parquet big_b.parquet         larger than memory, read block by block
 """
 
 
@@ -210,10 +212,12 @@ Examples:
 @path_option("--plot", "plot_path", help="Write a picture: .png, .pdf or .svg.")
 @report_option
 @quiet_option
+@stream_option
 @reading_options
 def test(
     source: Source,
     reference: str | None,
+    stream: bool | None,
     json_path: Path | None,
     plot_path: Path | None,
     report_path: Path | None,
@@ -228,8 +232,12 @@ def test(
     check_outputs(source.files, json_path, {"--plot": plot_path}, report=report_path)
     if reference is not None and (source.by is None or source.groups is not None):
         raise InputError("--reference: needs --by COLUMN, one of whose values it is, and no --groups")
+    if stream is None and (reference is not None or options["permutations"] or options["model"] != "adaptive"):
+        stream = False  # these need all rows in memory
+    if stream and reference is not None:
+        raise InputError("--reference: needs all rows in memory; leave --stream out")
     with notes():
-        given = source.read(options["nan_policy"], several=True)
+        given = source.read(options["nan_policy"], several=True, stream=stream)
     if given.groups > 2 or reference is not None:
         pages = {"--plot": plot_path, "--report": report_path}
         _test_groups(given, reference, json_path, pages, quiet, rng=seed, **options)

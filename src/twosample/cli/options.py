@@ -32,6 +32,7 @@ __all__ = [
     "rope_option",
     "sample_options",
     "seed_option",
+    "stream_option",
     "subsets_option",
     "tolerance_option",
 ]
@@ -179,6 +180,11 @@ keep_rows_option = click.option(
     "--keep-rows",
     is_flag=True,
     help="Let --json, --plot and --report have some rows of the data, not only counts and densities.",
+)
+stream_option = click.option(
+    "--stream/--no-stream",
+    default=None,
+    help="Read Parquet files block by block, or whole [by block beyond 4 million values, where that can be].",
 )
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print one line: P(different | data) and log BF10.")
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from twosample.cli.messages import refusals
-from twosample.data import Choice
-from twosample.data.two_tables import read_two
+from twosample.data import Blocks, Choice
+from twosample.data.choosing import Labels
+from twosample.data.two_tables import read_two, row_labels
 from twosample.errors import DuplicateRowsWarning, InputError, warn
 from twosample.files.reading import Reading, quoted
 from twosample.tables import Given, split_table, two_files
@@ -16,7 +17,12 @@ from twosample.tables import Given, split_table, two_files
 if TYPE_CHECKING:
     import polars as pl
 
+    from twosample.files.streams import Parquet
+
 __all__ = ["Source", "two_tables"]
+
+# Parquet files with more values are read in blocks.
+_MANY_VALUES = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,9 @@ class Source:
     drop: tuple[str, ...] | None
     reading: Reading
 
-    def read(self, nan_policy: Literal["raise", "omit"], *, several: bool = False) -> Given:
+    def read(
+        self, nan_policy: Literal["raise", "omit"], *, several: bool = False, stream: bool | None = False
+    ) -> Given:
         """Read the tables; a cell without a number where one is needed is refused, or left out with a note.
 
         Parameters
@@ -53,22 +61,73 @@ class Source:
             Which of the two.
         several
             Whether there may be more than two groups.
+        stream
+            Whether Parquet files are left to be read in blocks; None where they are large.
         """
         from twosample.files.table import read_table
 
         said: dict[str, Any] = {"columns": self.columns, "drop": self.drop, "nan_policy": nan_policy}
+        if self.by is None:
+            _check_two(self.files, self.groups)
+        elif len(self.files) != 1:
+            raise InputError(f"--by: needs one file, not {len(self.files)}")
+        streamed = self._streamed(stream)
         if self.by is not None:
-            if len(self.files) != 1:
-                raise InputError(f"--by: needs one file, not {len(self.files)}")
+            if streamed is not None and streamed[0] is not None:
+                in_blocks = self._split_in_blocks(streamed[0], several and stream is None)
+                if in_blocks is not None:
+                    return in_blocks
             table = read_table(self.files[0], self.reading)
             with refusals((str(self.files[0]),)):
                 return split_table(table, self.by, self.groups, several=several, **said)
-        _check_two(self.files, self.groups)
-        x, y = (read_table(path, self.reading) for path in self.files)
         same = self.files[0].name == self.files[1].name
         first, second = (str(path) if same else path.name for path in self.files)
+        if streamed is not None:
+            x, y = (
+                read_table(path, self.reading).frame if table is None else _in_blocks(table)
+                for path, table in zip(self.files, streamed, strict=True)
+            )
+            return Given(x, y, self._chosen(), (first, second), ())
+        x_table, y_table = (read_table(path, self.reading) for path in self.files)
         with refusals((first, second)):
-            return two_files(x, y, (first, second), **said)
+            return two_files(x_table, y_table, (first, second), **said)
+
+    def _chosen(self) -> dict[str, Any]:
+        given = {"by": self.by, "columns": self.columns, "drop": self.drop}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def _streamed(self, stream: bool | None) -> list[Parquet | None] | None:
+        """The files that are to be read in blocks."""
+        if stream is False:
+            return None
+        from twosample.files.streams import Parquet
+
+        found = [None if str(path) == "-" else Parquet.at(path) for path in self.files]
+        if stream is None:
+            values = sum(table.height * len(table.schema) for table in found if table is not None)
+            return found if values > _MANY_VALUES else None
+        for path, table in zip(self.files, found, strict=True):
+            if table is None:
+                raise InputError(f"--stream: {quoted(path)} is not a Parquet file", remedy="save it as one")
+        return found
+
+    def _split_in_blocks(self, table: Parquet, several: bool) -> Given | None:
+        """One file, in blocks, that a column splits; None where `several` groups are to be read whole."""
+        import polars as pl
+
+        assert self.by is not None
+        choice = self._chosen()
+        with refusals((str(self.files[0]),)):
+            pair = Choice.of(self.by, self.groups).groups
+            row_labels(pl.DataFrame(schema=table.schema), self.by)  # refuses a column that is not there
+            found = table.groups(self.by).drop_nulls(self.by)
+            counts = dict(zip(row_labels(found, self.by).counts, found[:, 1].to_list(), strict=False))
+            if several and pair is None and len(counts) > 2:
+                return None
+            names = Labels.counted(counts, f"column {self.by!r}").two(pair)
+        if pair is not None:
+            choice["groups"] = pair
+        return Given(_in_blocks(table), None, choice, names, ())
 
 
 def two_tables(given: Given) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -91,3 +150,7 @@ def _check_two(files: tuple[Path, ...], groups: tuple[str, ...] | None) -> None:
         raise InputError("standard input can be only one of the two files")
     if all(path.is_file() for path in files) and files[0].samefile(files[1]):
         warn(DuplicateRowsWarning(f"{quoted(files[0])} and {quoted(files[1])} are the same file."))
+
+
+def _in_blocks(table: Parquet) -> Blocks:
+    return Blocks(table.blocks, by_caller=False, takes_columns=True)

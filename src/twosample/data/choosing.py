@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -143,8 +143,21 @@ class Labels:
                     ) from None
                 places.setdefault(text, []).append(self.count)
             self.count += 1
-        self._places = places
+        self._places: Mapping[str, Sequence[int]] = places
         self._what = what
+
+    @classmethod
+    def counted(cls, counts: dict[str, int], what: str = "by") -> Labels:
+        """Groups of which only the numbers of rows are known.
+
+        Examples
+        --------
+        >>> Labels.counted({"a": 3, "b": 2}).two(None)
+        ('a', 'b')
+        """
+        labels = cls((), what)
+        labels._places = {group: range(count) for group, count in counts.items()}
+        return labels
 
     @property
     def counts(self) -> dict[str, int]:

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from twosample.arrays import namespace, to_numpy
+from twosample.data.blocks import Blocks
 from twosample.data.cells import COMPLEX, MIXED, OTHER, TEXT, TIMES, Cells, from_objects, from_times
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut
 from twosample.data.frame_columns import cells_of_series, together
@@ -94,7 +96,7 @@ def check_finite(
         )
 
 
-def finite_rows(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+def finite_rows(rows: Any) -> NDArray[np.bool_]:
     """Which rows have no missing or infinite value.
 
     Examples
@@ -102,6 +104,9 @@ def finite_rows(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
     >>> finite_rows(np.array([[0.0, 1.0], [np.nan, 2.0]]))
     array([ True, False])
     """
+    if not isinstance(rows, np.ndarray):  # on a device
+        xp = namespace(rows)
+        return np.asarray(to_numpy(xp.all(xp.isfinite(rows), axis=1)))
     complete = np.empty(len(rows), dtype=bool)
     for start in range(0, len(rows), _BLOCK_ROWS):
         block = slice(start, start + _BLOCK_ROWS)
@@ -208,6 +213,12 @@ def _frame_or_array(values: Any, name: str) -> Any:
         return values
     if isinstance(values, list | tuple | range):
         return _from_sequence(values, name)
+    if isinstance(values, Blocks):
+        raise InputTypeError(
+            f"{name} is in blocks, which only test, plan and the statistics of a plan take",
+            argument=name,
+            remedy="pass the rows, or a sample of them",
+        )
     if isinstance(values, int | float | complex | np.generic):
         return np.asarray(values)
     if _is_sparse(values):
@@ -216,7 +227,7 @@ def _frame_or_array(values: Any, name: str) -> Any:
     import array_api_compat
 
     if array_api_compat.is_array_api_obj(values):
-        return _to_host(values)
+        return to_numpy(values)
 
     import narwhals as nw
 
@@ -228,6 +239,8 @@ def _frame_or_array(values: Any, name: str) -> Any:
         native = native.collect()
     if isinstance(native, nw.DataFrame | nw.Series):
         return native
+    if hasattr(values, "get_fragments") and hasattr(values, "to_table"):  # a dataset of Arrow
+        return _frame_or_array(values.to_table(), name)
     if hasattr(values, "__array__"):
         return np.asarray(values)
     raise InputTypeError(
@@ -337,18 +350,6 @@ def _shortened(value: object) -> str:
 
 def _two_of_a_name(name: str) -> InputError:
     return InputError(f"{name} has two columns of the same name", argument=name, remedy="rename one")
-
-
-def _to_host(values: Any) -> NDArray[Any]:
-    import array_api_compat
-
-    if array_api_compat.is_torch_array(values):
-        values = values.detach().cpu()
-        # NumPy has no bfloat16; a float64 tensor is left where it is.
-        return np.asarray(values.double() if values.is_floating_point() else values)
-    if array_api_compat.is_cupy_array(values):
-        return np.asarray(values.get())
-    return np.asarray(values)
 
 
 def _from_frame(frame: Any, name: str, choice: Choice) -> Table:

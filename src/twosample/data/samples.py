@@ -1,5 +1,6 @@
 """The one validator: two samples of any kind become two finite float64 arrays with a pooled center and scale."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -7,15 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twosample.arguments import flag_of, is_one_of
+from twosample.data.blocks import Block
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut, some
 from twosample.data.copies import Copies, find_copies
 from twosample.data.order import serial_dependence
+from twosample.data.parts import Pass, Sources
 from twosample.data.reading import check_finite, finite_rows, read
+from twosample.data.sizes import check_left, check_pairs, check_sizes, dropped_in_words
 from twosample.data.two_tables import TwoTables, read_one, read_two
 from twosample.data.views import Limits, View, given_scale
 from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, Setting, warn
 
-__all__ = ["Samples", "read_columns"]
+__all__ = ["Samples", "check_policy", "read_columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,9 +164,9 @@ class Samples:
         array([[-1.5, -1. ],
                [ 0.5,  2. ]])
         """
-        _check_policy(nan_policy)
+        check_policy(nan_policy)
         two = read_two(x, y, choice)
-        samples = cls._checked(two.x, two.y, two.columns, flag_of(paired, "paired"), scale, nan_policy)
+        samples = cls.checked(two.x, two.y, two.columns, flag_of(paired, "paired"), scale, nan_policy)
         constant = (name for name, kept in zip(two.columns, samples.kept, strict=True) if not kept)
         samples = replace(
             samples,
@@ -189,7 +193,7 @@ class Samples:
         >>> Samples.from_pilot([1.0, 2.0, 3.0, 4.0, 9.0]).center
         array([3.])
         """
-        _check_policy(nan_policy)
+        check_policy(nan_policy)
         table, notes = read_one(pilot, choice)
         columns = table.columns or tuple(map(str, range(table.rows.shape[1])))
         rows = table.rows[finite_rows(table.rows)]
@@ -205,7 +209,7 @@ class Samples:
             note = f"Dropped {dropped} of {len(table.rows)} rows of the pilot with a missing or infinite value."
             warn(DroppedDataWarning(note, argument="x"))
         ordered = rows[np.lexsort(rows.T[::-1])]  # so that both have whatever values there are
-        samples = cls._checked(ordered[::2], ordered[1::2], columns, False, scale, nan_policy, look=False)
+        samples = cls.checked(ordered[::2], ordered[1::2], columns, False, scale, nan_policy, look=False)
         return replace(
             samples,
             paired=flag_of(paired, "paired"),
@@ -214,7 +218,7 @@ class Samples:
         )
 
     @classmethod
-    def _checked(
+    def checked(
         cls,
         x_rows: NDArray[np.float64],
         y_rows: NDArray[np.float64],
@@ -224,8 +228,8 @@ class Samples:
         nan_policy: Literal["raise", "omit"],
         look: bool = True,
     ) -> "Samples":
-        """The samples; `look` says whether to look at how rows repeat and follow each other."""
-        _check_sizes(x_rows, y_rows, paired)
+        """The samples from rows as read; `look` says whether to look at how rows repeat and follow each other."""
+        check_sizes(len(x_rows), len(y_rows), paired)
         divisors = given_scale(scale, len(columns))
 
         dropped_rows: tuple[str, ...] = ()
@@ -283,7 +287,7 @@ class Samples:
         """
         keep_x, keep_y = (slice(None), slice(None)) if self.copies is None else self.copies.kept()
         scale = scale if isinstance(scale, str) else self.scale
-        fewer = self._checked(self.x[keep_x], self.y[keep_y], self.columns, self.paired, scale, "raise", look=False)
+        fewer = self.checked(self.x[keep_x], self.y[keep_y], self.columns, self.paired, scale, "raise", look=False)
         kept = self.kept.copy()
         kept[self.kept] = fewer.kept
         return replace(fewer, kept=kept)
@@ -311,7 +315,8 @@ class Samples:
         (1, 0)
         """
         x_rows, y_rows = (_columns_of(values, name, columns, kept) for values, name in ((x, "x"), (y, "y")))
-        _check_pairs(x_rows, y_rows, paired)
+        if paired:
+            check_pairs(len(x_rows), len(y_rows))
         notes: tuple[str, ...] = ()
         if not (finite_rows(x_rows).all() and finite_rows(y_rows).all()):
             _check_finite(x_rows, y_rows, columns, nan_policy)
@@ -319,6 +324,28 @@ class Samples:
             warn(DroppedDataWarning(note, argument="x and y"))
             notes = (note,)
         return cls(x_rows, y_rows, columns, view, kept, paired, notes)
+
+    @classmethod
+    def of_parts(
+        cls,
+        x: object,
+        y: object,
+        columns: tuple[str, ...],
+        kept: NDArray[np.bool_],
+        view: View,
+        *,
+        paired: bool,
+        nan_policy: Literal["raise", "omit"],
+    ) -> Iterator["Samples"]:
+        """The same of rows that are read block by block, one part after the other; warns of what was left out."""
+        sources = Sources.of(x, y, EVERYTHING, paired=paired, nan_policy=nan_policy)
+        rows = Pass(sources, _OfPlan(columns, kept))
+        for x_rows, y_rows in rows:
+            yield cls(x_rows, y_rows, columns, view, kept, paired, ())
+        if rows.note is not None:
+            warn(DroppedDataWarning(rows.note, argument="x and y"))
+            nothing = np.empty((0, len(columns)))
+            yield cls(nothing, nothing, columns, view, kept, paired, (rows.note,))
 
     def standardize(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ``(rows - center) / scale`` for rows of shape (m, D) in the units of the data.
@@ -330,6 +357,17 @@ class Samples:
                [2.]])
         """
         return self.view.apply(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _OfPlan:
+    """Reads the columns of a plan from blocks."""
+
+    columns: tuple[str, ...]
+    kept: NDArray[np.bool_]
+
+    def rows(self, block: Block, sample: int) -> NDArray[np.float64]:
+        return _columns_of(block.values, "xy"[sample], self.columns, self.kept)
 
 
 def read_columns(
@@ -360,10 +398,10 @@ def read_columns(
     (array([[ 1.,  2.],
            [ 3., nan]]), ('0', '1'))
     """
-    _check_policy(nan_policy)
+    check_policy(nan_policy)
     tables = read_two(x, y, choice)
     x_rows, y_rows, columns = tables[:3]
-    _check_sizes(x_rows, y_rows, paired)
+    check_sizes(len(x_rows), len(y_rows), paired)
     limits = Limits.of(x_rows, y_rows)
     if not limits.finite():
         _check_finite(x_rows, y_rows, columns, nan_policy)
@@ -411,25 +449,10 @@ def _is_empty(values: Any) -> bool:
         return False
 
 
-def _check_policy(nan_policy: str) -> None:
+def check_policy(nan_policy: str) -> None:
+    """Refuse what is not one of the policies for missing values."""
     if not is_one_of(nan_policy, ("raise", "omit")):
         raise InputError(f'nan_policy must be "raise" or "omit", not {nan_policy!r}', argument="nan_policy")
-
-
-def _check_sizes(x: NDArray[np.float64], y: NDArray[np.float64], paired: bool) -> None:
-    for name, rows in (("x", x), ("y", y)):
-        if len(rows) < 2:
-            raise InputError(f"{name} has {len(rows)} row", argument=name, remedy="pass at least 2")
-    _check_pairs(x, y, paired)
-
-
-def _check_pairs(x: NDArray[np.float64], y: NDArray[np.float64], paired: bool) -> None:
-    if paired and len(x) != len(y):
-        raise InputError(
-            f"x has {len(x)} rows and y has {len(y)}",
-            argument="x",
-            remedy=(Setting("paired", True), " needs one row of y for each row of x"),
-        )
 
 
 def _check_finite(
@@ -447,17 +470,6 @@ def _omit(
     keep_x, keep_y = finite_rows(x), finite_rows(y)
     if paired:
         keep_x = keep_y = keep_x & keep_y
-    for name, keep in (("x", keep_x), ("y", keep_y)):
-        if np.count_nonzero(keep) < fewest:
-            raise InputError(
-                f"{name} has fewer than {fewest} rows left after dropping {np.sum(~keep)} of {len(keep)} "
-                "with a missing or infinite value",
-                argument=name,
-                remedy="drop the columns that are mostly missing instead",
-            )
-    what = (
-        f"{np.sum(~keep_x)} of {len(x)} pairs"
-        if paired
-        else f"{np.sum(~keep_x)} of {len(x)} rows of x and {np.sum(~keep_y)} of {len(y)} rows of y"
-    )
-    return x[keep_x], y[keep_y], f"Dropped {what} with a missing or infinite value."
+    dropped = int(np.sum(~keep_x)), int(np.sum(~keep_y))
+    check_left((len(x), len(y)), dropped, fewest)
+    return x[keep_x], y[keep_y], dropped_in_words((len(x), len(y)), dropped, paired)

@@ -21,7 +21,16 @@ from twosample.errors import (
     warn,
 )
 
-__all__ = ["TwoTables", "align", "read_groups", "read_one", "read_two", "row_labels"]
+__all__ = [
+    "TwoTables",
+    "align",
+    "no_second_sample",
+    "read_groups",
+    "read_one",
+    "read_two",
+    "row_labels",
+    "without_label",
+]
 
 
 class TwoTables(NamedTuple):
@@ -69,9 +78,7 @@ def read_two(x: object, y: object, choice: Choice = EVERYTHING) -> TwoTables:
     names = ("x", "y")
     if choice.by is None:
         if y is None:
-            raise InputTypeError(
-                "y: there is no second sample", argument="y", remedy="pass one, or split x by a column with by"
-            )
+            raise no_second_sample()
         tables = read(x, "x", choice), read(y, "y", choice)
     else:
         if y is not None:
@@ -87,7 +94,7 @@ def read_two(x: object, y: object, choice: Choice = EVERYTHING) -> TwoTables:
     _same_kind(tables)
     warnings += _about(left_out, times)
     named = columns if any(table.columns is not None for table in tables) else None
-    warnings += _about_identifiers([columns[place] for place in identifiers(x_rows, y_rows, named)])
+    warnings += about_identifiers([columns[place] for place in identifiers(x_rows, y_rows, named)])
     for warning in warnings:
         warn(warning)
     return TwoTables(x_rows, y_rows, columns, names, left_out, _notes(warnings))
@@ -194,9 +201,21 @@ def _read_labelled(x: Any, choice: Choice) -> tuple[Table, Labels, list[TwoSampl
         )
     if not labels.missing:
         return table, labels, []
+    return table, labels, [without_label(labels.missing, choice)]
+
+
+def no_second_sample() -> InputTypeError:
+    """The refusal of a sample alone."""
+    return InputTypeError(
+        "y: there is no second sample", argument="y", remedy="pass one, or split x by a column with by"
+    )
+
+
+def without_label(count: int, choice: Choice) -> DroppedDataWarning:
+    """The warning that so many rows belong to no group."""
     where = f"a value in column {choice.by_column!r}" if choice.by_column is not None else "a label"
-    rows = "1 row" if labels.missing == 1 else f"{labels.missing} rows"
-    return table, labels, [DroppedDataWarning(f"Left out {rows} without {where}.", argument="by")]
+    rows = "1 row" if count == 1 else f"{count} rows"
+    return DroppedDataWarning(f"Left out {rows} without {where}.", argument="by")
 
 
 def _same_kind(tables: tuple[Table, Table]) -> None:
@@ -243,7 +262,8 @@ def _about(left_out: tuple[LeftOut, ...], times: tuple[str, ...]) -> list[TwoSam
     return warnings
 
 
-def _about_identifiers(columns: list[str]) -> list[TwoSampleWarning]:
+def about_identifiers(columns: list[str]) -> list[TwoSampleWarning]:
+    """What to say of columns that look like identifiers."""
     if not columns:
         return []
     one = len(columns) == 1

@@ -10,6 +10,8 @@ import lzma
 import sys
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePath
 
 import numpy as np
@@ -21,7 +23,7 @@ from twosample.files.header import kind_of_first_line
 from twosample.files.reading import Reading, quoted
 from twosample.files.text import named, read_text
 
-__all__ = ["read_grid"]
+__all__ = ["check_schema", "damage", "parquet_parts", "read_grid"]
 
 _PARQUET, _ARROW, _ARROW_STREAM, _FEATHER_1 = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"
 _ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
@@ -50,6 +52,28 @@ def read_grid(source: Path | str | tuple[str, bytes], how: Reading) -> tuple[str
     name = str(path)
     if name == "-":
         return "standard input", _from_bytes(sys.stdin.buffer.read(), "standard input", how)
+    parts = parquet_parts(path)
+    if parts == [path]:
+        return name, _rows(pl.read_parquet(path, glob=False))
+    if parts is not None:
+        return name, _parts(parts, name)
+    if path.is_file():
+        with path.open("rb") as file:
+            start = file.read(len(_ARROW))
+        if start == _ARROW:
+            return name, _rows(pl.read_ipc(path))
+    return name, _from_bytes(path.read_bytes(), name, how)
+
+
+def parquet_parts(path: Path) -> list[Path] | None:
+    """The Parquet files that a path means: itself, or those in a folder or of a pattern; None where it is another file.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    name = str(path)
     if path.is_dir():
         parts = sorted(
             part
@@ -60,19 +84,15 @@ def read_grid(source: Path | str | tuple[str, bytes], how: Reading) -> tuple[str
         )
         if not parts:
             raise InputError(f"{quoted(name)} is a folder without Parquet files", remedy="pass a file in it")
-        return name, _parts(parts, name)
+        return parts
     if not path.exists():
         if glob.has_magic(name):
-            return name, _pattern(name)
+            return _pattern(name)
         raise InputError(f"there is no file {quoted(name)}")
-    if path.is_file():
-        with path.open("rb") as file:
-            start = file.read(len(_ARROW))
-        if start.startswith(_PARQUET):
-            return name, _rows(pl.read_parquet(path, glob=False))
-        if start == _ARROW:
-            return name, _rows(pl.read_ipc(path))
-    return name, _from_bytes(path.read_bytes(), name, how)
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        return [path] if file.read(len(_PARQUET)) == _PARQUET else None
 
 
 def _from_bytes(content: bytes, name: str, how: Reading, depth: int = 0) -> Grid:
@@ -105,7 +125,7 @@ def _rows(frame: pl.DataFrame) -> Grid:
     return Grid(frame, np.arange(1, frame.height + 1), has_types=True)
 
 
-def _pattern(name: str) -> Grid:
+def _pattern(name: str) -> list[Path]:
     parts = [Path(part) for part in sorted(glob.glob(name, recursive=True))]
     if not parts:
         raise InputError(f"there is no file {quoted(name)}: nothing fits the pattern")
@@ -114,34 +134,47 @@ def _pattern(name: str) -> Grid:
         raise InputError(
             f"{quoted(name)}: {quoted(other)} is not a Parquet file", remedy="a pattern is for parts in Parquet files"
         )
-    return _parts(parts, name)
+    return parts
 
 
 def _parts(paths: list[Path], name: str) -> Grid:
     frames: list[pl.DataFrame] = []
     for path in paths:
-        try:
+        with damage(path, name):
             frame = pl.read_parquet(path, glob=False)
-        except (pl.exceptions.PolarsError, OSError, ValueError, pl.exceptions.PanicException):
-            size = path.stat().st_size if path.exists() else 0
-            why = "is damaged or not a Parquet file" if size else "is empty"
-            raise InputError(f"{quoted(name)}: its part {quoted(path)} {why}", remedy="mend or remove it") from None
-        first = frames[0].schema if frames else frame.schema
-        if frame.schema != first:
-            differing = [
-                column for column in {**first, **frame.schema} if first.get(column) != frame.schema.get(column)
-            ]
-            column = differing[0] if differing else next(iter(frame.schema))
-            here, there = (str(schema.get(column, "absent")) for schema in (frame.schema, first))
-            what = f"column {column!r} is {here}, not {there}" if differing else "the columns are in another order"
-            raise InputError(
-                f"{quoted(name)}: its part {quoted(path)} differs from {quoted(paths[0])}: {what}",
-                remedy="the parts must have the same columns of the same types",
-            )
+        if frames:
+            check_schema(frame.schema, frames[0].schema, path, paths[0], name)
         frames.append(frame)
     numbers = np.concatenate([np.arange(1, frame.height + 1) for frame in frames])
     parts = tuple((str(path), frame.height) for path, frame in zip(paths, frames, strict=True))
     return Grid(pl.concat(frames), numbers, parts=parts, has_types=True)
+
+
+@contextmanager
+def damage(path: Path, name: str) -> Iterator[None]:
+    """Refuse a file, or a part of a table, that cannot be read, by its name."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError, ValueError, pl.exceptions.PanicException):
+        if str(path) == name:
+            raise InputError(f"{quoted(name)} cannot be read as a table: it is damaged") from None
+        size = path.stat().st_size if path.exists() else 0
+        why = "is damaged or not a Parquet file" if size else "is empty"
+        raise InputError(f"{quoted(name)}: its part {quoted(path)} {why}", remedy="mend or remove it") from None
+
+
+def check_schema(found: pl.Schema, first: pl.Schema, path: Path, first_path: Path, name: str) -> None:
+    """Refuse a part whose columns differ from those of the first."""
+    if found == first:
+        return
+    differing = [column for column in {**first, **found} if first.get(column) != found.get(column)]
+    column = differing[0] if differing else next(iter(found))
+    here, there = (str(schema.get(column, "absent")) for schema in (found, first))
+    what = f"column {column!r} is {here}, not {there}" if differing else "the columns are in another order"
+    raise InputError(
+        f"{quoted(name)}: its part {quoted(path)} differs from {quoted(first_path)}: {what}",
+        remedy="the parts must have the same columns of the same types",
+    )
 
 
 def _is_workbook(content: bytes) -> bool:

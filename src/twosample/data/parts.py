@@ -1,0 +1,404 @@
+"""One pass over two samples in blocks: parts of even size, with the columns and the groups that are asked for."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any, Literal, NoReturn, Protocol
+
+import numpy as np
+
+from twosample.arrays import Indices, namespace, take_rows, to_numpy
+from twosample.data.blocks import Block, Blocks, as_blocks, block_rows
+from twosample.data.choosing import Choice, Labels
+from twosample.data.reading import Table, finite_rows, from_numpy, label_list, read
+from twosample.data.sizes import check_pairs, dropped_in_words
+from twosample.data.two_tables import align, row_labels
+from twosample.errors import InputError, InputTypeError, Setting
+
+__all__ = ["Layout", "Pass", "Sources", "are_blocks"]
+
+# Rows of one sample that may wait for those that they are paired with, in values.
+_MOST_WAITING = 1 << 24
+_MOST_GROUPS = 1000
+
+Stays = Callable[[Any], bool]
+
+
+class Reader(Protocol):
+    """Turns blocks of a sample into rows of the same columns."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+
+    def rows(self, block: Block, sample: int) -> Any:
+        """The rows of a block of x (0) or y (1), float64, NaN where values are missing."""
+
+
+def are_blocks(*samples: object) -> bool:
+    """Whether any of the samples is read block by block.
+
+    Examples
+    --------
+    >>> are_blocks([1.0, 2.0], Blocks(([3.0], [4.0])))
+    True
+    """
+    return any(as_blocks(sample) is not None for sample in samples)
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Which columns of the blocks are compared, as their first ones say.
+
+    Attributes
+    ----------
+    columns
+        Their names.
+    tables
+        The first block of each sample, without its rows.
+    places
+        Where the columns are among those read, of each sample.
+    choice
+        Which columns are read.
+    stays
+        Tells arrays that are not copied to NumPy.
+    """
+
+    columns: tuple[str, ...]
+    tables: tuple[Table, Table]
+    places: tuple[Indices, Indices]
+    choice: Choice
+    stays: Stays
+
+    @classmethod
+    def of(cls, blocks: tuple[Any, Any], choice: Choice, stays: Stays) -> Layout:
+        """That of the first block of each sample."""
+        tables = [
+            _without_rows(_like(block) if stays(block) else block, name, choice)
+            for block, name in zip(blocks, ("x", "y"), strict=True)
+        ]
+        choice.check_drop([table.present for table in tables])
+        numbered = [table._replace(rows=np.arange(float(table.rows.shape[1]))[np.newaxis]) for table in tables]
+        x_places, y_places, columns = align(*numbered)
+        places = x_places[0].astype(np.int64), y_places[0].astype(np.int64)
+        return cls(columns, (tables[0], tables[1]), places, choice, stays)
+
+    @property
+    def named(self) -> tuple[str, ...] | None:
+        """The names of the columns, if the data have any."""
+        return self.columns if any(table.columns is not None for table in self.tables) else None
+
+    def rows(self, block: Block, sample: int) -> Any:
+        """The rows of a block, (n, D), float64, NaN where values are missing."""
+        name, first, places = "xy"[sample], self.tables[sample], self.places[sample]
+        values = block.values
+        if self.stays(values):
+            table = _without_rows(_like(values), name, self.choice)
+            self._check(table, first, name, block)
+            xp = namespace(values)
+            used = np.array([int(column) for column in table.columns or table.present])[places]
+            rows = values[:, None] if values.ndim == 1 else values
+            if not np.array_equal(used, np.arange(rows.shape[1])):
+                rows = take_rows(rows.T, used).T
+            return xp.astype(rows, xp.float64, copy=False)
+        choice = Choice(columns=first.columns) if first.is_frame else self.choice
+        try:
+            table = read(values, name, choice)
+        except (InputError, InputTypeError) as error:
+            _blame(error, name, block)
+        self._check(table, first, name, block)
+        return table.rows if np.array_equal(places, np.arange(table.rows.shape[1])) else table.rows[:, places]
+
+    def _check(self, table: Table, first: Table, name: str, block: Block) -> None:
+        """Refuse a block that is unlike the first one."""
+        what = None
+        if table.is_frame != first.is_frame:
+            kinds = ("an array", "a data frame")
+            what = f"{kinds[table.is_frame]}, and the first one is {kinds[first.is_frame]}"
+        elif not table.is_frame and len(table.present) != len(first.present):
+            what = f"of {len(table.present)} columns, and the first one has {len(first.present)}"
+        elif table.times != first.times:
+            column = next(iter(set(table.times) ^ set(first.times)))
+            here, there = "dates or times", "numbers"
+            here, there = (here, there) if column in table.times else (there, here)
+            what = f"with {here} in column {column!r}, and the first one has {there}"
+        if what is not None:
+            raise InputError(f"{name}: {_of_block(block)} is {what}", argument=name, remedy="give all alike")
+
+
+def _like(array: Any) -> Any:
+    """An array of NumPy with the columns of another one, and no rows."""
+    return np.empty((0, *array.shape[1:]))
+
+
+def _without_rows(block: Any, name: str, choice: Choice) -> Table:
+    if isinstance(block, np.ndarray) and not len(block):
+        rows = from_numpy(block, name)
+        table = read(np.zeros((1, rows.shape[1])), name, choice)
+    else:
+        table = read(block, name, choice)
+    return table._replace(rows=np.empty((0, table.rows.shape[1])))
+
+
+def _of_block(block: Block) -> str:
+    return "a block" if block.number is None else f"block {block.number}"
+
+
+def _blame(error: InputError | InputTypeError, name: str, block: Block) -> NoReturn:
+    """The error again, with the block that it is in."""
+    message, argument, remedy = error.message, error.argument, error.remedy
+    if argument == "columns":
+        message, argument, remedy = (
+            message.removeprefix("columns: "),
+            name,
+            "every block needs the columns of the first",
+        )
+    where = "" if block.number is None else f", in block {block.number}"
+    raise type(error)(f"{message}{where}", argument=argument, remedy=remedy) from None
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """Where the rows of two samples come from.
+
+    Attributes
+    ----------
+    x, y
+        The samples; None for y where `choice.by` splits x, or x has rows of both.
+    choice
+        Which columns are compared, and what a single table is split by.
+    paired
+        Whether row i of x belongs with row i of y.
+    nan_policy
+        What to do with missing and infinite values.
+    """
+
+    x: Blocks
+    y: Blocks | None
+    choice: Choice
+    paired: bool
+    nan_policy: Literal["raise", "omit"]
+
+    @classmethod
+    def of(cls, x: object, y: object, choice: Choice, *, paired: bool, nan_policy: Literal["raise", "omit"]) -> Sources:
+        """Those of two samples of which one may be in memory, or of one table that is split."""
+        if choice.by is not None and y is not None:
+            raise InputError("by: splits x, so there must be no y", argument="by", remedy="pass one table, or no by")
+        if choice.by is not None and choice.by_column is None:
+            choice = replace(choice, by=label_list(choice.by))
+        given = _blocks(x), None if y is None else _blocks(y)
+        if choice.columns is not None and not choice.drop:
+            used = choice.columns if choice.by_column is None else (*choice.columns, choice.by_column)
+            given = given[0].only(used), None if given[1] is None else given[1].only(used)
+        return cls(*given, choice, paired, nan_policy)
+
+    def opened(self) -> list[Iterator[Block]]:
+        """Their rows, from the first on."""
+        return [source.pieces() for source in (self.x, self.y) if source is not None]
+
+
+def _blocks(values: object) -> Blocks:
+    if values is None:
+        return Blocks((), by_caller=False)
+    return as_blocks(values) or Blocks((values,), by_caller=False)
+
+
+class Pass:
+    """One pass: iterate over it for parts of the rows of x and y, (n, D) each; of pairs as many of one as of the other.
+
+    Attributes
+    ----------
+    rows
+        How many rows of each sample have been read.
+    dropped
+        How many of them were left out for a missing or infinite value.
+    unlabelled
+        How many rows belong to no group.
+    groups
+        The groups that were seen, and how many rows each has.
+    layout
+        The columns.
+    """
+
+    def __init__(self, sources: Sources, layout: Reader, opened: list[Iterator[Block]] | None = None) -> None:
+        self.rows, self.dropped = [0, 0], [0, 0]
+        self.unlabelled, self.groups = 0, dict[str, int]()
+        self.layout = layout
+        self._sources, self._labelled = sources, 0
+        self._opened = sources.opened() if opened is None else opened
+
+    @classmethod
+    def first(cls, sources: Sources, stays: Stays) -> tuple[Pass, Layout]:
+        """The first pass, whose first blocks say which columns there are."""
+        opened = sources.opened()
+        first = [next(pieces, None) for pieces in opened]
+        for block, name in zip(first, ("x", "y"), strict=False):
+            if block is None:
+                raise InputError(f"{name} is empty", argument=name, remedy="pass at least 2 rows and 1 column")
+        found = [block for block in first if block is not None]
+        layout = Layout.of((found[0].values, found[-1].values), sources.choice, stays)
+        again: list[Iterator[Block]] = [chain([block], rest) for block, rest in zip(found, opened, strict=True)]
+        return cls(sources, layout, again), layout
+
+    @property
+    def labels(self) -> Labels:
+        """The groups that were seen."""
+        column = self._sources.choice.by_column
+        return Labels.counted(self.groups, "by" if column is None else f"column {column!r}")
+
+    @property
+    def note(self) -> str | None:
+        """What to say of rows that were left out."""
+        return dropped_in_words(self.rows, self.dropped, self._sources.paired) if any(self.dropped) else None
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        """The parts; those of one sample do not depend on the other one, unless they are paired."""
+        size = block_rows(len(self.layout.columns))
+        waiting = _Waiting(), _Waiting()
+        paired = self._sources.paired
+        for sample, rows in self._pieces():
+            waiting[sample].add(rows)
+            if paired:
+                while min(map(len, waiting)) >= size:
+                    yield self._of_pairs(waiting[0].take(size), waiting[1].take(size))
+                if max(map(len, waiting)) * len(self.layout.columns) > _MOST_WAITING and self._sources.y is None:
+                    raise InputError(
+                        "by: too many rows of one group come before those of the other that they are paired with",
+                        argument="by",
+                        remedy="pass the groups as two samples",
+                    )
+                continue
+            while len(waiting[sample]) >= size:
+                yield _in_place(waiting[sample].take(size), sample)
+        if paired:
+            check_pairs(*self.rows)
+            if len(waiting[0]):
+                yield self._of_pairs(waiting[0].take(size), waiting[1].take(size))
+            return
+        for sample in (0, 1):
+            if len(waiting[sample]):
+                yield _in_place(waiting[sample].take(size), sample)
+
+    def _of_pairs(self, x: Any, y: Any) -> tuple[Any, Any]:
+        """Pairs without those that lack a value."""
+        complete = finite_rows(x) & finite_rows(y)
+        if complete.all():
+            return x, y
+        for sample in (0, 1):
+            self.dropped[sample] += int(np.count_nonzero(~complete))
+        return take_rows(x, complete), take_rows(y, complete)
+
+    def _pieces(self) -> Iterator[tuple[int, Any]]:
+        """The rows as they come, each with the sample they are of."""
+        if self._sources.y is None and self._sources.choice.by is not None:
+            for block in self._opened[0]:
+                for sample, places in self._split(block):
+                    yield sample, self._counted(block, sample, places)
+            return
+        if not self._sources.paired:
+            for sample, opened in enumerate(self._opened):
+                for block in opened:
+                    yield sample, self._counted(block, sample)
+            return
+        while True:
+            # The one that is behind; at the end of one, what is left of the other is only counted.
+            sample = int(self.rows[1] < self.rows[0])
+            following = next(self._opened[sample], None)
+            if following is None:
+                rest = self._opened[1 - sample]
+                self.rows[1 - sample] += sum(self.layout.rows(other, 1 - sample).shape[0] for other in rest)
+                return
+            yield sample, self._counted(following, sample)
+
+    def _counted(self, block: Block, sample: int, places: Indices | None = None) -> Any:
+        """The rows of a block; those that lack a value are refused or, where they are not paired, left out."""
+        rows = self.layout.rows(block, sample)
+        if places is not None:
+            rows = take_rows(rows, places)
+        self.rows[sample] += rows.shape[0]
+        complete = finite_rows(rows)
+        if complete.all():
+            return rows
+        if self._sources.nan_policy == "raise":
+            row = int(np.argmin(complete))
+            [bad] = ~np.isfinite(to_numpy(take_rows(rows, np.array([row]))))
+            where = block.first + (row if places is None else int(places[row]))
+            of_block = "" if block.number is None else f" of block {block.number}"
+            name = "xy"[sample]
+            raise InputError(
+                f"{name} has a missing or infinite value (row {where}{of_block}, column "
+                f"{self.layout.columns[int(np.argmax(bad))]!r})",
+                argument=name,
+                remedy=("remove them or pass ", Setting("nan_policy", "omit")),
+            )
+        if self._sources.paired:
+            return rows
+        self.dropped[sample] += int(np.count_nonzero(~complete))
+        return take_rows(rows, complete)
+
+    def _split(self, block: Block) -> Iterator[tuple[int, Indices]]:
+        """Which rows of a block are in which sample."""
+        choice = self._sources.choice
+        if choice.by_column is not None:
+            labels = row_labels(block.values, choice.by)
+        else:
+            assert isinstance(choice.by, list)
+            height = self.layout.rows(block, 0).shape[0]
+            labels = Labels(choice.by[self._labelled : self._labelled + height])
+            self._labelled += height
+            if labels.count < height:
+                raise InputError(
+                    f"by: has {len(choice.by)} labels for more rows", argument="by", remedy="give one for each row"
+                )
+        self.unlabelled += labels.missing
+        for group, count in labels.counts.items():
+            self.groups[group] = self.groups.get(group, 0) + count
+        if len(self.groups) > _MOST_GROUPS:
+            raise InputError(
+                f"by: there are more than {_MOST_GROUPS:,} groups",
+                argument="by",
+                remedy="choose a column of two values",
+            )
+        wanted = list(self.groups)[:2]
+        if choice.groups is not None:
+            wanted = [group if group in self.groups else group.capitalize() for group in choice.groups]
+        for sample, group in enumerate(wanted):
+            if group in labels.counts:
+                yield sample, labels.rows(group)
+
+
+class _Waiting:
+    """Rows that wait until there are enough for a part."""
+
+    def __init__(self) -> None:
+        self._pieces: deque[Any] = deque()
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, rows: Any) -> None:
+        if rows.shape[0]:
+            self._pieces.append(rows)
+            self._count += rows.shape[0]
+
+    def take(self, count: int) -> Any:
+        """The first rows, at most so many."""
+        taken, missing = [], min(count, self._count)
+        self._count -= missing
+        while missing:
+            rows = self._pieces.popleft()
+            if rows.shape[0] > missing:
+                self._pieces.appendleft(rows[missing:, ...])
+                rows = rows[:missing, ...]
+            taken.append(rows)
+            missing -= rows.shape[0]
+        return taken[0] if len(taken) == 1 else namespace(*taken).concat(taken)
+
+
+def _in_place(rows: Any, sample: int) -> tuple[Any, Any]:
+    """Rows of one sample, and none of the other."""
+    return (rows, rows[:0, ...]) if sample == 0 else (rows[:0, ...], rows)

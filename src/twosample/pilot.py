@@ -1,0 +1,176 @@
+"""A few of very many rows, chosen without a look at which sample they are in: what a plan is made from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twosample.arrays import Array, Indices, namespace, take_rows, to_numpy
+from twosample.data.views import Limits
+from twosample.sketch import mixed
+
+__all__ = ["HEAD_ROWS", "PILOT_ROWS", "Pilot", "place_hashes"]
+
+# Rows of the pilot, and values where there are many columns.
+PILOT_ROWS = 1 << 17
+_PILOT_VALUES = 1 << 23
+# Rows at the head of each sample, to see whether rows are copied or like the ones before them.
+HEAD_ROWS = 1 << 15
+_HEAD_VALUES = 1 << 20
+# Up to so many columns, the rows with the smallest and the largest value of each are in the pilot.
+_MOST_WITH_EXTREMES = 256
+_FEW_ROWS = 2000
+_MOVED_ROWS = 1 << 12
+
+
+class Pilot:
+    """Grows by parts of both samples; its memory does not.
+
+    The pilot has the rows whose place within their sample has the smallest hashes, by one hash function for both
+    samples: which sample is called x does not matter, and each row is as likely as any other. Up to `PILOT_ROWS` rows
+    it has all of them.
+
+    Attributes
+    ----------
+    counts
+        How many rows of each sample there are.
+    whole
+        Whether the pilot has all of them.
+
+    Examples
+    --------
+    >>> pilot = Pilot(1)
+    >>> pilot.add(0, np.array([[1.0], [4.0]]))
+    >>> pilot.add(1, np.array([[2.0], [9.0], [3.0]]))
+    >>> pilot.counts, pilot.whole, pilot.rows(1).ravel()
+    ([2, 3], True, array([2., 9., 3.]))
+    """
+
+    def __init__(self, n_columns: int) -> None:
+        self.counts = [0, 0]
+        self._limit = max(16, min(PILOT_ROWS, _PILOT_VALUES // max(n_columns, 1)))
+        self._head_limit = max(2, min(HEAD_ROWS, _HEAD_VALUES // max(n_columns, 1)))
+        self._below: int | None = None  # the rows kept have hashes below this; None is all
+        # Rows with their hashes, places and samples; of the room for them, so much is in use.
+        room = self._limit + max(self._limit // 4, 2 * n_columns)
+        self._rows = np.empty((room, n_columns))
+        self._hashes = np.empty(room, dtype=np.uint64)
+        self._places, self._samples = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int8)
+        self._used = 0
+        self._heads: tuple[list[Array], list[Array]] = ([], [])
+        self._lows = [np.full(n_columns, np.inf) for _ in range(2)]
+        self._highs = [np.full(n_columns, -np.inf) for _ in range(2)]
+        self._extremes = _Extremes(n_columns) if n_columns <= _MOST_WITH_EXTREMES else None
+
+    @property
+    def whole(self) -> bool:
+        """Whether it has all rows."""
+        return sum(self.counts) <= self._limit
+
+    @property
+    def limits(self) -> Limits:
+        """The smallest and largest values of all rows."""
+        return Limits(self._lows[0], self._highs[0], self._lows[1], self._highs[1])
+
+    def add(self, sample: int, rows: Any) -> None:
+        """Add the next rows (n, D) of x (0) or y (1), finite, at least one."""
+        first = self.counts[sample]
+        self.counts[sample] += rows.shape[0]
+        xp = namespace(rows)
+        self._lows[sample] = np.minimum(self._lows[sample], to_numpy(xp.min(rows, axis=0)))
+        self._highs[sample] = np.maximum(self._highs[sample], to_numpy(xp.max(rows, axis=0)))
+        if self._extremes is not None:
+            self._extremes.add(rows)
+        if first < self._head_limit:
+            self._heads[sample].append(np.array(to_numpy(rows[: min(self._head_limit - first, rows.shape[0]), ...])))
+        places = np.arange(first, first + rows.shape[0])
+        hashes = place_hashes(places)
+        while len(places):
+            if self._below is not None:
+                chosen = hashes < np.uint64(self._below)
+                if not chosen.all():
+                    hashes, places, rows = hashes[chosen], places[chosen], take_rows(rows, chosen)
+            count = min(len(places), len(self._rows) - self._used)
+            new = slice(self._used, self._used + count)
+            self._rows[new] = to_numpy(rows[:count, ...])
+            self._hashes[new], self._places[new], self._samples[new] = hashes[:count], places[:count], sample
+            self._used += count
+            hashes, places, rows = hashes[count:], places[count:], rows[count:, ...]
+            if len(places):
+                self._thin_out()
+
+    def _thin_out(self) -> None:
+        """Keep the rows with the smallest hashes; of two with the same one, both or none."""
+        if self._used <= self._limit:
+            return
+        hashes = self._hashes[: self._used]
+        self._below = int(np.partition(hashes, self._limit)[self._limit])
+        chosen = hashes < np.uint64(self._below)
+        self._used = 0
+        for start in range(0, len(chosen), _MOVED_ROWS):  # forward and in place
+            here = start + np.flatnonzero(chosen[start : start + _MOVED_ROWS])
+            there = slice(self._used, self._used + len(here))
+            for array in (self._rows, self._hashes, self._places, self._samples):
+                array[there] = array[here]
+            self._used = there.stop
+
+    def rows(self, sample: int) -> Array:
+        """Its rows of one sample, in their order, without extremes."""
+        self._thin_out()
+        mine = np.flatnonzero(self._samples[: self._used] == sample)
+        return np.asarray(self._rows[mine[np.argsort(self._places[mine])]])
+
+    def pooled(self) -> Array:
+        """Its rows of both samples, and those with the extremes."""
+        self._thin_out()
+        count = self._used
+        if self._extremes is not None:
+            extremes = self._extremes.beyond(self._rows[:count])
+            self._rows[count : count + len(extremes)] = extremes
+            count += len(extremes)
+        rows = self._rows[:count]
+        rows += 0.0  # turns -0.0 into 0.0: which of the two comes first must not matter
+        return rows
+
+    def some(self, sample: int) -> Array:
+        """Rows of a sample that can stand for it in pictures, also where it has few of those in the pilot."""
+        rows = self.rows(sample)
+        few = len(rows) < _FEW_ROWS or self.counts[sample] <= self._head_limit
+        return self.head(sample) if few else rows
+
+    def head(self, sample: int) -> Array:
+        """The first rows of a sample."""
+        return np.concatenate(self._heads[sample])
+
+
+class _Extremes:
+    """For each column a row with its smallest value and one with its largest."""
+
+    def __init__(self, n_columns: int) -> None:
+        self._rows = np.empty((2, n_columns, n_columns))
+        self._values = np.array([[np.inf], [-np.inf]]).repeat(n_columns, axis=1)
+
+    def add(self, rows: Any) -> None:
+        xp = namespace(rows)
+        columns = np.arange(rows.shape[1])
+        for which, find in ((0, xp.argmin), (1, xp.argmax)):
+            found = np.asarray(to_numpy(take_rows(rows, np.asarray(to_numpy(find(rows, axis=0))))))
+            values, known = found[columns, columns], self._values[which]
+            better = values < known if which == 0 else values > known
+            for column in np.flatnonzero(values == known):  # the same row, whichever comes first
+                better[column] = found[column].tolist() < self._rows[which, column].tolist()
+            self._rows[which, better] = found[better]
+            self._values[which, better] = values[better]
+
+    def beyond(self, rows: Array) -> Array:
+        """Those rows that have smaller or larger values than these, each once."""
+        smaller = self._values[0] < rows.min(axis=0)
+        larger = self._values[1] > rows.max(axis=0)
+        return np.unique(np.concatenate([self._rows[0, smaller], self._rows[1, larger]]), axis=0)
+
+
+def place_hashes(places: Indices) -> NDArray[np.uint64]:
+    """A hash of the place of each row, (n,)."""
+    return mixed(np.zeros(len(places), dtype=np.uint64), places.astype(np.uint64) + np.uint64(1))

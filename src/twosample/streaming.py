@@ -1,0 +1,217 @@
+"""Data larger than memory: a pilot of rows fixes the plan in a first pass, and a second one collects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from twosample import engines
+from twosample.arrays import Flags, take_rows
+from twosample.data import Choice, LeftOut, Samples, find_copies, serial_dependence
+from twosample.data.identifiers import identifiers
+from twosample.data.parts import Layout, Pass, Sources
+from twosample.data.reading import Table
+from twosample.data.samples import check_policy
+from twosample.data.sizes import check_left, check_sizes
+from twosample.data.two_tables import about_identifiers, no_second_sample, read_two, without_label
+from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, TwoSampleWarning, warn
+from twosample.pilot import Pilot
+from twosample.plan import Plan
+from twosample.posterior import grid
+from twosample.progress import Report, WorkCounter
+from twosample.result import TwoSampleResult
+from twosample.sketch import Sketch
+from twosample.statistics import FeatureStatistics
+
+__all__ = ["Stream", "answer", "open_pilot", "open_stream"]
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """Two samples that can be read again.
+
+    Attributes
+    ----------
+    samples
+        All rows, where they are few; else the pilot, for a plan.
+    whole
+        Whether these are all.
+    sizes
+        How many rows each sample has.
+    sources
+        Where they are.
+    layout
+        Which columns they have.
+    sketches
+        A few rows of each sample, where the rows are on a device.
+    """
+
+    samples: Samples
+    whole: bool
+    sizes: tuple[int, int]
+    sources: Sources
+    layout: Layout
+    sketches: tuple[Sketch, Sketch]
+
+    def parts(self) -> Iterator[Samples]:
+        """The rows again, part after part."""
+        samples = self.samples
+        again = Pass(self.sources, self.layout)
+        for x, y in again:
+            x, y = (rows if samples.kept.all() else _columns(rows, samples.kept) for rows in (x, y))
+            yield replace(samples, x=x, y=y, notes=(), copies=None)
+        found = tuple(rows - dropped for rows, dropped in zip(again.rows, again.dropped, strict=True))
+        for name, before, now in zip(("x", "y"), self.sizes, found, strict=True):
+            if before != now:
+                raise InputError(
+                    f"{name} has {now} rows in the second pass and had {before} in the first",
+                    argument=name,
+                    remedy="its blocks must be the same each time they are read",
+                )
+
+
+def _columns(rows: Any, kept: Flags) -> Any:
+    return rows[:, kept] if isinstance(rows, np.ndarray) else take_rows(rows.T, kept).T
+
+
+def open_stream(
+    x: object,
+    y: object,
+    choice: Choice,
+    *,
+    paired: bool,
+    scale: ArrayLike,
+    nan_policy: Literal["raise", "omit"],
+    report: Report | None = None,
+    refusal: InputError | None = None,
+) -> Stream:
+    """Go once over the rows: count and check them, and keep a pilot.
+
+    Parameters
+    ----------
+    x, y, choice, paired, scale, nan_policy
+        As in `Samples.from_data`.
+    report
+        Is told how many rows were read.
+    refusal
+        What to raise if the rows are too many to be held, where the question needs all of them.
+    """
+    if y is None and choice.by is None:
+        raise no_second_sample()
+    check_policy(nan_policy)
+    sources = Sources.of(x, y, choice, paired=paired, nan_policy=nan_policy)
+    rows, layout, pilot = _first_pass(sources, report, refusal)
+    names = ("x", "y") if choice.by is None else rows.labels.two(choice.groups)
+    check_sizes(rows.rows[0], rows.rows[1], paired)
+    check_left(rows.rows, rows.dropped, 2)
+    unlabelled = _said(without_label(rows.unlabelled, choice) for _ in range(min(rows.unlabelled, 1)))
+    dropped = _said(DroppedDataWarning(note, argument="x and y") for note in (rows.note,) if note is not None)
+    x_table, y_table = (
+        table._replace(rows=pilot.rows(sample) if pilot.whole else pilot.head(sample), columns=layout.named)
+        for sample, table in enumerate(layout.tables)
+    )
+    if pilot.whole:
+        samples = Samples.from_data(x_table, y_table, paired=paired, scale=scale, say_copies=False)
+    else:
+        samples = _from_pilot(pilot, x_table, y_table, paired, scale)
+    samples = replace(
+        samples, names=names, notes=dropped + samples.notes, column_notes=unlabelled + samples.column_notes
+    )
+    sketches = Sketch.of(pilot.some(0)[:, samples.kept]), Sketch.of(pilot.some(1)[:, samples.kept])
+    return Stream(samples, pilot.whole, (pilot.counts[0], pilot.counts[1]), sources, layout, sketches)
+
+
+def open_pilot(
+    x: object, choice: Choice, *, paired: bool, scale: ArrayLike, nan_policy: Literal["raise", "omit"]
+) -> Samples:
+    """The samples that a plan is made from, of one table with rows of both; as `Samples.from_pilot`."""
+    check_policy(nan_policy)
+    rows, layout, pilot = _first_pass(Sources.of(x, None, choice, paired=False, nan_policy=nan_policy))
+    dropped = _said(DroppedDataWarning(note, argument="x") for note in (rows.note,) if note is not None)
+    table = layout.tables[0]._replace(rows=pilot.pooled(), columns=layout.named)
+    samples = Samples.from_pilot(table, paired=paired, scale=scale)
+    return replace(samples, notes=dropped + samples.notes)
+
+
+def _first_pass(
+    sources: Sources, report: Report | None = None, refusal: InputError | None = None
+) -> tuple[Pass, Layout, Pilot]:
+    rows, layout = Pass.first(sources, engines.stays)
+    pilot = Pilot(len(layout.columns))
+    for part in rows:
+        for sample, of_sample in enumerate(part):
+            if of_sample.shape[0]:
+                pilot.add(sample, of_sample)
+        if refusal is not None and not pilot.whole:
+            raise refusal
+        if report is not None:
+            report(0.0, f"first pass: {sum(pilot.counts):,} rows")
+    return rows, layout, pilot
+
+
+def _said(warnings: Iterable[TwoSampleWarning]) -> tuple[str, ...]:
+    """Warn, and return what was said."""
+    found = tuple(warnings)
+    for warning in found:
+        warn(warning)
+    return tuple(map(str, found))
+
+
+def _from_pilot(pilot: Pilot, x_head: Table, y_head: Table, paired: bool, scale: ArrayLike) -> Samples:
+    """Samples that stand for all rows in a plan; of the order of rows and of copies, the first rows tell."""
+    two = read_two(x_head, y_head)
+    columns, limits = two.columns, pilot.limits
+    limits.check_size(columns)
+    varies = limits.columns_to_keep()
+    pooled = pilot.pooled()
+    # Dealt out, so that both have whatever values there are: a plan is of all rows together.
+    samples = Samples.checked(pooled[::2], pooled[1::2], columns, False, scale, "raise", look=False)
+    rare = [columns[place] for place in np.flatnonzero(varies & ~samples.kept)]
+    constant = [columns[place] for place in np.flatnonzero(~varies)]
+    left_out = [LeftOut(column, "one value throughout") for column in constant]
+    left_out += [LeftOut(column, "one value throughout the pilot") for column in rare]
+    copies = find_copies(x_head.rows, y_head.rows, paired=paired)
+    dependent = serial_dependence(x_head.rows, y_head.rows, columns, copies)
+    # Numbers that go on from the end of one sample in the other show in the first rows of each alone.
+    counting = set.intersection(*(set(identifiers(head.rows, head.rows[:0], None)) for head in (x_head, y_head)))
+    counting -= set(identifiers(x_head.rows, y_head.rows, x_head.columns))
+    said = [*copies.warnings(), *about_identifiers([columns[place] for place in sorted(counting)])]
+    said += [DependentRowsWarning(note, argument="x and y") for note in dependent]
+    used = f"The plan was made from a pilot of {len(pooled):,} of {sum(pilot.counts):,} rows."
+    return replace(
+        samples,
+        paired=paired,
+        notes=(used, *_said(map(_of_first, said))),
+        column_notes=two.notes + samples.column_notes,
+        left_out=two.left_out + tuple(left_out),
+    )
+
+
+def _of_first(warning: TwoSampleWarning) -> TwoSampleWarning:
+    """The warning, of the first rows only."""
+    return type(warning)(
+        f"Of the first rows of each sample: {warning.message}", argument=warning.argument, remedy=warning.remedy
+    )
+
+
+def answer(
+    stream: Stream, plan: Plan, *, prior_odds: float, counter: WorkCounter, keep_rows: bool = False
+) -> TwoSampleResult:
+    """The answer from a second pass over the rows, and from a third where that was not accurate enough."""
+    statistics: FeatureStatistics | None = None
+    while True:
+        counter.expect(sum(stream.sizes))
+        statistics = plan.collect_parts(stream.parts(), counter, statistics)
+        of_x, of_y = (
+            found if len(found.rows) else known  # those of rows on a device are known from the first pass
+            for found, known in zip((statistics.sketch_x, statistics.sketch_y), stream.sketches, strict=True)
+        )
+        statistics = replace(statistics, sketch_x=of_x, sketch_y=of_y, notes=stream.samples.notes)
+        result = plan.answer(statistics, prior_odds=prior_odds, keep_rows=keep_rows)
+        if result.diagnostics.converged or plan.fixed or plan.level >= grid.LAST_LEVEL:
+            return result
+        plan = plan.refined()
