@@ -24,9 +24,16 @@ def namespace(*arrays: Any) -> Any:
     """
     if all(isinstance(array, np.ndarray) for array in arrays):
         return np
-    import array_api_compat
+    library = type(arrays[0]).__module__.partition(".")[0]
+    if library == "torch":  # also while torch compiles, when array_namespace gives pages of warnings
+        import array_api_compat.torch as xp
+    elif library == "cupy":  # also for what stands for an array while CuPy compiles
+        import array_api_compat.cupy as xp
+    else:
+        import array_api_compat
 
-    return array_api_compat.array_namespace(*arrays)
+        return array_api_compat.array_namespace(*arrays)
+    return xp
 
 
 def solve_lower(lower: Any, right: Any) -> Any:
