@@ -26,14 +26,16 @@ def namespace(*arrays: Any) -> Any:
         return np
     library = type(arrays[0]).__module__.partition(".")[0]
     if library == "torch":  # also while torch compiles, when array_namespace gives pages of warnings
-        import array_api_compat.torch as xp
-    elif library == "cupy":  # also for what stands for an array while CuPy compiles
-        import array_api_compat.cupy as xp
-    else:
-        import array_api_compat
+        import array_api_compat.torch as of_torch
 
-        return array_api_compat.array_namespace(*arrays)
-    return xp
+        return of_torch
+    if library == "cupy":  # also for what stands for an array while CuPy compiles
+        import array_api_compat.cupy as of_cupy
+
+        return of_cupy
+    import array_api_compat
+
+    return array_api_compat.array_namespace(*arrays)
 
 
 def solve_lower(lower: Any, right: Any) -> Any:

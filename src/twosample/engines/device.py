@@ -10,7 +10,6 @@ small variances.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import Any
@@ -19,13 +18,13 @@ import numpy as np
 
 from twosample.arrays import Array, Indices, namespace
 from twosample.data import Ranks, View
+from twosample.engines.libraries import constant, doubles, float64, free_memory, library_of, to_host
 from twosample.engines.local import PairMoments, Tick, Volumes
-from twosample.errors import InputError, Setting
 from twosample.features import PointFeatures, StackFeatures, chains
 from twosample.kernels import Kernel
 from twosample.statistics import Moments
 
-__all__ = ["column_moments", "float64", "mover", "pair_moments", "sample_moments", "stack_moments"]
+__all__ = ["column_moments", "pair_moments", "sample_moments", "stack_moments"]
 
 # Rows of one product; the products of many such groups are one call.
 _GROUP = 4096
@@ -38,136 +37,6 @@ _CENTER_ROWS = 4096
 # Of more columns the distances are added up one column after the other.
 _MOST_FUSED_COLUMNS = 16
 _MOST_ROWS, _FEWEST_ROWS = 1 << 22, 1 << 12
-_MEMORY_IF_UNKNOWN = 1 << 28
-_SHARE_OF_MEMORY = 0.25
-
-
-# ---- libraries
-
-
-def mover(engine: str) -> Callable[[Array], Any]:
-    """What takes an array of NumPy to the device that a name such as "torch:cuda" or "jax" stands for.
-
-    Examples
-    --------
-    >>> mover("torch:")
-    Traceback (most recent call last):
-    twosample.errors.InputError: engine: 'torch:' is unknown; use 'auto', 'threads', 'torch:cuda', 'cupy' or 'jax'
-    """
-    library, _, place = engine.partition(":")
-    if library not in ("torch", "cupy", "jax") or (not place and engine.endswith(":")):
-        raise InputError(
-            f"engine: {engine!r} is unknown",
-            argument="engine",
-            remedy="use 'auto', 'threads', 'torch:cuda', 'cupy' or 'jax'",
-        )
-    try:
-        return _MOVERS[library](place)
-    except ImportError:
-        raise InputError(
-            f"engine: {engine!r} needs {library}, which is not installed here",
-            argument="engine",
-            remedy=("install it as its own documentation says, or use ", Setting("engine", "threads")),
-        ) from None
-    except (RuntimeError, ValueError) as error:  # no such device, no driver
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise InputError(
-            f"engine: {engine!r} is not there: {reason}",
-            argument="engine",
-            remedy=("use ", Setting("engine", "threads")),
-        ) from None
-
-
-def _to_torch(place: str) -> Callable[[Array], Any]:
-    import torch
-
-    device = torch.device(place or "cuda")
-    torch.zeros(1, device=device)
-    return lambda rows: torch.from_numpy(np.ascontiguousarray(rows)).to(device)
-
-
-def _to_cupy(place: str) -> Callable[[Array], Any]:
-    import cupy
-
-    device = cupy.cuda.Device(int(place) if place else 0)
-
-    def move(rows: Array) -> Any:
-        with device:
-            return cupy.asarray(rows)
-
-    move(np.zeros(1))
-    return move
-
-
-def _to_jax(place: str) -> Callable[[Array], Any]:
-    import jax
-
-    device = jax.devices(place or None)[0]
-
-    def move(rows: Array) -> Any:
-        with jax.enable_x64(True):
-            return jax.device_put(rows, device)
-
-    return move
-
-
-_MOVERS: dict[str, Callable[[str], Callable[[Array], Any]]] = {"torch": _to_torch, "cupy": _to_cupy, "jax": _to_jax}
-
-
-def _library(rows: Any) -> str:
-    """The library that an array is of: "torch", "cupy", "jax", or another one of the standard."""
-    import array_api_compat as api
-
-    known = {"torch": api.is_torch_array, "cupy": api.is_cupy_array, "jax": api.is_jax_array}
-    return next((name for name, is_one in known.items() if is_one(rows)), "other")
-
-
-def _doubles(rows: Any) -> AbstractContextManager[object]:
-    """Where JAX makes float64 arrays, which it does not on its own; others do."""
-    if _library(rows) == "jax":
-        import jax
-
-        return jax.enable_x64(True)  # type: ignore[no-any-return, no-untyped-call]
-    return nullcontext()
-
-
-def float64(rows: Any) -> Any:
-    """Rows (n, D) of any real type as float64, on their device."""
-    xp = namespace(rows)
-    with _doubles(rows):
-        return rows if rows.dtype == xp.float64 else xp.astype(rows, xp.float64)
-
-
-def _constant(values: Array, rows: Any) -> Any:
-    """An array of NumPy on the device of the rows."""
-    import array_api_compat as api
-
-    return namespace(rows).asarray(values, dtype=namespace(rows).float64, device=api.device(rows))
-
-
-def _to_host(values: Any) -> Array:
-    library = _library(values)
-    if library == "torch":
-        return np.asarray(values.cpu())
-    return np.asarray(values.get() if library == "cupy" else values)
-
-
-def _free_memory(rows: Any) -> int:
-    """Bytes that blocks may take."""
-    library = _library(rows)
-    if library == "torch" and rows.device.type == "cuda":
-        import torch
-
-        return int(torch.cuda.mem_get_info(rows.device)[0] * _SHARE_OF_MEMORY)
-    if library == "cupy":
-        import cupy
-
-        return int(cupy.cuda.runtime.memGetInfo()[0] * _SHARE_OF_MEMORY)
-    if library == "jax":
-        found = next(iter(rows.devices())).memory_stats() or {}
-        if "bytes_limit" in found:
-            return int((found["bytes_limit"] - found["bytes_in_use"]) * _SHARE_OF_MEMORY)
-    return _MEMORY_IF_UNKNOWN
 
 
 # ---- features of a block
@@ -201,11 +70,11 @@ def _compiled_by_cupy(kernel: Kernel, k: int) -> Callable[..., Any]:
     """`_from_rows` for CuPy, whose compiler takes arrays that are broadcast, and no parts of them."""
     import cupy
 
-    @cupy.fuse()
+    @cupy.fuse()  # type: ignore[untyped-decorator]
     def distances_of(*columns: Any) -> Any:
         return kernel.distances(_Columns(columns[:k]), _Columns(columns[k:-1])) * columns[-1]
 
-    @cupy.fuse()
+    @cupy.fuse()  # type: ignore[untyped-decorator]
     def run_of(distances: Any, *centers: Any) -> Any:
         return _run(kernel.value(distances, 1.0), *centers)
 
@@ -264,7 +133,7 @@ class _Block:
 def _compiled_by_jax(kernel: Kernel, k: int) -> Callable[..., Any]:
     import jax
 
-    return jax.jit(partial(_from_rows, kernel))  # type: ignore[no-any-return]
+    return jax.jit(partial(_from_rows, kernel))
 
 
 _COMPILERS = {"torch": _compiled_by_torch, "cupy": _compiled_by_cupy, "jax": _compiled_by_jax}
@@ -292,7 +161,7 @@ def _product(features: Any) -> Any:
 
 def _gram(groups: Any) -> Any:
     """FᵀF of every group, (G, S, S), of features (G, c, S)."""
-    if _library(groups) != "cupy":
+    if library_of(groups) != "cupy":
         xp = namespace(groups)
         return xp.matmul(xp.matrix_transpose(groups), groups)
     # CuPy's own product would copy the transposed groups.
@@ -323,13 +192,13 @@ class _Test:
         padded = np.zeros((self.width, points.shape[1]))
         padded[: self.count] = points
         self._points, self._used, self._ones = (
-            _constant(values, like) for values in (padded, 1.0 * (place < self.count), 1.0 * (place == self.count))
+            constant(values, like) for values in (padded, 1.0 * (place < self.count), 1.0 * (place == self.count))
         )
-        self._lengthscales = _constant(lengthscales, like)
+        self._lengthscales = constant(lengthscales, like)
         # The column of ones has distance 0 and so value 1; the others beyond the points lose theirs.
         self._centers = np.zeros((len(lengthscales), self.width))
         self._centers[:, self.count + 1 :] = 1.0
-        self._on_device = _constant(self._centers, like)
+        self._on_device = constant(self._centers, like)
         self._rows, self._total = 0, list[Any]()
 
     @property
@@ -349,16 +218,16 @@ class _Test:
     def _find_centers(self, rows: Any) -> None:
         block = _Block(self._kernel, rows.shape[1], self._runs, "other")
         for index, values in block.features(rows, self._points, self._used, self._lengthscales, self._on_device):
-            mean = _to_host(namespace(values).mean(values, axis=0))
+            mean = to_host(namespace(values).mean(values, axis=0))
             self._centers[index, : self.count] = mean[: self.count]
-        self._on_device = _constant(self._centers, rows)
+        self._on_device = constant(self._centers, rows)
 
     def moments(self) -> Moments:
         """Of all rows so far, on the host, (m, s) and (m, s, s)."""
         n, s = self._rows, self.count
         if not n:
             return Moments(0, np.zeros((len(self._centers), s)), np.zeros((len(self._centers), s, s)))
-        products = np.stack([_to_host(product) for product in self._total])
+        products = np.stack([to_host(product) for product in self._total])
         mean = products[:, :s, s] / n
         scatter = products[:, :s, :s] - n * (mean[:, :, None] * mean[:, None, :])
         return Moments(n, mean + self._centers[:, :s], scatter)
@@ -368,7 +237,7 @@ def _collect(
     tests: Sequence[tuple[_Test, Indices | slice]], view: View | Ranks, rows: Any, others: Any, tick: Tick | None
 ) -> None:
     """Go over rows (n, D), or pairs, block by block, for tests of some of the columns each."""
-    library = _library(rows)
+    library = library_of(rows)
     size = _rows_of_block(rows, max(test.values_at_once for test, _ in tests) * (1 if others is None else 2))
     for start in range(0, rows.shape[0], size):
         part = slice(start, min(start + size, rows.shape[0]))
@@ -388,13 +257,13 @@ def _columns_of(rows: Any, columns: Indices | slice) -> Any:
 
 def _rows_of_block(rows: Any, values: int) -> int:
     """How many rows to work on at once: a power of two for which so many numbers each fit in the free memory."""
-    fits = max(_FEWEST_ROWS, min(_MOST_ROWS, _free_memory(rows) // (8 * values), rows.shape[0]))
+    fits = max(_FEWEST_ROWS, min(_MOST_ROWS, free_memory(rows) // (8 * values), rows.shape[0]))
     return int(1 << (fits.bit_length() - 1))
 
 
 def _compiler(rows: Any, features: int) -> str:
     """Whose compiler to use: none where there is too little to do, as to compile takes seconds."""
-    return _library(rows) if rows.shape[0] * features >= _WORTH_COMPILING else "other"
+    return library_of(rows) if rows.shape[0] * features >= _WORTH_COMPILING else "other"
 
 
 def sample_moments(
@@ -403,7 +272,7 @@ def sample_moments(
     """As that of `local`, for rows on a device."""
     found = []
     for rows in samples:
-        with _doubles(rows):
+        with doubles(rows):
             compiler = _compiler(rows, len(lengthscales) * features.count)
             test = _Test(features.kernel, features.points, lengthscales, rows, compiler)
             _collect([(test, slice(None))], features.view, rows, None, tick)
@@ -417,7 +286,7 @@ def stack_moments(
     """As that of `local`, for rows on a device."""
 
     def of(rows: Any, others: Any = None) -> Moments:
-        with _doubles(rows):
+        with doubles(rows):
             compiler = _compiler(rows, len(features.multiples) * features.count * len(features.points))
             tests = [
                 _Test(features.kernel, points, typical * features.multiples, rows, compiler)
@@ -443,7 +312,7 @@ def pair_moments(
 ) -> PairMoments:
     """As that of `local`, for rows on a device, without halves and volumes, which only models with pairs need."""
     assert volumes is None and not halves
-    with _doubles(x):
+    with doubles(x):
         compiler = _compiler(x, len(lengthscales) * features.count)
         test = _Test(features.kernel, features.points, lengthscales, x, compiler)
         _collect([(test, slice(None))], features.view, x, y, tick and (lambda rows: tick(2 * rows)))
@@ -458,7 +327,7 @@ def column_moments(ranks: Ranks, rows: Any, others: Any = None) -> Moments:
 
     shape = (2, rows.shape[1], 1)
     total = Moments(0, np.zeros(shape), np.zeros((*shape, 1)))
-    with _doubles(rows):
+    with doubles(rows):
         size = _rows_of_block(rows, 8 * rows.shape[1])
         for start in range(0, rows.shape[0], size):
             part = slice(start, min(start + size, rows.shape[0]))
@@ -467,7 +336,7 @@ def column_moments(ranks: Ranks, rows: Any, others: Any = None) -> Moments:
             xp = namespace(values)
             mean = xp.mean(values, axis=1, keepdims=True)
             scatter = xp.sum((values - mean) ** 2, axis=1)
-            found = Moments(first.shape[0], _to_host(mean[:, 0, :])[..., None], _to_host(scatter)[..., None, None])
+            found = Moments(first.shape[0], to_host(mean[:, 0, :])[..., None], to_host(scatter)[..., None, None])
             total = total.merge(found)
     return total
 
@@ -476,7 +345,7 @@ def _seen(view: View | Ranks, rows: Any) -> Any:
     """Rows (n, D) as a view shows them."""
     if isinstance(view, Ranks):
         return _interpolated(view.knots, view.scores, rows)
-    return (rows - _constant(view.center, rows)) / _constant(view.scale, rows)
+    return (rows - constant(view.center, rows)) / constant(view.scale, rows)
 
 
 def _interpolated(knots: Array, values: Array, rows: Any) -> Any:
@@ -484,7 +353,7 @@ def _interpolated(knots: Array, values: Array, rows: Any) -> Any:
     xp = namespace(rows)
     found = []
     for column in range(knots.shape[1]):
-        at, to = _constant(knots[:, column], rows), _constant(values[:, column], rows)
+        at, to = constant(knots[:, column], rows), constant(values[:, column], rows)
         here = xp.asarray(rows[:, column], copy=True)  # one piece of memory
         right = xp.clip(xp.searchsorted(at, here, side="right"), 1, len(knots) - 1)
         left = right - 1
