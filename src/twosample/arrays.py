@@ -24,6 +24,15 @@ def namespace(*arrays: Any) -> Any:
     """
     if all(isinstance(array, np.ndarray) for array in arrays):
         return np
+    library = type(arrays[0]).__module__.partition(".")[0]
+    if library == "torch":  # also while torch compiles, when array_namespace gives pages of warnings
+        import array_api_compat.torch as of_torch
+
+        return of_torch
+    if library == "cupy":  # also for what stands for an array while CuPy compiles
+        import array_api_compat.cupy as of_cupy
+
+        return of_cupy
     import array_api_compat
 
     return array_api_compat.array_namespace(*arrays)

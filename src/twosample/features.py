@@ -14,7 +14,7 @@ from twosample.data import Ranks, View
 from twosample.jacobian import Jacobians
 from twosample.kernels import Kernel
 
-__all__ = ["FeatureMap", "PointFeatures", "PointKernel", "StackFeatures"]
+__all__ = ["FeatureMap", "PointFeatures", "PointKernel", "StackFeatures", "chains"]
 
 
 # Squaring doubles the relative error: 2**8 roundings stay below 1e-13.
@@ -223,7 +223,7 @@ def _values(
 ) -> Iterator[tuple[int, Array]]:
     """The kernel at these distances for every lengthscale, in units, one after the other in the same memory."""
     values = np.empty_like(distances)
-    for chain in _chains(lengthscales) if kernel.squares else [[i] for i in range(len(lengthscales))]:
+    for chain in chains(lengthscales) if kernel.squares else [[i] for i in range(len(lengthscales))]:
         for step, index in enumerate(chain):
             if step:
                 np.multiply(values, values, out=values)
@@ -233,7 +233,7 @@ def _values(
             yield index, values
 
 
-def _chains(lengthscales: Array) -> list[list[int]]:
+def chains(lengthscales: Array) -> list[list[int]]:
     """Group the lengthscales into runs in which each is the one before divided by √2."""
     steps = 2.0 * np.log2(lengthscales)
     phase = np.round(steps - np.floor(steps), 9) % 1.0

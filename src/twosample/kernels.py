@@ -25,13 +25,19 @@ def squared_distances(a: Any, b: Any) -> Any:
     array([[1.],
            [4.]])
     """
+    if isinstance(a, np.ndarray):
+        with np.errstate(over="ignore"):  # an infinite distance is far enough
+            return _squared_distances(a, b)
+    return _squared_distances(a, b)
+
+
+def _squared_distances(a: Any, b: Any) -> Any:
     total = a[..., :, None, 0] - b[..., None, :, 0]
-    with np.errstate(over="ignore"):  # an infinite distance is far enough
-        total *= total
-        for column in range(1, a.shape[-1]):
-            difference = a[..., :, None, column] - b[..., None, :, column]
-            difference *= difference
-            total += difference
+    total *= total
+    for column in range(1, a.shape[-1]):
+        difference = a[..., :, None, column] - b[..., None, :, column]
+        difference *= difference
+        total += difference
     return total
 
 
@@ -63,6 +69,14 @@ class Kernel:
         out
             A NumPy array that the values may be written to, which spares an allocation in a loop.
         """
+        raise NotImplementedError
+
+    def rate(self, lengthscale: Any) -> Any:
+        """A factor on the distances after which the kernel is `decay` of them, if there is one: it saves divisions."""
+        return None
+
+    def decay(self, scaled: Any) -> Any:
+        """The kernel at distances times `rate`."""
         raise NotImplementedError
 
     def self_convolution(self, distances: Any, lengthscale: Any) -> Any:
@@ -123,10 +137,17 @@ class RBF(Kernel):
 
     def value(self, distances: Any, lengthscale: Any, out: Any = None) -> Any:
         """exp(-d²/2ℓ²)."""
-        factor = -0.5 / lengthscale**2
         if out is not None:
-            return np.exp(np.multiply(distances, factor, out=out), out=out)
-        return namespace(distances).exp(distances * factor)
+            return np.exp(np.multiply(distances, self.rate(lengthscale), out=out), out=out)
+        return self.decay(distances * self.rate(lengthscale))
+
+    def rate(self, lengthscale: Any) -> Any:
+        """-1/2ℓ²."""
+        return -0.5 / lengthscale**2
+
+    def decay(self, scaled: Any) -> Any:
+        """The exponential."""
+        return namespace(scaled).exp(scaled)
 
     def self_convolution(self, distances: Any, lengthscale: Any) -> Any:
         """exp(-d²/4ℓ²): a Gaussian again, √2 times as wide."""
