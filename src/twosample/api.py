@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 
 from twosample import answer, kernels, models, permutation, robustness, streaming
 from twosample.arguments import Seed, count_of, flag_of, generator_of, is_one_of, positive, share_of
-from twosample.arrays import Array
+from twosample.arrays import Array, on_device
 from twosample.data import Choice, Samples, are_blocks
-from twosample.errors import DroppedDataWarning, InputError, Remedy, Setting, collected_warnings, warn
+from twosample.errors import DroppedDataWarning, InputError, InputTypeError, Remedy, Setting, collected_warnings, warn
 from twosample.kernels import Kernel
 from twosample.mixture import evaluate_parts
 from twosample.models import LogUniform, Model
@@ -119,7 +119,8 @@ def test(
         Wanted error of log BF10, relative where that is more than 1. One pass over the data is usually enough for the
         default; a smaller tolerance takes more lengthscales.
     engine
-        Who goes over the rows: "threads" on all cores, or "auto", which is the same for now.
+        Who goes over the rows: "auto" goes where they are, to the cores of this machine ("threads") or to the device of
+        torch, CuPy or JAX arrays; "torch:cuda", "cupy", "jax" and the like take blocks of rows to a device.
     rng
         Seed of the permutations, and of the random pairs that "paper" and "published" need where n_x ≠ n_y; nothing
         else is random.
@@ -160,7 +161,7 @@ def test(
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
     permutations, keep_rows = count_of(permutations, "permutations", 0), flag_of(keep_rows, "keep_rows")
     rope = None if rope is None else share_of(rope, "rope", 0.5)
-    _check_engine(engine)
+    move = _move(engine)
     if rope is not None and not chosen.has_effect:
         raise InputError(
             f"rope: model {chosen.name!r} does not say how much samples differ",
@@ -185,9 +186,9 @@ def test(
     )
     with progress_bar(progress) as report:
         stream: Stream | None = None
-        if are_blocks(x, y):
+        if are_blocks(x, y) or move is not None:
             refusal = _needs_all(chosen, lengthscale, permutations)
-            stream = _stream(x, y, chosen, paired, scale, nan_policy, choice, report, refusal)
+            stream = _stream(x, y, chosen, paired, scale, nan_policy, choice, report, refusal, move)
             samples = stream.samples
         else:
             samples = _samples(x, y, chosen, paired, scale, nan_policy, choice, say_copies=False)
@@ -195,7 +196,7 @@ def test(
         with one_thread():
             counter = WorkCounter(report, permutation.work(the_plan, samples, permutations) if permutations else 0)
             in_memory = stream is None or stream.whole
-            if stream is None or in_memory:
+            if stream is None or (in_memory and not _elsewhere(x, y, move)):
                 result = _answer(the_plan, samples, prior_odds, generator, counter, keep_rows)
             else:
                 result = streaming.answer(stream, the_plan, prior_odds=prior_odds, counter=counter, keep_rows=keep_rows)
@@ -546,6 +547,7 @@ def _stream(
     choice: Choice,
     report: Report | None = None,
     refusal: InputError | None = None,
+    move: Callable[[Array], Any] | None = None,
 ) -> Stream:
     return streaming.open_stream(
         x,
@@ -556,6 +558,7 @@ def _stream(
         nan_policy=nan_policy,
         report=report,
         refusal=refusal,
+        move=move,
     )
 
 
@@ -571,9 +574,20 @@ def _needs_all(model: Model, lengthscale: object, permutations: int) -> InputErr
     return None
 
 
-def _check_engine(engine: object) -> None:
-    if not is_one_of(engine, ("auto", "threads")):
-        raise InputError(f"engine: {engine!r:.40} is unknown", argument="engine", remedy="use 'auto' or 'threads'")
+def _move(engine: object) -> Callable[[Array], Any] | None:
+    """What takes rows to the device that an engine names; None for the engines of this machine's cores."""
+    if is_one_of(engine, ("auto", "threads")):
+        return None
+    if not isinstance(engine, str):
+        raise InputTypeError(f"engine: expected a name, got {type(engine).__name__}", argument="engine")
+    from twosample.engines.libraries import mover
+
+    return mover(engine)
+
+
+def _elsewhere(x: object, y: object, move: Callable[[Array], Any] | None) -> bool:
+    """Whether the statistics are collected on a device."""
+    return move is not None or any(map(on_device, (x, y)))
 
 
 def _scale(scale: ArrayLike, model: Model) -> ArrayLike:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "Flags", "Indices", "namespace", "solve_lower", "take_rows", "to_numpy"]
+__all__ = ["Array", "Flags", "Indices", "namespace", "on_device", "solve_lower", "take_rows", "to_numpy"]
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -36,6 +36,22 @@ def namespace(*arrays: Any) -> Any:
     import array_api_compat
 
     return array_api_compat.array_namespace(*arrays)
+
+
+def on_device(values: Any) -> bool:
+    """Whether an array is in the memory of an accelerator, from where it must not be copied without need.
+
+    Examples
+    --------
+    >>> on_device(np.zeros(2)), on_device([1.0])
+    (False, False)
+    """
+    library = type(values).__module__.partition(".")[0]
+    if library == "torch":
+        return hasattr(values, "device") and values.device.type != "cpu"
+    if library in ("jax", "jaxlib"):
+        return hasattr(values, "devices") and any(device.platform != "cpu" for device in values.devices())
+    return library == "cupy"
 
 
 def to_numpy(values: Any) -> NDArray[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from twosample import engines
-from twosample.arrays import Flags, take_rows
+from twosample.arrays import Array, Flags, take_rows
 from twosample.data import Choice, LeftOut, Samples, find_copies, serial_dependence
 from twosample.data.identifiers import identifiers
 from twosample.data.parts import Layout, Pass, Sources
@@ -48,6 +48,8 @@ class Stream:
         Which columns they have.
     sketches
         A few rows of each sample, where the rows are on a device.
+    move
+        Takes rows to a device, or None.
     """
 
     samples: Samples
@@ -56,6 +58,7 @@ class Stream:
     sources: Sources
     layout: Layout
     sketches: tuple[Sketch, Sketch]
+    move: Callable[[Array], Any] | None = None
 
     def parts(self) -> Iterator[Samples]:
         """The rows again, part after part."""
@@ -63,6 +66,8 @@ class Stream:
         again = Pass(self.sources, self.layout)
         for x, y in again:
             x, y = (rows if samples.kept.all() else _columns(rows, samples.kept) for rows in (x, y))
+            if self.move is not None:
+                x, y = (self.move(rows) if isinstance(rows, np.ndarray) else rows for rows in (x, y))
             yield replace(samples, x=x, y=y, notes=(), copies=None)
         found = tuple(rows - dropped for rows, dropped in zip(again.rows, again.dropped, strict=True))
         for name, before, now in zip(("x", "y"), self.sizes, found, strict=True):
@@ -88,6 +93,7 @@ def open_stream(
     nan_policy: Literal["raise", "omit"],
     report: Report | None = None,
     refusal: InputError | None = None,
+    move: Callable[[Array], Any] | None = None,
 ) -> Stream:
     """Go once over the rows: count and check them, and keep a pilot.
 
@@ -99,6 +105,8 @@ def open_stream(
         Is told how many rows were read.
     refusal
         What to raise if the rows are too many to be held, where the question needs all of them.
+    move
+        Takes rows to a device, where their statistics are to be collected; None leaves them where they are.
     """
     if y is None and choice.by is None:
         raise no_second_sample()
@@ -122,7 +130,7 @@ def open_stream(
         samples, names=names, notes=dropped + samples.notes, column_notes=unlabelled + samples.column_notes
     )
     sketches = Sketch.of(pilot.some(0)[:, samples.kept]), Sketch.of(pilot.some(1)[:, samples.kept])
-    return Stream(samples, pilot.whole, (pilot.counts[0], pilot.counts[1]), sources, layout, sketches)
+    return Stream(samples, pilot.whole, (pilot.counts[0], pilot.counts[1]), sources, layout, sketches, move)
 
 
 def open_pilot(

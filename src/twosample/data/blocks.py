@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from twosample.arrays import on_device
 from twosample.errors import InputError, InputTypeError
 from twosample.frames import needed
 
@@ -77,7 +78,9 @@ class Blocks:
         first = 0
         for number, block in enumerate(self):
             first = 0 if self.by_caller else first
-            inner = as_blocks(Path(block) if isinstance(block, str) else block, paths=True)
+            inner = None
+            if not on_device(block):
+                inner = as_blocks(Path(block) if isinstance(block, str) else block, paths=True)
             for values in (block,) if inner is None else (piece.values for piece in inner.pieces()):
                 for rows, height in _sliced(values):
                     yield Block(rows, first, number if self.by_caller else None)
@@ -132,7 +135,9 @@ def blocks(source: object) -> Blocks:
 
 
 def as_blocks(values: Any, *, paths: bool = False) -> Blocks | None:
-    """What is read block by block: blocks, memory maps, lazy frames of polars, Arrow datasets; None for others.
+    """What is read block by block: blocks, memory maps, arrays on a device, lazy frames of polars, Arrow datasets.
+
+    None for others.
 
     A path is only where `paths` says so.
 
@@ -145,6 +150,8 @@ def as_blocks(values: Any, *, paths: bool = False) -> Blocks | None:
         return values
     kind = type(values)
     made: Callable[[], Iterator[Any]]
+    if on_device(values):
+        return Blocks((values,), by_caller=False)
     if isinstance(values, np.ndarray):
         if _mapping(values) is None:
             return None

@@ -261,6 +261,8 @@ class Pass:
         paired = self._sources.paired
         for sample, rows in self._pieces():
             waiting[sample].add(rows)
+            if not isinstance(rows, np.ndarray):  # a device works on as many as it has
+                size = max(size, rows.shape[0])
             if paired:
                 while min(map(len, waiting)) >= size:
                     yield self._of_pairs(waiting[0].take(size), waiting[1].take(size))

@@ -3,6 +3,9 @@
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
+from twosample.arrays import on_device
 from twosample.engines import local
 
 __all__ = ["of", "stays"]
@@ -17,7 +20,11 @@ def of(rows: Any) -> ModuleType:
     >>> of(np.zeros((2, 1))).__name__
     'twosample.engines.local'
     """
-    return local
+    if isinstance(rows, np.ndarray):
+        return local
+    from twosample.engines import device
+
+    return device
 
 
 def stays(values: Any) -> bool:
@@ -28,4 +35,4 @@ def stays(values: Any) -> bool:
     >>> stays([[0.0]])
     False
     """
-    return False
+    return on_device(values)

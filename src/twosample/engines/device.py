@@ -9,6 +9,7 @@ small variances.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -16,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from twosample.arrays import Array, Indices, namespace
+from twosample.arrays import Array, Indices, namespace, to_numpy
 from twosample.data import Ranks, View
-from twosample.engines.libraries import constant, doubles, float64, free_memory, library_of, to_host
+from twosample.engines.libraries import constant, doubles, float64, free_memory, library_of
 from twosample.engines.local import PairMoments, Tick, Volumes
 from twosample.features import PointFeatures, StackFeatures, chains
 from twosample.kernels import Kernel
@@ -218,7 +219,7 @@ class _Test:
     def _find_centers(self, rows: Any) -> None:
         block = _Block(self._kernel, rows.shape[1], self._runs, "other")
         for index, values in block.features(rows, self._points, self._used, self._lengthscales, self._on_device):
-            mean = to_host(namespace(values).mean(values, axis=0))
+            mean = to_numpy(namespace(values).mean(values, axis=0))
             self._centers[index, : self.count] = mean[: self.count]
         self._on_device = constant(self._centers, rows)
 
@@ -227,10 +228,14 @@ class _Test:
         n, s = self._rows, self.count
         if not n:
             return Moments(0, np.zeros((len(self._centers), s)), np.zeros((len(self._centers), s, s)))
-        products = np.stack([to_host(product) for product in self._total])
+        products = np.stack([to_numpy(product) for product in self._total])
         mean = products[:, :s, s] / n
         scatter = products[:, :s, :s] - n * (mean[:, :, None] * mean[:, None, :])
         return Moments(n, mean + self._centers[:, :s], scatter)
+
+
+# Threads take turns: a device has its own ways to do many things at once, and memory for one block.
+_turn = threading.Lock()
 
 
 def _collect(
@@ -241,10 +246,11 @@ def _collect(
     size = _rows_of_block(rows, max(test.values_at_once for test, _ in tests) * (1 if others is None else 2))
     for start in range(0, rows.shape[0], size):
         part = slice(start, min(start + size, rows.shape[0]))
-        block = [_seen(view, float64(one[part, :])) for one in (rows, others) if one is not None]
         whole = part.stop - part.start == size  # code is compiled for this number of rows alone
-        for test, columns in tests:
-            test.add(*(_columns_of(one, columns) for one in block), compiled=whole or library == "cupy")
+        with _turn:
+            block = [_seen(view, float64(one[part, :])) for one in (rows, others) if one is not None]
+            for test, columns in tests:
+                test.add(*(_columns_of(one, columns) for one in block), compiled=whole or library == "cupy")
         if tick is not None:
             tick(block[0].shape[0])
 
@@ -336,7 +342,7 @@ def column_moments(ranks: Ranks, rows: Any, others: Any = None) -> Moments:
             xp = namespace(values)
             mean = xp.mean(values, axis=1, keepdims=True)
             scatter = xp.sum((values - mean) ** 2, axis=1)
-            found = Moments(first.shape[0], to_host(mean[:, 0, :])[..., None], to_host(scatter)[..., None, None])
+            found = Moments(first.shape[0], to_numpy(mean[:, 0, :])[..., None], to_numpy(scatter)[..., None, None])
             total = total.merge(found)
     return total
 

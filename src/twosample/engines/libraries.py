@@ -11,7 +11,7 @@ import numpy as np
 from twosample.arrays import Array, namespace
 from twosample.errors import InputError, Setting
 
-__all__ = ["constant", "doubles", "float64", "free_memory", "library_of", "mover", "to_host"]
+__all__ = ["constant", "doubles", "float64", "free_memory", "library_of", "mover"]
 
 _MEMORY_IF_UNKNOWN = 1 << 28
 _SHARE_OF_MEMORY = 0.25
@@ -119,14 +119,6 @@ def constant(values: Any, rows: Any) -> Any:
     import array_api_compat as api
 
     return namespace(rows).asarray(values, dtype=namespace(rows).float64, device=api.device(rows))
-
-
-def to_host(values: Any) -> Array:
-    """An array of any library as one of NumPy."""
-    library = library_of(values)
-    if library == "torch":
-        return np.asarray(values.cpu())
-    return np.asarray(values.get() if library == "cupy" else values)
 
 
 def free_memory(rows: Any) -> int:
