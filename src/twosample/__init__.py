@@ -21,11 +21,12 @@ from twosample.robustness import Robustness
 from twosample.statistics import FeatureStatistics
 
 if _TYPE_CHECKING:
-    from twosample import baselines, chemistry, datasets, plots, simulate
+    from twosample import baselines, checks, chemistry, datasets, plots, simulate
     from twosample.each_result import EachResult
     from twosample.gibbs_result import GibbsResult
     from twosample.groups import test_groups
     from twosample.groups_result import GroupsResult
+    from twosample.reference import Reference
 
 __version__ = "0.1.0"
 __all__ = [
@@ -35,9 +36,11 @@ __all__ = [
     "GroupsResult",
     "Model",
     "Plan",
+    "Reference",
     "Robustness",
     "TwoSampleResult",
     "baselines",
+    "checks",
     "chemistry",
     "datasets",
     "errors",
@@ -56,13 +59,14 @@ _LATER = {
     "EachResult": "each_result",
     "GibbsResult": "gibbs_result",
     "GroupsResult": "groups_result",
+    "Reference": "reference",
     "test_groups": "groups",
 }
 
 
 def __getattr__(name: str) -> _Any:
     """Import what most programs do without, such as the baselines and with them SciPy, when it is first used."""
-    if name in ("baselines", "chemistry", "datasets", "plots", "simulate"):
+    if name in ("baselines", "checks", "chemistry", "datasets", "plots", "simulate"):
         return _import_module(f"twosample.{name}")
     if name in _LATER:
         value = globals()[name] = getattr(_import_module(f"twosample.{_LATER[name]}"), name)

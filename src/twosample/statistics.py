@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,8 +16,9 @@ from twosample.errors import InputError, InputTypeError
 from twosample.records import Comparable, write_whole
 from twosample.sketch import Sketch
 
-__all__ = ["FeatureStatistics", "Moments"]
+__all__ = ["FeatureStatistics", "Moments", "read_arrays"]
 
+_Built = TypeVar("_Built")
 
 # The form of the files; it grows when older versions would misread them.
 _SCHEMA = 1
@@ -204,6 +206,11 @@ class FeatureStatistics(Comparable):
         ...     FeatureStatistics.load(path).n_x
         3
         """
+        arrays = self.to_arrays()
+        write_whole(Path(path), lambda file: np.savez(file, **arrays))
+
+    def to_arrays(self) -> dict[str, Any]:
+        """Arrays by name: what a file holds."""
         arrays: dict[str, Any] = {}
         for prefix, statistics in [("", self), *((f"parts.{i}.", part) for i, part in enumerate(self.parts))]:
             arrays[f"{prefix}lengthscales"] = statistics.lengthscales
@@ -216,49 +223,41 @@ class FeatureStatistics(Comparable):
         for name in ("sketch_x", "sketch_y"):
             arrays |= {f"{name}.{part.name}": getattr(getattr(self, name), part.name) for part in fields(Sketch)}
         arrays["words"] = np.array(json.dumps({"schema": _SCHEMA, "plan": self.plan, "notes": self.notes}))
-        write_whole(Path(path), lambda file: np.savez(file, **arrays))
+        return arrays
 
     @classmethod
     def load(cls, path: str | Path) -> FeatureStatistics:
         """Read statistics back that `save` wrote."""
-        import zlib
-        from zipfile import BadZipFile
+        return read_arrays(path, "statistics", cls.from_arrays)
 
-        try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
-                arrays = dict(stored)
-            words = json.loads(str(arrays["words"]))
-            if words["schema"] > _SCHEMA:
-                raise ValueError("a newer version of twosample wrote it; update twosample")
-            parts: list[FeatureStatistics] = []
-            while f"parts.{len(parts)}.lengthscales" in arrays:
-                prefix = f"parts.{len(parts)}."
-                parts.append(cls(arrays[f"{prefix}lengthscales"], **_moments_in(arrays, prefix), plan=words["plan"]))
-            sketch_x, sketch_y = (
-                Sketch(*(arrays[f"{name}.{part.name}"] for part in fields(Sketch))) for name in ("sketch_x", "sketch_y")
-            )
-            statistics = cls(
-                lengthscales=arrays["lengthscales"],
-                **_moments_in(arrays),
-                parts=tuple(parts),
-                log_volume=arrays.get("log_volume"),
-                plan=words["plan"],
-                sketch_x=sketch_x,
-                sketch_y=sketch_y,
-                notes=tuple(words["notes"]),
-            )
-            for part in (statistics, *statistics.parts):
-                part._check_shapes()
-                if (part.n_x, part.n_y) != (statistics.n_x, statistics.n_y):
-                    raise ValueError("its arrays do not belong together")
-            return statistics
-        except FileNotFoundError:
-            raise
-        except (ValueError, KeyError, TypeError, EOFError, OSError, RuntimeError, BadZipFile, zlib.error) as error:
-            why = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
-            raise InputError(
-                f"path: {str(path)!r} does not hold statistics of twosample ({why})", argument="path"
-            ) from None
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Any]) -> FeatureStatistics:
+        """The statistics that `to_arrays` made them of; a ValueError or KeyError says what is wrong with others."""
+        words = json.loads(str(arrays["words"]))
+        if words["schema"] > _SCHEMA:
+            raise ValueError("a newer version of twosample wrote it; update twosample")
+        parts: list[FeatureStatistics] = []
+        while f"parts.{len(parts)}.lengthscales" in arrays:
+            prefix = f"parts.{len(parts)}."
+            parts.append(cls(arrays[f"{prefix}lengthscales"], **_moments_in(arrays, prefix), plan=words["plan"]))
+        sketch_x, sketch_y = (
+            Sketch(*(arrays[f"{name}.{part.name}"] for part in fields(Sketch))) for name in ("sketch_x", "sketch_y")
+        )
+        statistics = cls(
+            lengthscales=arrays["lengthscales"],
+            **_moments_in(arrays),
+            parts=tuple(parts),
+            log_volume=arrays.get("log_volume"),
+            plan=words["plan"],
+            sketch_x=sketch_x,
+            sketch_y=sketch_y,
+            notes=tuple(words["notes"]),
+        )
+        for part in (statistics, *statistics.parts):
+            part._check_shapes()
+            if (part.n_x, part.n_y) != (statistics.n_x, statistics.n_y):
+                raise ValueError("its arrays do not belong together")
+        return statistics
 
     def _check_shapes(self) -> None:
         """Refuse arrays that do not belong together."""
@@ -274,6 +273,21 @@ class FeatureStatistics(Comparable):
             raise ValueError("its arrays do not belong together")
         if shapes != [((m, s), (m, s, s))] * len(moments) or volumes != (m,):
             raise ValueError("its arrays do not belong together")
+
+
+def read_arrays(path: str | Path, what: str, build: Callable[[dict[str, Any]], _Built]) -> _Built:
+    """What a file of arrays holds; refuse, in one way, files that it cannot be built from."""
+    import zlib
+    from zipfile import BadZipFile
+
+    try:
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            return build(dict(stored))
+    except FileNotFoundError:
+        raise
+    except (ValueError, KeyError, TypeError, EOFError, OSError, RuntimeError, BadZipFile, zlib.error) as error:
+        why = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise InputError(f"path: {str(path)!r} does not hold {what} of twosample ({why})", argument="path") from None
 
 
 # The fields that hold moments.

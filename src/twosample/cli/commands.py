@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from twosample import __version__
+from twosample.cli.check import check, reference
 from twosample.cli.messages import in_options, notes, printable, quoted, refusals, say_error
 from twosample.cli.options import (
     count_option,
@@ -78,6 +79,7 @@ Examples:
   twosample each before.csv after.csv --csv columns.csv
   twosample gibbs before.csv after.csv --kernel ard --plot columns.png
   twosample compare before.csv after.csv
+  twosample check yesterday.csv today.csv --fail-if "prob_h1 > 0.95 and auc > 0.55"
 
 Files are text with ',', tab, ';', '|' or blanks between values (also .gz, .zst, .zip), Parquet (also a folder of parts,
 or a quoted pattern such as 'parts/*.parquet'), Arrow/Feather or Excel; - is standard input. Rows are observations and
@@ -86,7 +88,7 @@ columns are variables; a first line of numbers is data, not names, unless --head
 \b
 Exit status:
   0    the answer is on stdout, and every file that was asked for is written
-  1    the reader of stdout left before the end (as in "| head")
+  1    "check": the rule holds; or the reader of stdout left before the end (as in "| head")
   2    refused: one line on stderr says what is wrong
   130  interrupted (Ctrl-C)
 
@@ -361,6 +363,9 @@ def gibbs(
         if path is not None:
             save_plot(path, draw)
 
+
+command_line.add_command(check)
+command_line.add_command(reference)
 
 _COMPARE_EPILOG = """\b
 Examples:

@@ -21,6 +21,7 @@ __all__ = [
     "lengthscale_option",
     "model_option",
     "nan_policy_option",
+    "one_sample_options",
     "path_option",
     "permutations_option",
     "points_option",
@@ -28,6 +29,7 @@ __all__ = [
     "quiet_option",
     "reading_options",
     "reference_option",
+    "report_option",
     "rope_option",
     "sample_options",
     "seed_option",
@@ -107,15 +109,22 @@ def nan_policy_option(help: str) -> Decorator:
     return click.option("--nan-policy", type=kind, default="raise", show_default=True, help=help)
 
 
-sample_options = _together(
-    click.argument("files", nargs=-1, metavar="A [B]", type=click.Path(path_type=Path)),
-    click.option("--by", metavar="COLUMN", help="Split the one file A by the values of this column."),
-    click.option("--groups", metavar="U,V", callback=_names, help="The two values of the --by column to compare."),
+_column_options = _together(
     click.option(
         "--columns", metavar="NAMES", callback=_names, help="Columns to compare, with commas [all that hold numbers]."
     ),
     click.option("--drop", metavar="NAMES", callback=_names, help="Columns to leave out, with commas."),
+)
+sample_options = _together(
+    click.argument("files", nargs=-1, metavar="A [B]", type=click.Path(path_type=Path)),
+    click.option("--by", metavar="COLUMN", help="Split the one file A by the values of this column."),
+    click.option("--groups", metavar="U,V", callback=_names, help="The two values of the --by column to compare."),
+    _column_options,
     click.option("--paired", is_flag=True, help="Row i of the first sample belongs with row i of the second."),
+)
+one_sample_options = _together(
+    click.argument("files", nargs=1, metavar="A", type=click.Path(path_type=Path), callback=lambda c, p, v: (v,)),
+    _column_options,
 )
 reference_option = click.option(
     "--reference",
@@ -205,7 +214,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def with_source(**options: Any) -> Any:
         reading = Reading(**{field.name: options.pop(field.name) for field in fields(Reading)})
-        said = {field.name: options.pop(field.name) for field in fields(Source) if field.name != "reading"}
+        said = {field.name: options.pop(field.name, None) for field in fields(Source) if field.name != "reading"}
         return command(source=Source(**said, reading=reading), **options)
 
     return cast("Callable[..., Any]", _together(*_READING)(with_source))

@@ -120,6 +120,28 @@ class Source:
         notes = table.check(used, nan_policy, rows)
         return Given(frame, None, choice, names, notes, len(labels.counts) if many else 2)
 
+    def read_one(
+        self, nan_policy: Literal["raise", "omit"], columns: tuple[str, ...] | None = None
+    ) -> tuple[pl.DataFrame, tuple[str, ...]]:
+        """Read the one file; returns also what was said of its cells.
+
+        Parameters
+        ----------
+        nan_policy
+            As in `read`.
+        columns
+            The columns that are used; None for those of the source.
+        """
+        from twosample.files.table import read_table
+
+        table = read_table(self.files[0], self.reading)
+        choice = Choice.of(columns=self.columns, drop=self.drop)
+        if columns is not None:
+            choice = Choice(columns=tuple(column for column in columns if column in table.frame.columns))
+        with refusals((str(self.files[0]),)):
+            used = _used([table.frame], choice)
+        return table.frame, table.check(used, nan_policy)
+
 
 def two_tables(given: Given) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Two tables of numbers with the same columns, for what takes nothing else."""
