@@ -131,6 +131,10 @@ class Reference(Comparable):
             raise InputError(
                 f"x has {len(rows)} row{'s' * (len(rows) != 1)}", argument="x", remedy="a reference needs at least 4"
             )
+        if (rows == rows[0]).all():
+            raise InputError(
+                "x: all rows are equal", argument="x", remedy="without variation there is nothing to judge others by"
+            )
         plan = api.plan(
             table._replace(rows=_with_moved_copies(rows)),
             model=model,
@@ -289,7 +293,7 @@ class Reference(Comparable):
                 column = self.about.columns[place]
                 raise InputError(
                     f"column {column!r} holds {self.about.values[place]:g} throughout the reference and other values "
-                    f"in {len(other)} rows of y (first: {rows[other[0], place]:g})",
+                    f"in {len(other)} row{'s' * (len(other) != 1)} of y (first: {rows[other[0], place]:g})",
                     argument="y",
                     remedy=("make a reference from more rows, or one with ", Setting("drop", [column])),
                 )
