@@ -42,7 +42,7 @@ def test_the_message_is_the_reason_and_the_summary(samples):
 def test_a_rule_and_options(samples):
     x, _, other = samples
     assert_same_distribution(x, other, fail_if="prob_h1 > 0.95 and auc > 0.95")
-    with pytest.raises(AssertionError, match="pvalue < 0.05 holds: pvalue = 0.0"):
+    with pytest.raises(AssertionError, match=r"pvalue < 0\.05 holds: pvalue = 0\.0"):
         assert_same_distribution(x, other, fail_if="pvalue < 0.05", permutations=99)
     with pytest.raises(InputError, match="not computed without permutations"):
         assert_same_distribution(x, other, fail_if="pvalue < 0.05")
@@ -53,7 +53,7 @@ def test_a_rule_and_options(samples):
 
 @pytest.mark.parametrize("prob", [0, 1, 1.5, float("nan"), "0.5", None])
 def test_no_probability(samples, prob):
-    with pytest.raises(InputError, match="^prob: "):
+    with pytest.raises(InputError, match=r"^prob: "):
         assert_same_distribution(*samples[:2], prob)
 
 

@@ -147,7 +147,7 @@ def test_did_you_mean(text, meant):
     "text", ["", "  \n", "auc > 1" + " or auc > 1" * 200, "auc\0 > 1", "(" * 300 + "auc > 1" + ")" * 300]
 )
 def test_no_rule_at_all(text):
-    with pytest.raises(InputError, match="^rule: "):
+    with pytest.raises(InputError, match=r"^rule: "):
         Rule.of(text)
 
 
