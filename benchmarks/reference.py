@@ -105,18 +105,22 @@ def work(cell: tuple[object, ...]) -> dict[str, object]:
 def main() -> None:
     """Run every cell and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--into", type=Path, default=RESULTS, help="folder of the results")
+    parser.add_argument("--resume", action="store_true", help="keep the cells that the results already have")
     options = parser.parse_args()
-    cells: list[tuple[object, ...]] = [(name, options.runs // 2) for name in ALTERNATIVES]
+    cells: list[tuple[object, ...]] = [(name, options.runs) for name in ALTERNATIVES]
     cells += [(law, d, *sizes, options.runs) for sizes in SIZES for d in DIMENSIONS for law in LAWS]
     options.into.mkdir(parents=True, exist_ok=True)
-    rows: dict[str, list[dict[str, object]]] = {"nulls": [], "alternatives": []}
-    for cell, row in run_any(work, cells, options.jobs):
+    path = options.into / "reference.json"
+    rows = json.loads(path.read_text()) if options.resume and path.exists() else {"nulls": [], "alternatives": []}
+    done = {(row["law"], row["columns"], row["n_x"], row["n_y"]) for row in rows["nulls"]}
+    done |= {(row["problem"],) for row in rows["alternatives"]}
+    for cell, row in run_any(work, [cell for cell in cells if cell[:-1] not in done], options.jobs):
         rows["nulls" if len(cell) == 5 else "alternatives"].append(row)
         print(row, flush=True)
-        (options.into / "reference.json").write_text(json.dumps(rows, indent=0, ensure_ascii=False) + "\n")
+        path.write_text(json.dumps(rows, indent=0, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

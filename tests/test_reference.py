@@ -38,6 +38,7 @@ def test_the_answer_is_that_of_its_plan_with_all_rows(kept):
     result = kept.test(y)
     assert result.log_bf10 == pytest.approx(from_rows.log_bf10, abs=1e-9)
     assert [row.column for row in result.by_column] == [row.column for row in from_rows.by_column]
+    assert result.diagnostics.notes[0].startswith("x is a reference") and not from_rows.diagnostics.notes
     assert (result.n_x, result.n_y, result.names) == (200, 120, ("yesterday", "y"))
 
 

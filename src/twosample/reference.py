@@ -25,6 +25,7 @@ from twosample.words import columns_in_words, printable
 __all__ = ["Reference"]
 
 _SEED = 0
+_NOTE = "x is a reference: points, scales and ranks are its own, and its rows were not looked at again."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -229,7 +230,7 @@ class Reference(Comparable):
             )
         with one_thread():
             statistics = self.statistics.merge(plan.collect(samples))
-            statistics = replace(statistics, notes=statistics.notes + notes)
+            statistics = replace(statistics, notes=(_NOTE, *statistics.notes, *notes))
             result = plan.answer(statistics, prior_odds=prior_odds, keep_rows=keep_rows)
         if result.diagnostics.flat:
             warn(answer.flat_features(plan, (result.n_x, result.n_y), (statistics.sketch_x, statistics.sketch_y)))
