@@ -39,7 +39,7 @@ class _About(Record):
     columns
         The columns that were read, those with one value throughout too.
     values
-        The values of the first row, which constant columns hold throughout, (D,).
+        What constant columns hold throughout, (D,); 0 for the others.
     present
         All columns that the table had.
     named
@@ -66,8 +66,8 @@ class _About(Record):
 class Reference(Comparable):
     """A sample that others are tested against, without its rows: a plan made from it, and its statistics.
 
-    Made by `Reference.of`. The plan is made from the rows of the reference and from copies of them that are moved
-    about a little, so that it also has points where a sample that is spread more would have rows.
+    Made by `Reference.of`. The plan is made from the rows of the reference moved about a little, so that its points are
+    rows of neither sample, and some of them are where a sample that is spread more has rows.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class Reference(Comparable):
                 "x: all rows are equal", argument="x", remedy="without variation there is nothing to judge others by"
             )
         plan = api.plan(
-            table._replace(rows=_with_moved_copies(rows)),
+            table._replace(rows=_moved(rows)),
             model=model,
             points=points,
             subsets=subsets,
@@ -150,7 +150,8 @@ class Reference(Comparable):
         names = table.columns or tuple(map(str, range(rows.shape[1])))
         constant = tuple(name for name, kept in zip(names, plan.kept, strict=True) if not kept)
         left_out = (*table.left_out, *(LeftOut(name, "one value throughout") for name in constant))
-        about = _About(plan, names, rows[0].copy(), table.present, table.is_frame, table.times, left_out, str(name))
+        values = np.where(plan.kept, 0.0, rows[0])
+        about = _About(plan, names, values, table.present, table.is_frame, table.times, left_out, str(name))
         statistics = plan.statistics(rows)
         return cls(replace(statistics, notes=notes + statistics.notes), about)
 
@@ -172,14 +173,12 @@ class Reference(Comparable):
     def summary(self) -> str:
         """What it is of, and what it holds, in a few lines."""
         shown = len(self.statistics.sketch_x.rows)
-        kept = 0 if self.plan.ranks is None else len(self.plan.ranks.knots)
-        values = f", and at most {kept} values of each column" if kept else ""
         return "\n".join(
             [
                 f"Reference {printable(self.about.name)!r}: {self.n} rows, {columns_in_words(len(self.columns))}.",
                 f"  columns              {printable(some(self.columns, quote=False))}",
                 f"  model                {self.plan.model.name}, {len(self.plan.points)} evaluation points",
-                f"  holds of the data    {shown} rows for pictures, at most {len(self.plan.points)} as points{values}",
+                f"  holds of the data    {shown} rows for pictures, and values that are repeated in a column",
                 *(f"  note                 {printable(note)}" for note in (*self.plan.notes, *self.statistics.notes)),
             ]
         )
@@ -302,7 +301,8 @@ class Reference(Comparable):
     def save(self, path: str | Path) -> None:
         """Write the reference to a file (npz, without pickle), whole or not at all.
 
-        It holds some rows of the sample: those that `summary` says.
+        It holds some rows of the sample, for pictures; `summary` says how many. Points and ranks are of rows that were
+        moved about, but for values that are repeated in a column.
         """
         arrays = {**self.statistics.to_arrays(), "reference": np.array(self.about.to_json())}
         write_whole(Path(path), lambda file: np.savez_compressed(file, **arrays))
@@ -321,10 +321,12 @@ class Reference(Comparable):
         return read_arrays(path, "a reference", build)
 
 
-def _with_moved_copies(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The rows, and each once more, moved about by as much as its column is spread; repeated values stay.
+def _moved(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The rows, moved about by as much as their columns are spread; values that are repeated stay.
 
-    A plan from the rows alone would have no points, and one rank for all, where a sample that is spread more has rows.
+    A plan from the rows themselves has points that are rows of x and of no other sample: where y has many more rows
+    that makes them look different. And it has no points, and one rank for all, where a sample that is spread more has
+    rows.
     """
     if not np.isfinite(rows).all():
         return rows  # to be refused
@@ -335,4 +337,4 @@ def _with_moved_copies(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     for column, values in enumerate(ordered.T):
         _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
         moves[counts[places] > 1, column] = 0.0
-    return np.concatenate([ordered, ordered + moves * View.robust(ordered, ordered[:0], limits).scale])
+    return ordered + moves * View.robust(ordered, ordered[:0], limits).scale

@@ -230,7 +230,7 @@ Examples:
   twosample check --reference yesterday.npz today.csv
 
 The file holds counts, means and scatter matrices, and some of the data: rows for pictures (500, 2,000 of one column),
-evaluation points, and up to 1,024 values of each column. What it holds is printed.
+and values that are repeated in a column. How many rows is printed.
 """
 
 
