@@ -105,7 +105,7 @@ def work(cell: tuple[object, ...]) -> dict[str, object]:
 def main() -> None:
     """Run every cell and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--runs", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--into", type=Path, default=RESULTS, help="folder of the results")
     parser.add_argument("--resume", action="store_true", help="keep the cells that the results already have")
