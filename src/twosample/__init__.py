@@ -22,12 +22,13 @@ from twosample.robustness import Robustness
 from twosample.statistics import FeatureStatistics
 
 if _TYPE_CHECKING:
-    from twosample import baselines, chemistry, datasets, plots, simulate
+    from twosample import baselines, checks, chemistry, datasets, plots, simulate
     from twosample.each_result import EachResult
     from twosample.gibbs_result import GibbsResult
     from twosample.groups import test_groups
     from twosample.groups_result import GroupsResult
     from twosample.monitor import Monitor, sequential
+    from twosample.reference import Reference
 
 __version__ = "0.1.0"
 __all__ = [
@@ -39,10 +40,12 @@ __all__ = [
     "Model",
     "Monitor",
     "Plan",
+    "Reference",
     "Robustness",
     "TwoSampleResult",
     "baselines",
     "blocks",
+    "checks",
     "chemistry",
     "datasets",
     "errors",
@@ -64,13 +67,14 @@ _LATER = {
     "GroupsResult": "groups_result",
     "Monitor": "monitor",
     "sequential": "monitor",
+    "Reference": "reference",
     "test_groups": "groups",
 }
 
 
 def __getattr__(name: str) -> _Any:
     """Import what most programs do without, such as the baselines and with them SciPy, when it is first used."""
-    if name in ("baselines", "chemistry", "datasets", "plots", "simulate"):
+    if name in ("baselines", "checks", "chemistry", "datasets", "plots", "simulate"):
         return _import_module(f"twosample.{name}")
     if name in _LATER:
         value = globals()[name] = getattr(_import_module(f"twosample.{_LATER[name]}"), name)

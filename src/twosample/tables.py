@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from twosample.data.choosing import Labels
     from twosample.files.table import FileTable
 
-__all__ = ["Given", "group_labels", "is_usable", "split_table", "two_files", "who_is_who"]
+__all__ = ["Given", "group_labels", "is_usable", "split_table", "two_files", "used_columns", "who_is_who"]
 
 
 class Given(NamedTuple):
@@ -66,7 +66,7 @@ def two_files(
     ([1, 2], {'columns': ['u']})
     """
     choice = _said(columns=columns, drop=drop)
-    used = _used([x.frame, y.frame], Choice.of(**choice))
+    used = used_columns([x.frame, y.frame], Choice.of(**choice))
     notes = tuple(note for table in (x, y) for note in table.check(used, nan_policy))
     return Given(x.frame, y.frame, choice, names, notes)
 
@@ -90,7 +90,7 @@ def split_table(
     frame, labels = _labelled(table, by)
     many = several and pair is None and len(labels.counts) > 2
     names = ("", "") if many else labels.two(pair)
-    used = _used([frame], Choice.of(**choice))
+    used = used_columns([frame], Choice.of(**choice))
     if pair is not None:
         choice["groups"] = pair
     rows = _flags(frame.height, [labels.rows(group) for group in (labels.counts if many else names)])
@@ -144,7 +144,7 @@ def _labelled(table: FileTable, by: str) -> tuple[pl.DataFrame, Labels]:
     return frame, row_labels(frame, by)
 
 
-def _used(frames: list[pl.DataFrame], choice: Choice) -> list[str]:
+def used_columns(frames: list[pl.DataFrame], choice: Choice) -> list[str]:
     """The columns that can be used in all tables and are to be compared."""
     usable = [{column for column, kind in frame.schema.items() if is_usable(column, kind)} for frame in frames]
     present = tuple(frames[0].columns)

@@ -13,6 +13,7 @@ import click
 
 from twosample import __version__
 from twosample.cli.app_command import app
+from twosample.cli.check import check, reference
 from twosample.cli.messages import in_options, notes, printable, quoted, refusals, say_error
 from twosample.cli.monitor import monitor
 from twosample.cli.options import (
@@ -91,6 +92,7 @@ Examples:
   twosample each before.csv after.csv --csv columns.csv
   twosample gibbs before.csv after.csv --kernel ard --plot columns.png
   twosample compare before.csv after.csv
+  twosample check yesterday.csv today.csv --fail-if "prob_h1 > 0.95 and auc > 0.55"
   twosample app
   twosample monitor reference.csv --follow log.csv
 
@@ -101,7 +103,7 @@ columns are variables; a first line of numbers is data, not names, unless --head
 \b
 Exit status:
   0    the answer is on stdout, and every file that was asked for is written
-  1    the reader of stdout left before the end (as in "| head"); or an alarm, of monitor --exit-on-alarm
+  1    "check": the rule holds; monitor --exit-on-alarm: an alarm; or the reader of stdout left (as in "| head")
   2    refused: one line on stderr says what is wrong
   130  interrupted (Ctrl-C)
 
@@ -403,6 +405,9 @@ def gibbs(
         if path is not None:
             save_plot(path, draw)
 
+
+command_line.add_command(check)
+command_line.add_command(reference)
 
 _COMPARE_EPILOG = """\b
 Examples:

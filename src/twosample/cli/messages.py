@@ -21,6 +21,8 @@ _SAMPLES = ("x", "y", "x and y", "by", "columns", "drop", "groups")
 # Arguments of the library that are options here.
 _OPTIONS = {
     "rng": "--seed",
+    "rule": "--fail-if",
+    "path": "--reference",
     **{
         name: f"--{name.replace('_', '-')}"
         for name in (

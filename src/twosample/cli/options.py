@@ -22,6 +22,7 @@ __all__ = [
     "lengthscale_option",
     "model_option",
     "nan_policy_option",
+    "one_sample_options",
     "path_option",
     "permutations_option",
     "points_option",
@@ -29,6 +30,7 @@ __all__ = [
     "quiet_option",
     "reading_options",
     "reference_option",
+    "report_option",
     "rope_option",
     "sample_options",
     "seed_option",
@@ -121,6 +123,10 @@ sample_options = _together(
     click.option("--groups", metavar="U,V", callback=_names, help="The two values of the --by column to compare."),
     choice_options,
     click.option("--paired", is_flag=True, help="Row i of the first sample belongs with row i of the second."),
+)
+one_sample_options = _together(
+    click.argument("files", nargs=1, metavar="A", type=click.Path(path_type=Path), callback=lambda c, p, v: (v,)),
+    choice_options,
 )
 reference_option = click.option(
     "--reference",

@@ -12,7 +12,7 @@ from twosample.data.choosing import Labels
 from twosample.data.two_tables import read_two, row_labels
 from twosample.errors import DuplicateRowsWarning, InputError, warn
 from twosample.files.reading import Reading, quoted
-from twosample.tables import Given, split_table, two_files
+from twosample.tables import Given, split_table, two_files, used_columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -128,6 +128,28 @@ class Source:
         if pair is not None:
             choice["groups"] = pair
         return Given(_in_blocks(table), None, choice, names, ())
+
+    def read_one(
+        self, nan_policy: Literal["raise", "omit"], columns: tuple[str, ...] | None = None
+    ) -> tuple[pl.DataFrame, tuple[str, ...]]:
+        """Read the one file; returns also what was said of its cells.
+
+        Parameters
+        ----------
+        nan_policy
+            As in `read`.
+        columns
+            The columns that are used; None for those of the source.
+        """
+        from twosample.files.table import read_table
+
+        table = read_table(self.files[0], self.reading)
+        choice = Choice.of(columns=self.columns, drop=self.drop)
+        if columns is not None:
+            choice = Choice(columns=tuple(column for column in columns if column in table.frame.columns))
+        with refusals((str(self.files[0]),)):
+            used = used_columns([table.frame], choice)
+        return table.frame, table.check(used, nan_policy)
 
 
 def two_tables(given: Given) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -5,15 +5,16 @@ from twosample.data.choosing import DROPPED, Choice, LeftOut, some
 from twosample.data.copies import find_copies, row_hashes
 from twosample.data.order import serial_dependence
 from twosample.data.parts import are_blocks
-from twosample.data.reading import as_rows, check_finite
+from twosample.data.reading import as_rows, check_finite, finite_rows, read
 from twosample.data.samples import Samples, read_columns
-from twosample.data.views import Ranks, View
+from twosample.data.views import Limits, Ranks, View
 
 __all__ = [
     "DROPPED",
     "Blocks",
     "Choice",
     "LeftOut",
+    "Limits",
     "Ranks",
     "Samples",
     "View",
@@ -22,6 +23,8 @@ __all__ = [
     "as_rows",
     "check_finite",
     "find_copies",
+    "finite_rows",
+    "read",
     "read_columns",
     "row_hashes",
     "serial_dependence",
