@@ -1,4 +1,4 @@
-"""What the page about CI says: its Python runs, its workflows are YAML, and its commands are known."""
+"""What the page about CI says: its tests pass, its workflows are YAML, and their commands are known."""
 
 import re
 import shlex
@@ -24,11 +24,12 @@ def blocks(kind):
     return re.findall(rf"^```{kind}\n(.*?)^```", PAGE, re.M | re.S)
 
 
-def test_the_python_runs(tmp_path, monkeypatch):
+def test_the_tests_of_the_page_pass(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}
-    for block in blocks("python"):
-        exec(compile(block, "ci.md", "exec"), names)
+    for block in blocks(r"{code-cell} python"):
+        code = "\n".join(line for line in block.splitlines() if not line.startswith(":"))
+        exec(compile(code, "ci.md", "exec"), names)
     tests = [value for name, value in names.items() if name.startswith("test_")]
     assert len(tests) == 2
     for test in tests:
@@ -37,12 +38,9 @@ def test_the_python_runs(tmp_path, monkeypatch):
 
 def test_the_commands_are_known():
     workflows = [yaml.safe_load(block) for block in blocks("yaml")]
-    lines = re.findall(r"^    (twosample .*)$", PAGE, re.M)
-    lines += [
-        step["run"] for step in workflows[0]["jobs"]["drift"]["steps"] if "twosample check" in step.get("run", "")
-    ]
+    lines = [step["run"] for step in workflows[0]["jobs"]["drift"]["steps"] if "twosample check" in step.get("run", "")]
     lines += [line for line in workflows[1]["drift"]["script"] if line.startswith("twosample ")]
-    assert len(lines) == 5
+    assert len(lines) == 2
     for line in lines:
         name, *args = shlex.split(line)[1:]
         parsed(name, args)

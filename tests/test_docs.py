@@ -117,7 +117,7 @@ def run_console(block, place):
         if NOT_RUN.match(command):
             continue
         status, printed = run_command(command, place)
-        expected = 2 if shown.startswith("twosample: error: ") else 0
+        expected = 2 if shown.startswith("twosample: error: ") else int(shown.startswith("FAIL: "))
         assert status == expected, f"{place}: {command} ends with {status}:\n{printed}"
         if shown.strip():
             compare(shown, printed, f"{place}: {command}")
