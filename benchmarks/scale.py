@@ -28,7 +28,7 @@ import numpy as np
 
 import twosample as ts
 from benchmarks.suite import RESULTS, generator
-from twosample.features import _chains
+from twosample.features import chains
 from twosample.plan import Plan
 from twosample.subsets import multiples_of
 from twosample.threads import cores, in_order
@@ -60,11 +60,11 @@ def work(plan: Plan) -> tuple[float, float]:
     """Exponentials and operations of matrix products that the pass needs for a row."""
     assert plan.lengthscales is not None
     points = len(plan.points)
-    exps, flops = float(len(_chains(plan.lengthscales)) * points), 2.0 * len(plan.lengthscales) * points**2
+    exps, flops = float(len(chains(plan.lengthscales)) * points), 2.0 * len(plan.lengthscales) * points**2
     multiples = multiples_of(plan.model)
     for part in plan.parts:
         tests, points, _ = part.points.shape
-        exps += len(_chains(multiples)) * tests * points
+        exps += len(chains(multiples)) * tests * points
         flops += 2.0 * len(multiples) * tests * points**2
     return exps, flops
 

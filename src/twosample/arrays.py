@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "Flags", "Indices", "namespace", "on_device", "solve_lower", "take_rows", "to_numpy"]
+__all__ = [
+    "Array",
+    "Flags",
+    "Indices",
+    "doubles",
+    "float64",
+    "namespace",
+    "on_device",
+    "solve_lower",
+    "take_rows",
+    "to_numpy",
+]
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -52,6 +64,22 @@ def on_device(values: Any) -> bool:
     if library in ("jax", "jaxlib"):
         return hasattr(values, "devices") and any(device.platform != "cpu" for device in values.devices())
     return library == "cupy"
+
+
+def doubles(*arrays: Any) -> AbstractContextManager[object]:
+    """Where JAX keeps and makes float64 arrays, which it does not on its own; nothing for other libraries."""
+    if any(type(array).__module__.partition(".")[0] in ("jax", "jaxlib") for array in arrays):
+        import jax
+
+        return jax.enable_x64(True)  # type: ignore[no-any-return]
+    return nullcontext()
+
+
+def float64(values: Any) -> Any:
+    """An array of real numbers of any type as float64, on its device."""
+    xp = namespace(values)
+    with doubles(values):
+        return values if values.dtype == xp.float64 else xp.astype(values, xp.float64)
 
 
 def to_numpy(values: Any) -> NDArray[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twosample.arrays import Array, Indices, namespace, take_rows, to_numpy
+from twosample.arrays import Array, Indices, doubles, namespace, take_rows, to_numpy
 from twosample.data.views import Limits
 from twosample.sketch import mixed
 
@@ -76,6 +76,10 @@ class Pilot:
 
     def add(self, sample: int, rows: Any) -> None:
         """Add the next rows (n, D) of x (0) or y (1), finite, at least one."""
+        with doubles(rows):
+            self._add(sample, rows)
+
+    def _add(self, sample: int, rows: Any) -> None:
         first = self.counts[sample]
         self.counts[sample] += rows.shape[0]
         xp = namespace(rows)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from twosample import engines
-from twosample.arrays import Array, Flags, take_rows
+from twosample.arrays import Array, Flags, doubles, take_rows
 from twosample.data import Choice, LeftOut, Samples, find_copies, serial_dependence
 from twosample.data.identifiers import identifiers
 from twosample.data.parts import Layout, Pass, Sources
@@ -80,7 +80,8 @@ class Stream:
 
 
 def _columns(rows: Any, kept: Flags) -> Any:
-    return rows[:, kept] if isinstance(rows, np.ndarray) else take_rows(rows.T, kept).T
+    with doubles(rows):
+        return rows[:, kept] if isinstance(rows, np.ndarray) else take_rows(rows.T, kept).T
 
 
 def open_stream(

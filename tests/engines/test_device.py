@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import twosample as ts
-from twosample.arrays import to_numpy
+from twosample.arrays import doubles, float64, to_numpy
 from twosample.engines import device, libraries, local
 from twosample.features import PointFeatures
 from twosample.kernels import RBF, Kernel
@@ -120,7 +120,7 @@ def test_scores_beyond_and_between_knots_are_those_of_numpy(to):
     knots = np.array([[0.0], [1.0], [1.0], [4.0], [4.0]])
     values = np.array([[-2.0], [0.5], [0.5], [3.0], [3.0]])
     rows = np.array([[-1e300], [-1.0], [0.0], [0.25], [1.0], [2.0], [4.0], [5.0], [1e300]])
-    with libraries.doubles(to(rows)):
+    with doubles(to(rows)):
         found = to_numpy(device._interpolated(knots, values, to(rows)))
     np.testing.assert_allclose(found[:, 0], np.interp(rows[:, 0], knots[:, 0], values[:, 0]), rtol=1e-15)
 
@@ -168,8 +168,8 @@ def test_no_rows(to, plan):
 def test_float32_rows_become_float64():
     for to in LIBRARIES.values():
         rows = to(np.array([[0.5], [1.0]], dtype=np.float32))
-        with libraries.doubles(rows):
-            assert to_numpy(libraries.float64(rows)).dtype == np.float64
+        with doubles(rows):
+            assert to_numpy(float64(rows)).dtype == np.float64
 
 
 @pytest.mark.parametrize("name", ["cuda", "torch:", "numpy", "dusk", ""])

@@ -10,7 +10,7 @@ from typing import Any, Literal, NoReturn, Protocol
 
 import numpy as np
 
-from twosample.arrays import Indices, namespace, take_rows, to_numpy
+from twosample.arrays import Indices, doubles, float64, namespace, take_rows, to_numpy
 from twosample.data.blocks import Block, Blocks, as_blocks, block_rows
 from twosample.data.choosing import Choice, Labels
 from twosample.data.reading import Table, finite_rows, from_numpy, label_list, read
@@ -98,12 +98,12 @@ class Layout:
         if self.stays(values):
             table = _without_rows(_like(values), name, self.choice)
             self._check(table, first, name, block)
-            xp = namespace(values)
             used = np.array([int(column) for column in table.columns or table.present])[places]
-            rows = values[:, None] if values.ndim == 1 else values
-            if not np.array_equal(used, np.arange(rows.shape[1])):
-                rows = take_rows(rows.T, used).T
-            return xp.astype(rows, xp.float64, copy=False)
+            with doubles(values):
+                rows = values[:, None] if values.ndim == 1 else values
+                if not np.array_equal(used, np.arange(rows.shape[1])):
+                    rows = take_rows(rows.T, used).T
+                return float64(rows)
         choice = Choice(columns=first.columns) if first.is_frame else self.choice
         try:
             table = read(values, name, choice)
@@ -286,12 +286,13 @@ class Pass:
 
     def _of_pairs(self, x: Any, y: Any) -> tuple[Any, Any]:
         """Pairs without those that lack a value."""
-        complete = finite_rows(x) & finite_rows(y)
-        if complete.all():
-            return x, y
-        for sample in (0, 1):
-            self.dropped[sample] += int(np.count_nonzero(~complete))
-        return take_rows(x, complete), take_rows(y, complete)
+        with doubles(x, y):
+            complete = finite_rows(x) & finite_rows(y)
+            if complete.all():
+                return x, y
+            for sample in (0, 1):
+                self.dropped[sample] += int(np.count_nonzero(~complete))
+            return take_rows(x, complete), take_rows(y, complete)
 
     def _pieces(self) -> Iterator[tuple[int, Any]]:
         """The rows as they come, each with the sample they are of."""
@@ -318,8 +319,10 @@ class Pass:
     def _counted(self, block: Block, sample: int, places: Indices | None = None) -> Any:
         """The rows of a block; those that lack a value are refused or, where they are not paired, left out."""
         rows = self.layout.rows(block, sample)
-        if places is not None:
-            rows = take_rows(rows, places)
+        with doubles(rows):
+            return self._checked(rows if places is None else take_rows(rows, places), block, sample, places)
+
+    def _checked(self, rows: Any, block: Block, sample: int, places: Indices | None) -> Any:
         self.rows[sample] += rows.shape[0]
         complete = finite_rows(rows)
         if complete.all():
@@ -394,13 +397,16 @@ class _Waiting:
         while missing:
             rows = self._pieces.popleft()
             if rows.shape[0] > missing:
-                self._pieces.appendleft(rows[missing:, ...])
-                rows = rows[:missing, ...]
+                with doubles(rows):
+                    self._pieces.appendleft(rows[missing:, ...])
+                    rows = rows[:missing, ...]
             taken.append(rows)
             missing -= rows.shape[0]
-        return taken[0] if len(taken) == 1 else namespace(*taken).concat(taken)
+        with doubles(*taken):
+            return taken[0] if len(taken) == 1 else namespace(*taken).concat(taken)
 
 
 def _in_place(rows: Any, sample: int) -> tuple[Any, Any]:
     """Rows of one sample, and none of the other."""
-    return (rows, rows[:0, ...]) if sample == 0 else (rows[:0, ...], rows)
+    with doubles(rows):
+        return (rows, rows[:0, ...]) if sample == 0 else (rows[:0, ...], rows)

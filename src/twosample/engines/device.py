@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from twosample.arrays import Array, Indices, namespace, to_numpy
+from twosample.arrays import Array, Indices, doubles, float64, namespace, to_numpy
 from twosample.data import Ranks, View
-from twosample.engines.libraries import constant, doubles, float64, free_memory, library_of
+from twosample.engines.libraries import constant, free_memory, library_of
 from twosample.engines.local import PairMoments, Tick, Volumes
 from twosample.features import PointFeatures, StackFeatures, chains
 from twosample.kernels import Kernel

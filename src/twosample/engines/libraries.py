@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from twosample.arrays import Array, namespace
 from twosample.errors import InputError, Setting
 
-__all__ = ["constant", "doubles", "float64", "free_memory", "library_of", "mover"]
+__all__ = ["constant", "free_memory", "library_of", "mover"]
 
 _MEMORY_IF_UNKNOWN = 1 << 28
 _SHARE_OF_MEMORY = 0.25
@@ -96,22 +95,6 @@ def library_of(rows: Any) -> str:
         "jax": api.is_jax_array,
     }
     return next((name for name, is_one in known.items() if is_one(rows)), "other")
-
-
-def doubles(rows: Any) -> AbstractContextManager[object]:
-    """Where JAX makes float64 arrays, which it does not on its own; others do."""
-    if library_of(rows) == "jax":
-        import jax
-
-        return jax.enable_x64(True)  # type: ignore[no-any-return]
-    return nullcontext()
-
-
-def float64(rows: Any) -> Any:
-    """Rows (n, D) of any real type as float64, on their device."""
-    xp = namespace(rows)
-    with doubles(rows):
-        return rows if rows.dtype == xp.float64 else xp.astype(rows, xp.float64)
 
 
 def constant(values: Any, rows: Any) -> Any:
