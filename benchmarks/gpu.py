@@ -199,7 +199,7 @@ def main() -> None:
             continue
         one = json.loads(done.stdout.splitlines()[-1])
         keep(library, {**one, "times_the_plain_loop": plain / one["seconds_of_1e8_rows_at_14_lengthscales"]})
-    keep("headline", headline(int(arguments.largest), 3e-4))
+    keep("headline", headline(int(arguments.largest), 1e-3))
 
 
 if __name__ == "__main__":

@@ -28,13 +28,13 @@ from twosample.statistics import Moments
 __all__ = ["column_moments", "pair_moments", "sample_moments", "stack_moments"]
 
 # Rows of one product; the products of many such groups are one call.
-_GROUP = 4096
+_GROUP = 2048
 # Features are padded to a multiple of this: the tiles of float64 products.
 _TILE = 8
 # From so many features on, to compile pays; below, torch works step by step.
 _WORTH_COMPILING = 1 << 30
 # Rows whose mean is taken from the features first.
-_CENTER_ROWS = 4096
+_CENTER_ROWS = 128
 # Of more columns the distances are added up one column after the other.
 _MOST_FUSED_COLUMNS = 16
 _MOST_ROWS, _FEWEST_ROWS = 1 << 22, 1 << 12
@@ -131,19 +131,40 @@ class _Block:
         return found
 
 
-def _compiled_by_jax(kernel: Kernel, k: int) -> Callable[..., Any]:
-    import jax
+class _JaxBlock(_Block):
+    """The same for JAX, which makes one piece of code of the features and the products of a run."""
 
-    return jax.jit(partial(_from_rows, kernel))
+    @cached_property
+    def _products_of_run(self) -> Callable[..., Any]:
+        import jax
+
+        @jax.jit
+        def of(rows: Any, points: Any, used: Any, *centers: Any) -> list[Any]:
+            return [_product(values) for values in _from_rows(self.kernel, rows, points, used, *centers)]
+
+        return of
+
+    def products(self, rows: Any, others: Any, ones: Any, *constants: Any) -> list[Any]:
+        """The products of a block."""
+        if others is not None or self.columns > _MOST_FUSED_COLUMNS:
+            return super().products(rows, others, ones, *constants)
+        points, used, lengthscales, centers = constants
+        found: list[Any] = [None] * sum(map(len, self.runs))
+        for run in self.runs:
+            first, of_run = lengthscales[run[0]], [centers[index, :] for index in run]
+            products = self._products_of_run(rows / first, points / first, used, *of_run)
+            for index, product in zip(run, products, strict=True):
+                found[index] = product
+        return found
 
 
-_COMPILERS = {"torch": _compiled_by_torch, "cupy": _compiled_by_cupy, "jax": _compiled_by_jax}
+_COMPILERS = {"torch": _compiled_by_torch, "cupy": _compiled_by_cupy}
 
 
 @cache
 def _block(kernel: Kernel, columns: int, runs: tuple[tuple[int, ...], ...], library: str) -> _Block:
     """A block whose code is compiled once for all."""
-    return _Block(kernel, columns, runs, library)
+    return (_JaxBlock if library == "jax" else _Block)(kernel, columns, runs, library)
 
 
 def _product(features: Any) -> Any:
@@ -187,6 +208,7 @@ class _Test:
 
     def __init__(self, kernel: Kernel, points: Array, lengthscales: Array, like: Any, library: str) -> None:
         self.count, self.width = len(points), -(-(len(points) + 1) // _TILE) * _TILE
+        self._given = points, lengthscales
         runs = chains(lengthscales) if kernel.squares else [[index] for index in range(len(lengthscales))]
         self._kernel, self._runs, self._library = kernel, tuple(map(tuple, runs)), library
         place = np.arange(self.width)
@@ -217,10 +239,11 @@ class _Test:
         self._rows += rows.shape[0]
 
     def _find_centers(self, rows: Any) -> None:
-        block = _Block(self._kernel, rows.shape[1], self._runs, "other")
-        for index, values in block.features(rows, self._points, self._used, self._lengthscales, self._on_device):
-            mean = to_numpy(namespace(values).mean(values, axis=0))
-            self._centers[index, : self.count] = mean[: self.count]
+        """Take the means of a few rows, on the host, where that costs less than so many small steps on a device."""
+        few = to_numpy(rows)
+        features = PointFeatures(self._kernel, View.none(few.shape[1]), self._given[0], 1.0)
+        for index, values in features.values(few, self._given[1]):
+            self._centers[index, : self.count] = values.mean(axis=0)
         self._on_device = constant(self._centers, rows)
 
     def moments(self) -> Moments:
@@ -228,7 +251,7 @@ class _Test:
         n, s = self._rows, self.count
         if not n:
             return Moments(0, np.zeros((len(self._centers), s)), np.zeros((len(self._centers), s, s)))
-        products = np.stack([to_numpy(product) for product in self._total])
+        products = to_numpy(namespace(self._total[0]).stack(self._total))
         mean = products[:, :s, s] / n
         scatter = products[:, :s, :s] - n * (mean[:, :, None] * mean[:, None, :])
         return Moments(n, mean + self._centers[:, :s], scatter)
