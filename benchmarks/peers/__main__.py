@@ -20,9 +20,10 @@ from typing import Any
 from benchmarks.peers.catalogue import PEERS
 from benchmarks.peers.environments import DidNotInstall, Environment, prepare
 from benchmarks.peers.measure import PROBLEMS, SIZES, power, reports, times
-from benchmarks.peers.page import page
+from benchmarks.peers.page import into, page, summary
 from benchmarks.suite import RESULTS
 
+DOCUMENT = Path(__file__).parents[2] / "docs" / "comparison" / "peers.md"
 PARTS = ("power", "times", "reports")
 
 
@@ -88,8 +89,11 @@ def main() -> None:
                 results["reports"] = reports(environments, folder)
         options.into.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(results, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
-    text = page(json.loads(path.read_text(encoding="utf-8")))
+    results = json.loads(path.read_text(encoding="utf-8"))
+    text = page(results)
     (options.into / "peers.md").write_text(text, encoding="utf-8")
+    if options.into == RESULTS:
+        DOCUMENT.write_text(into(DOCUMENT.read_text(encoding="utf-8"), summary(results)), encoding="utf-8")
     print(text)
 
 

@@ -56,6 +56,7 @@ PEERS = (
             where="yes, witness with band",
             size="yes, AUC and MMD with intervals",
             same="yes",
+            any_time="e-values of separate batches may be multiplied",
         ),
         module="twosample",
         versions=("twosample", "numpy"),
@@ -131,7 +132,7 @@ PEERS = (
         requirements=("alibi-detect[torch]",),
         module="alibi_detect.cd",
         versions=("alibi-detect", "torch"),
-        note="its licence is not an open one",
+        note="source-available, under the Business Source License",
     ),
     Peer(
         "evidently",

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 Row = dict[str, Any]
+# In the documentation, around what `summary` writes.
+MARKS = ("<!-- measured: written by benchmarks.peers -->", "<!-- end of what was measured -->")
 
 
 def table(head: list[str], rows: list[list[str]]) -> list[str]:
@@ -54,6 +56,66 @@ def page(results: dict[str, Any]) -> str:
         *what(results["peers"]),
     ]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def summary(results: dict[str, Any]) -> list[str]:
+    """What the documentation shows: a row for each test, the report, and what was not measured."""
+    rows, timed = results["power"], results["times"]
+    body = []
+    for key in keys([*rows, *timed]):
+        there = [row for row in rows if (row["peer"], row["test"]) == key and "power" in row]
+        one, several = ([row for row in there if (row["columns"] == 1) == alone] for alone in (True, False))
+        clock = {(row["n"], row["columns"]): row for row in timed if (row["peer"], row["test"]) == key}
+        times = [
+            f"{seconds(row['seconds'])} ({row['ratio']:.2g})" if "ratio" in (row := clock.get(case, {})) else ""
+            for case in ((200, 1), (20_000, 1), (200, 10))
+        ]
+        most = [
+            f"{max((n for (n, columns), row in clock.items() if columns == wanted and 'seconds' in row), default=0):,}"
+            for wanted in (1, 10)
+        ]
+        powers = [mean(part, "power") if part else "" for part in (one, several)]
+        level = mean(there, "level") if there else ""
+        body.append([" ".join(key), *powers, level, *times, " / ".join(most) if clock else ""])
+    head = [
+        "",
+        "power, one column",
+        "power, several",
+        "level",
+        "200 rows",
+        "20,000 rows",
+        "200 rows, 10 columns",
+        "most rows",
+    ]
+    versions = [f"{n} {v}" for peer in results["peers"] for n, v in peer.get("versions", {}).items()]
+    missing = [f"{peer['peer']} ({peer['missing']})" for peer in results["peers"] if "missing" in peer]
+    runs = rows[0]["runs"] if rows else 0
+    single, wide = ({row["problem"] for row in rows if (row["columns"] == 1) == alone} for alone in (True, False))
+    return [
+        *words(
+            f"Power and level at 5 % are means over {len(single)} problems with one column and {len(wide)} with "
+            f"several, 100 rows in each sample, {runs} data sets that "
+            f"differ and {runs} that do not for each, ± their standard error. Times are of one core's processor, in "
+            "brackets as a multiple of that of `ts.test(x, y)`. Most rows: the largest of 200, 2,000, 20,000 and "
+            f"1,000,000 that took at most {results['seconds']:g} s and {results['megabytes'] / 1024:g} GB, with "
+            "one column / with ten."
+        ),
+        *table(head, body),
+        *words(f"Versions: Python {results['python']}, {', '.join(versions)}."),
+        *(
+            words(f"Not measured, because they did not install on the machine of this run: {'; '.join(missing)}.")
+            if missing
+            else []
+        ),
+        *reports(results["reports"])[2:],
+    ]
+
+
+def into(document: str, lines: list[str]) -> str:
+    """The document with these lines between its two marks."""
+    before, rest = document.split(MARKS[0])
+    _, after = rest.split(MARKS[1])
+    return f"{before}{MARKS[0]}\n\n" + "\n".join(lines).strip() + f"\n\n{MARKS[1]}{after}"
 
 
 def installed(peers: list[Row]) -> list[str]:

@@ -285,8 +285,8 @@ def main():
     # What programs print must not get among the answers.
     reply = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    if request["timed"] and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     resource.setrlimit(resource.RLIMIT_DATA, (request["megabytes"] * 1024**2,) * 2)
     warnings.simplefilter("ignore")
 

@@ -11,11 +11,12 @@ from scipy import stats
 pytest.importorskip("resource", reason="the worker limits memory as Unix does")
 
 from benchmarks.peers import measure
-from benchmarks.peers.__main__ import install
+from benchmarks.peers.__main__ import DOCUMENT, install
 from benchmarks.peers.catalogue import PEERS, Peer, answers
 from benchmarks.peers.environments import DidNotInstall, Environment, last_line, prepare
-from benchmarks.peers.page import page
+from benchmarks.peers.page import into, page, summary
 from benchmarks.peers.worker import TESTS
+from benchmarks.suite import RESULTS
 
 PEER = {peer.name: peer for peer in PEERS}
 HERE = Environment(sys.executable, {})
@@ -119,6 +120,14 @@ def test_every_test_of_the_catalogue_is_one_of_the_worker():
     assert {test for peer in PEERS for test in peer.tests} == set(TESTS)
 
 
+def test_the_documentation_has_what_was_measured():
+    results = json.loads((RESULTS / "peers.json").read_text(encoding="utf-8"))
+    document = DOCUMENT.read_text(encoding="utf-8")
+    assert into(document, summary(results)) == document
+    assert (RESULTS / "peers.md").read_text(encoding="utf-8") == page(results)
+
+
+@pytest.mark.slow
 def test_a_small_run_and_its_page(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(measure, "PEERS", (OURS, TTEST, GONE))
     monkeypatch.setattr(measure, "COLUMNS", (1,))
@@ -135,6 +144,7 @@ def test_a_small_run_and_its_page(tmp_path, monkeypatch, capsys):
         "reports": [],
     }
     text = page(json.loads(json.dumps(results)))
+    assert "gone (installed, but does not import: ModuleNotFoundError" in " ".join(summary(results))
     assert "not measured: installed, but does not import: ModuleNotFoundError" in text
     rows = {row["test"]: row for row in results["power"]}
     x, y = (np.load(tmp_path / "0-different.npz")[name] for name in "xy")
