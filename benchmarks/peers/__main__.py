@@ -66,6 +66,7 @@ def main() -> None:
     parser.add_argument("--megabytes", type=int, default=4096, help="of memory, that one test may take")
     parser.add_argument("--into", type=Path, default=RESULTS, metavar="FOLDER", help="folder of the results")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="measure these, and keep the others")
+    parser.add_argument("--note", default="", help="what else is to be known of this run")
     parser.add_argument("--draw", action="store_true", help="measure nothing")
     options = parser.parse_args()
     path = options.into / "peers.json"
@@ -77,6 +78,7 @@ def main() -> None:
             "python": platform.python_version(),
             "seconds": options.seconds,
             "megabytes": options.megabytes,
+            "note": options.note,
         }
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)

@@ -122,7 +122,7 @@ PEERS = (
     Peer(
         "alibi-detect",
         {
-            "KSDrift": "`KSDrift(x, p_val=0.05)`: Kolmogorov–Smirnov by column, Bonferroni",
+            "KSDrift": "`KSDrift(x, p_val=0.05)`: Kolmogorov–Smirnov by column with asymptotic p-values, Bonferroni",
             "MMDDrift": '`MMDDrift(x, backend="pytorch")`: 100 permutations, median bandwidth',
             "LSDDDrift": '`LSDDDrift(x, backend="pytorch")`: 100 permutations',
             "ClassifierDrift": '`ClassifierDrift(x, GradientBoostingClassifier(), backend="sklearn")`: '

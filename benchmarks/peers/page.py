@@ -24,7 +24,7 @@ def table(head: list[str], rows: list[list[str]]) -> list[str]:
 
 def words(text: str) -> list[str]:
     """A paragraph."""
-    return [*textwrap.wrap(text, 120), ""]
+    return [*textwrap.wrap(text.strip(), 120, break_on_hyphens=False), ""]
 
 
 def seconds(value: float) -> str:
@@ -45,8 +45,8 @@ def page(results: dict[str, Any]) -> str:
         "# twosample beside other programs",
         "",
         *words(
-            f"Every program in an environment of its own, on the same data, in one run (Python {results['python']}). "
-            "Made by `python -m benchmarks.peers` from [peers.json](peers.json)."
+            f"Every program in an environment of its own, on the same data, with Python {results['python']}. "
+            f"{results['note']} Made by `python -m benchmarks.peers`; what was measured is in [peers.json](peers.json)."
         ),
         *installed(results["peers"]),
         *powers(results["power"]),
@@ -101,7 +101,7 @@ def summary(results: dict[str, Any]) -> list[str]:
             "one column / with ten."
         ),
         *table(head, body),
-        *words(f"Versions: Python {results['python']}, {', '.join(versions)}."),
+        *words(f"{results['note']} Versions: Python {results['python']}, {', '.join(versions)}."),
         *(
             words(f"Not measured, because they did not install on the machine of this run: {'; '.join(missing)}.")
             if missing

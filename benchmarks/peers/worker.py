@@ -232,7 +232,7 @@ def error(raised, request):
     said = (str(raised).strip().splitlines() or [""])[0]
     if isinstance(raised, MemoryError) or "allocate memory" in said:
         return {"error": f"more than {request['megabytes'] / 1024:.2g} GB"}
-    return {"error": f"{type(raised).__name__}: {said[:200]}"}
+    return {"error": f"{type(raised).__name__}: {' '.join(said.split())[:200]}"}
 
 
 def run(request, say):

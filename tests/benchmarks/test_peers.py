@@ -139,6 +139,7 @@ def test_a_small_run_and_its_page(tmp_path, monkeypatch, capsys):
         "python": "3",
         "seconds": 60,
         "megabytes": 4096,
+        "note": "On a quiet machine.",
         "power": measure.power(environments, tmp_path, 4, ("shift 0.5",)),
         "times": measure.times(environments, tmp_path, (30,), 60, 4096),
         "reports": [],
