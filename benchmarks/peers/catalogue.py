@@ -147,7 +147,7 @@ PEERS = (
         note="with the newest pandas it does not import, so pandas is kept below 3",
     ),
     Peer(
-        "JASP",
+        "JASP (pingouin)",
         {
             "bayesfactor_ttest": "`pingouin.bayesfactor_ttest`: one column; "
             "JASP's default Bayesian t-test (Cauchy scale 0.707)"

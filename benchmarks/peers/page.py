@@ -34,6 +34,11 @@ def seconds(value: float) -> str:
     return f"{1e3 * value:.3g} ms" if value < 1 else f"{value:.3g} s"
 
 
+def multiple(ratio: float) -> str:
+    """Of the time of the test."""
+    return f"{ratio:.2g}" if ratio < 100 else f"{ratio:,.0f}"
+
+
 def keys(rows: list[Row]) -> list[tuple[str, str]]:
     """Programs and tests, in their order."""
     return list(dict.fromkeys((row["peer"], row["test"]) for row in rows))
@@ -62,18 +67,16 @@ def summary(results: dict[str, Any]) -> list[str]:
     """What the documentation shows: a row for each test, the report, and what was not measured."""
     rows, timed = results["power"], results["times"]
     body = []
-    for key in keys([*rows, *timed]):
+    order = {name: place for place, name in enumerate(peer["peer"] for peer in results["peers"])}
+    for key in sorted(keys([*timed, *rows]), key=lambda key: order[key[0]]):
         there = [row for row in rows if (row["peer"], row["test"]) == key and "power" in row]
         one, several = ([row for row in there if (row["columns"] == 1) == alone] for alone in (True, False))
         clock = {(row["n"], row["columns"]): row for row in timed if (row["peer"], row["test"]) == key}
         times = [
-            f"{seconds(row['seconds'])} ({row['ratio']:.2g})" if "ratio" in (row := clock.get(case, {})) else ""
+            f"{seconds(row['seconds'])} ({multiple(row['ratio'])})" if "ratio" in (row := clock.get(case, {})) else ""
             for case in ((200, 1), (20_000, 1), (200, 10))
         ]
-        most = [
-            f"{max((n for (n, columns), row in clock.items() if columns == wanted and 'seconds' in row), default=0):,}"
-            for wanted in (1, 10)
-        ]
+        most = [largest({n: row for (n, columns), row in clock.items() if columns == wanted}) for wanted in (1, 10)]
         powers = [mean(part, "power") if part else "" for part in (one, several)]
         level = mean(there, "level") if there else ""
         body.append([" ".join(key), *powers, level, *times, " / ".join(most) if clock else ""])
@@ -109,6 +112,12 @@ def summary(results: dict[str, Any]) -> list[str]:
         ),
         *reports(results["reports"])[2:],
     ]
+
+
+def largest(clock: dict[int, Row]) -> str:
+    """The most rows that were timed."""
+    done = [n for n, row in clock.items() if "seconds" in row]
+    return f"{max(done):,}" if done else f"fewer than {min(clock):,}" if clock else "-"
 
 
 def into(document: str, lines: list[str]) -> str:
@@ -242,7 +251,7 @@ def timings(results: dict[str, Any]) -> list[str]:
             return ""
         if "stopped" in row:
             return row["stopped"]
-        return seconds(row["seconds"]) + (f" ({row['ratio']:.2g})" if "ratio" in row else "")
+        return seconds(row["seconds"]) + (f" ({multiple(row['ratio'])})" if "ratio" in row else "")
 
     for columns in sorted({row["columns"] for row in rows}):
         there = {(row["peer"], row["test"], row["n"]): row for row in rows if row["columns"] == columns}

@@ -253,23 +253,26 @@ def run(request, say):
 def run_timed(request, say):
     """Every test on files of growing size, until there is an error, or one is sure to come.
 
-    No test takes less than half of what the time for fewer rows would be in proportion.
+    The time for more rows is expected to be at least half of what it is in proportion to the rows that were added last.
     """
     for name in request["tests"]:
-        before = 0.0
+        done = []
         for path in request["data"]:
             with np.load(path) as file:
                 x, y = file["x"][0], file["y"][0]
-            if (expected := before * len(x) / 2) > request["seconds"]:
-                say(test=name, data=path, error=f"not tried: at least {expected:.0f} s expected")
-                break
+            if len(done) > 1:
+                (rows, seconds), (more_rows, more_seconds) = done[-2:]
+                expected = (more_seconds - seconds) / (more_rows - rows) * len(x) / 2
+                if expected > request["seconds"]:
+                    say(test=name, data=path, error=f"not tried: at least {expected:.0f} s expected")
+                    break
             try:
                 found = timed(request["seconds"], TESTS[name], x, y)
             except Exception as raised:
                 say(test=name, data=path, **error(raised, request))
                 break
             say(test=name, data=path, **found)
-            before = found["seconds"] / len(x)
+            done.append((len(x), found["seconds"]))
 
 
 def run_report(request, say):
