@@ -316,8 +316,9 @@ def test_finite_rows_in_several_blocks():
 
 
 def test_whole_numbers_of_128_bits_beside_booleans():
-    frame = pl.DataFrame({"a": [0, -(2**63) - 1, None], "b": [True, False, True]})
-    assert frame.schema["a"] == pl.Int128
+    frame = pl.DataFrame(
+        {"a": [0, -(2**63) - 1, None], "b": [True, False, True]}, schema={"a": pl.Int128, "b": pl.Boolean}
+    )
     rows, columns = as_rows(frame, "x")
     np.testing.assert_array_equal(rows, [[0.0, 1.0], [-(2.0**63), 0.0], [np.nan, 1.0]])
     assert columns == ("a", "b")
