@@ -51,7 +51,7 @@ def page(results: dict[str, Any]) -> str:
         "",
         *words(
             f"Every program in an environment of its own, on the same data, with Python {results['python']}. "
-            f"{results['note']} Made by `python -m benchmarks.peers`; what was measured is in [peers.json](peers.json)."
+            f"{results['note']} Made by `python -m benchmarks.peers`; what was measured is in `peers.json`."
         ),
         *installed(results["peers"]),
         *powers(results["power"]),
