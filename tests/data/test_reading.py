@@ -313,3 +313,12 @@ def test_finite_rows_in_several_blocks():
     rows = np.zeros((40_000, 2))
     rows[3, 0], rows[30_000, 1], rows[39_999, 0] = np.inf, np.nan, -np.inf
     assert np.flatnonzero(~finite_rows(rows)).tolist() == [3, 30_000, 39_999]
+
+
+def test_whole_numbers_of_128_bits_beside_booleans():
+    frame = pl.DataFrame(
+        {"a": [0, -(2**63) - 1, None], "b": [True, False, True]}, schema={"a": pl.Int128, "b": pl.Boolean}
+    )
+    rows, columns = as_rows(frame, "x")
+    np.testing.assert_array_equal(rows, [[0.0, 1.0], [-(2.0**63), 0.0], [np.nan, 1.0]])
+    assert columns == ("a", "b")

@@ -367,7 +367,11 @@ def _from_frame(frame: Any, name: str, choice: Choice) -> Table:
     left_out += [LeftOut("", "has no name; it may number the rows")] * (
         "" in present and "" not in (*names, *choice.drop)
     )
-    plain = [dtype.is_numeric() or dtype == nw.Boolean for dtype in wanted.schema.values()]
+    # NumPy has no whole numbers of 128 bits.
+    plain = [
+        (dtype.is_numeric() and dtype not in (nw.Int128, nw.UInt128)) or dtype == nw.Boolean
+        for dtype in wanted.schema.values()
+    ]
     rows = together(wanted, plain)
     if rows is not None and all(plain):
         return Table(rows, names, is_frame=True, left_out=tuple(left_out), present=present)
