@@ -71,14 +71,6 @@ class Kernel:
         """
         raise NotImplementedError
 
-    def rate(self, lengthscale: Any) -> Any:
-        """A factor on the distances after which the kernel is `decay` of them, if there is one: it saves divisions."""
-        return None
-
-    def decay(self, scaled: Any) -> Any:
-        """The kernel at distances times `rate`."""
-        raise NotImplementedError
-
     def self_convolution(self, distances: Any, lengthscale: Any) -> Any:
         """∫ k(a, u) k(u, b) du over the value at a = b, where that has a closed form."""
         raise self._refusal()
@@ -137,17 +129,10 @@ class RBF(Kernel):
 
     def value(self, distances: Any, lengthscale: Any, out: Any = None) -> Any:
         """exp(-d²/2ℓ²)."""
+        factor = -0.5 / lengthscale**2
         if out is not None:
-            return np.exp(np.multiply(distances, self.rate(lengthscale), out=out), out=out)
-        return self.decay(distances * self.rate(lengthscale))
-
-    def rate(self, lengthscale: Any) -> Any:
-        """-1/2ℓ²."""
-        return -0.5 / lengthscale**2
-
-    def decay(self, scaled: Any) -> Any:
-        """The exponential."""
-        return namespace(scaled).exp(scaled)
+            return np.exp(np.multiply(distances, factor, out=out), out=out)
+        return namespace(distances).exp(distances * factor)
 
     def self_convolution(self, distances: Any, lengthscale: Any) -> Any:
         """exp(-d²/4ℓ²): a Gaussian again, √2 times as wide."""
