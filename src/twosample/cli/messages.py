@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import shlex
 import warnings
@@ -77,6 +76,8 @@ def _option(setting: Setting) -> str:
 
 def _joined(values: Iterable[object]) -> str:
     """Values as options take them, with commas between."""
+    import csv
+
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow(values)
     return line.getvalue()

@@ -224,10 +224,11 @@ def _frame_or_array(values: Any, name: str) -> Any:
     if _is_sparse(values):
         return _dense(values, name)
 
-    import array_api_compat
+    if not hasattr(values, "columns"):
+        import array_api_compat
 
-    if array_api_compat.is_array_api_obj(values):
-        return to_numpy(values)
+        if array_api_compat.is_array_api_obj(values):
+            return to_numpy(values)
 
     import narwhals as nw
 
