@@ -224,7 +224,7 @@ def _frame_or_array(values: Any, name: str) -> Any:
     if _is_sparse(values):
         return _dense(values, name)
 
-    if not hasattr(values, "columns"):
+    if not hasattr(type(values), "columns"):  # data frames
         import array_api_compat
 
         if array_api_compat.is_array_api_obj(values):
