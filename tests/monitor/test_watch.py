@@ -390,3 +390,11 @@ def test_null_streams_rarely_cross(law):
         each += [math.exp(row.log_batch_evalue) for row in monitor.history]
     assert crossed <= 0.05 * 80 + 3 * math.sqrt(80 * 0.05 * 0.95)
     assert np.mean(each) == pytest.approx(1.0, abs=4 * np.std(each) / math.sqrt(len(each)))
+
+
+def test_a_reference_that_is_used_again_and_again_gives_false_alarms():
+    """Why rows of a reference are spent: the streams are the same, and all of them have an alarm."""
+    for seed in range(3):
+        rng = np.random.default_rng([7, seed])
+        reference, monitor = rng.normal(size=200), ts.Monitor(alpha=0.05)
+        assert any(monitor.update(reference, rng.normal(size=50)).alarm for _ in range(15))
