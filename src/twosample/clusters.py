@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import accumulate, islice
 from typing import Any, TypeVar
 
@@ -107,9 +106,10 @@ class _Collections:
         if sources.paired:
             if sources.y is None and sources.choice.by is not None:
                 raise InputError(
-                    "by: the rows of a Dask collection are not put in pairs", argument="by",
+                    "by: the rows of a Dask collection are not put in pairs",
+                    argument="by",
                     remedy="pass the groups as two collections with the same partitions",
-                )  # fmt: skip
+                )
             samples = _cut_alike(*samples)
         parts = [_partitions(values, sources, name) for values, name in zip(samples, "xy", strict=False)]
         layout = self._layout(parts, sources)
@@ -207,7 +207,7 @@ def _given(source: Blocks) -> Any:
 
 
 def _is_array(values: Any) -> bool:
-    return is_dask(values) and hasattr(values, "chunks")
+    return is_dask(values) and type(values).__module__.startswith("dask.array")
 
 
 def _partitions(values: Any, sources: Sources, name: str) -> list[Any]:
@@ -216,7 +216,7 @@ def _partitions(values: Any, sources: Sources, name: str) -> list[Any]:
         whole = values.rechunk(dict.fromkeys(range(1, values.ndim), -1)) if values.ndim > 1 else values
         return list(whole.to_delayed().ravel().tolist())
     if is_dask(values):
-        if not hasattr(values, "to_delayed") or not hasattr(values, "map_partitions") or not hasattr(values, "dtypes"):
+        if not type(values).__module__.startswith(("dask.dataframe", "dask_expr")):
             raise InputTypeError(
                 f"{name}: expected a Dask array or data frame, got {type(values).__name__} of Dask",
                 argument=name,
@@ -443,8 +443,11 @@ def _pilot(x: Any, y: Any, number: int, labels: Any, sources: Sources, layout: L
 
 def _statistics(*arguments: Any) -> FeatureStatistics | None:
     *piece, plan, like, missing = arguments
-    found = (plan.collect_part(missing, samples) for samples in samples_of(_pass(*piece), like))
-    return reduce(lambda total, one: one if total is None else total.merge(one), found, None)
+    total: FeatureStatistics | None = None
+    for samples in samples_of(_pass(*piece), like):
+        found = plan.collect_part(missing, samples)
+        total = found if total is None else total.merge(found)
+    return total
 
 
 def _statistics_of_samples(samples: Samples, plan: Plan, missing: Any) -> FeatureStatistics:

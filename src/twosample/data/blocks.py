@@ -144,7 +144,7 @@ def is_dask(values: Any) -> bool:
     """
     if type(values).__module__.partition(".")[0] not in ("dask", "dask_expr"):
         return False
-    from dask import is_dask_collection
+    from dask.base import is_dask_collection
 
     return bool(is_dask_collection(values))
 

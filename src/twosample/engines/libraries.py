@@ -22,9 +22,9 @@ def mover(engine: str) -> Callable[[Array], Any]:
 
     Examples
     --------
-    >>> mover("torch:")
+    >>> mover("torch:")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    twosample.errors.InputError: engine: 'torch:' is unknown; use 'auto', 'threads', 'dask', 'torch:cuda', 'cupy' or 'jax'
+    twosample.errors.InputError: engine: 'torch:' is unknown; use 'auto', 'threads', 'dask', 'torch:cuda', ...
     """
     library, _, place = engine.partition(":")
     if library not in ("torch", "cupy", "jax") or (not place and engine.endswith(":")):
