@@ -170,7 +170,7 @@ def test_pairs_that_are_refused():
     four, five = dd.from_pandas(x, npartitions=4), dd.from_pandas(y, npartitions=5)
     with pytest.raises(InputError, match="partitions of x and y have different numbers of rows; give both the same"):
         ts.test(four, five, paired=True)
-    with pytest.raises(InputError, match="600.*300"):
+    with pytest.raises(InputError, match=r"600.*300"):
         ts.test(four, dd.from_pandas(y[:300], npartitions=4), paired=True)
     with pytest.raises(InputError, match="two collections with the same partitions"):
         ts.test(dd.from_pandas(table(), npartitions=4), by="arm", paired=True)
@@ -234,7 +234,7 @@ def test_engines_and_functions_that_do_not_fit(monkeypatch):
         ts.test_each(x, y)
     with pytest.raises(InputTypeError, match="y is in blocks and the other sample is a Dask collection; make both"):
         ts.test(x, ts.blocks([np.zeros((3, 3))]))
-    with pytest.raises(InputTypeError, match="x: expected a Dask array or data frame, got Delayed.* of Dask"):
+    with pytest.raises(InputTypeError, match=r"x: expected a Dask array or data frame, got Delayed.* of Dask"):
         ts.test(dask.delayed([1.0]), y)
     with pytest.raises(InputError, match="x is empty"):
         ts.test(x[:0], y)

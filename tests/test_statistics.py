@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import twosample as ts
 from twosample import evidence, models
 from twosample.data import Ranks, View
 from twosample.engines import local
 from twosample.engines.local import Volumes, column_moments, pair_moments, sample_moments, stack_moments
-from twosample.errors import InputError
+from twosample.errors import InputError, InputTypeError
 from twosample.evidence import Difference
 from twosample.features import PointFeatures, StackFeatures
 from twosample.jacobian import log_volumes
