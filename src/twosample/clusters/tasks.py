@@ -54,7 +54,7 @@ class _Careful:
 
     @property
     def __name__(self) -> str:
-        return f"twosample{self.work.__name__}"
+        return f"twosample_{self.work.__name__}"
 
     def __call__(self, *arguments: Any) -> Any:
         try:
