@@ -307,6 +307,27 @@ def test_a_worker_is_killed(tmp_path, scheduler):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheduler", ["synchronous"], indirect=True)
+def test_data_are_sent_without_a_warning(tmp_path, scheduler):
+    """Dask warns of graphs of more than 10 MB; here there is no other way."""
+    pytest.importorskip("distributed")
+    program = """
+        import numpy as np, twosample as ts, warnings
+        from distributed import Client, LocalCluster
+
+        if __name__ == "__main__":
+            x, y = np.random.default_rng(0).normal(size=(2, 250_000, 4))
+            how = {"lengthscale": "median", "points": 5}
+            with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error", UserWarning)
+                    found = ts.test(x, y, engine="dask", **how)
+            print(abs(found.log_bf10 - ts.test(ts.blocks([x]), ts.blocks([y]), **how).log_bf10) < 1e-9)
+    """
+    assert run_on_a_cluster(program, tmp_path).split() == ["True"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheduler", ["synchronous"], indirect=True)
 def test_a_frame_larger_than_the_memory_of_each_worker(tmp_path, scheduler):
     pytest.importorskip("distributed")
     program = """

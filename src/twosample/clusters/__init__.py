@@ -6,6 +6,7 @@ then the statistics, joined eight at a time where the partitions are.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -40,8 +41,8 @@ from twosample.streaming import Cluster, Stream, first_pass
 
 __all__ = ["cluster_for"]
 
-# How many parts are sent at a time.
-_SENT_PARTS = 32
+# How many parts are sent at a time, of at most 8 MB each.
+_SENT_PARTS = 16
 
 
 def cluster_for(engine: object, x: object, y: object) -> Cluster:
@@ -156,7 +157,9 @@ class _Sender:
         parts, do = stream.parts(), task(tasks.statistics_of_samples)
         total: FeatureStatistics | None = None
         while batch := [do(lend(part), *extra) for part in islice(parts, _SENT_PARTS)]:
-            found = compute_tree(batch, tasks.merged)
+            with warnings.catch_warnings():  # data that are here cannot but be sent
+                warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
+                found = compute_tree(batch, tasks.merged)
             counter(found.n_x + found.n_y)
             total = found if total is None else total.merge(found)
         assert total is not None
