@@ -118,7 +118,7 @@ from twosample.gibbs_result import GibbsResult
 GibbsResult.to_arviz(object.__new__(GibbsResult))""",
     "chemistry": "open('a.pdb', 'w').close(); ts.chemistry.read_rings('a.pdb')",
     "cli": ["test", "a.csv", "b.csv"],
-    "dask": None,  # for the experiments
+    "dask": "ts.test([1.0, 2.0, 4.0, 3.0], [2.0, 3.0, 7.0, 9.0], engine='dask')",
     "data": "ts.datasets.rings()",
     "excel": ["test", "a.xlsx", "b.xlsx"],
     "mcmc": "ts.gibbs([1.0, 2.0, 4.0, 3.0], [2.0, 3.0, 7.0, 9.0], points=3)",

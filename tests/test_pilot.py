@@ -1,5 +1,6 @@
 """The pilot: which rows it has, by a hash that is computed here once more, and that it does not see the labels."""
 
+import pickle
 import tracemalloc
 
 import numpy as np
@@ -70,6 +71,46 @@ def test_beyond_it_the_rows_with_the_smallest_hashes(n_x, n_y, cuts):
         np.testing.assert_array_equal(pilot.rows(0), x[of_x])
         np.testing.assert_array_equal(pilot.rows(1), y[of_y])
         assert len(of_x) + len(of_y) <= 100
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(60, 1500), st.integers(60, 1500), st.lists(st.integers(1, 1500), max_size=9))
+def test_joined_pilots_have_the_same_rows(n_x, n_y, cuts):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "PILOT_ROWS", 100)
+        patch.setattr(module, "HEAD_ROWS", 70)
+        rng = np.random.default_rng(n_x)
+        x, y = rng.normal(size=(n_x, 2)), rng.normal(size=(n_y, 2))
+        pilots, first = [], [0, 0]
+        for sample, rows in ((0, x), (1, y)):
+            for part in np.split(rows, [cut for cut in sorted(cuts) if cut < len(rows)]):
+                pilots.append(Pilot(2).beginning(first, n_x + n_y))
+                first[sample] += len(part)
+                if len(part):
+                    pilots[-1].add(sample, part)
+        pilots = [pickle.loads(pickle.dumps(pilot)) for pilot in pilots]
+        half = len(pilots) // 2
+        joined = Pilot.joined([Pilot.joined(some) for some in (pilots[:half], pilots[half:]) if some])
+        of_x, of_y = chosen_places(n_x, n_y, 100)
+        np.testing.assert_array_equal(joined.rows(0), x[of_x])
+        np.testing.assert_array_equal(joined.rows(1), y[of_y])
+        np.testing.assert_array_equal(joined.head(0), x[:70])
+        np.testing.assert_array_equal(joined.head(1), y[:70])
+        assert joined.counts == [n_x, n_y]
+        np.testing.assert_array_equal(joined.limits.y_high, y.max(axis=0))
+        np.testing.assert_array_equal(joined.limits.x_low, x.min(axis=0))
+        pooled = pickle.loads(pickle.dumps(joined)).pooled()
+        both = np.concatenate([x, y])
+        np.testing.assert_array_equal(pooled.min(axis=0), both.min(axis=0))
+        np.testing.assert_array_equal(pooled.max(axis=0), both.max(axis=0))
+
+
+def test_pilots_do_without_most_rows_of_very_many(few):
+    """A pilot of some of 100,000 rows keeps about as many as it has in the end."""
+    pilot = Pilot(1).beginning((50_000, 0), 100_000)
+    pilot.add(0, np.zeros((10_000, 1)))
+    assert 0 < len(pilot.rows(0)) < 60
+    assert len(pickle.dumps(pilot)) < 10_000 + 8 * 100 * 3
 
 
 def test_which_sample_is_called_x_does_not_matter(few):

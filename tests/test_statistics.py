@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import twosample as ts
 from twosample import evidence, models
 from twosample.data import Ranks, View
 from twosample.engines import local
 from twosample.engines.local import Volumes, column_moments, pair_moments, sample_moments, stack_moments
-from twosample.errors import InputError
+from twosample.errors import InputError, InputTypeError
 from twosample.evidence import Difference
 from twosample.features import PointFeatures, StackFeatures
 from twosample.jacobian import log_volumes
@@ -373,3 +374,17 @@ def test_saved_stacks_and_columns_come_back_whole(tmp_path):
     merged = saved.merge(found)
     assert [one.n_x for one in (merged, *merged.parts)] == [24] * 3
     assert merged.columns_y.count == 18
+
+
+def test_bytes_are_those_of_a_file(tmp_path):
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(2, 50, 2))
+    plan = ts.plan(x, y)
+    statistics = plan.statistics(x, y)
+    (tmp_path / "sent.npz").write_bytes(statistics.to_bytes())
+    assert FeatureStatistics.load(tmp_path / "sent.npz") == statistics
+    assert FeatureStatistics.from_bytes(statistics.to_bytes()) == statistics
+    with pytest.raises(InputError, match="content: these bytes do not hold statistics of twosample"):
+        FeatureStatistics.from_bytes(b"something else")
+    with pytest.raises(InputTypeError, match="content: expected bytes, got str"):
+        FeatureStatistics.from_bytes("text")

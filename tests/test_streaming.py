@@ -532,7 +532,7 @@ def test_rope(few):
         ({"permutations": 9}, "permutations: these rows are read in blocks.*take a sample of the rows"),
         ({"model": "paper"}, "model: these rows are read in blocks, and 'paper'.*model='adaptive', or take a sample"),
         ({"model": "published", "columns": [0]}, "model: these rows are read in blocks, and 'published'"),
-        ({"engine": "gpu"}, "engine: 'gpu' is unknown; use 'auto' or 'threads'"),
+        ({"engine": "gpu"}, "engine: 'gpu' is unknown; use 'auto', 'threads', 'dask'"),
         ({"nan_policy": "drop"}, "nan_policy must be"),
         ({"scale": "odd"}, "scale must be"),
         ({"by": "arm"}, "by: splits x, so there must be no y"),

@@ -15,6 +15,7 @@ from twosample import answer, kernels, models, permutation, robustness, streamin
 from twosample.arguments import Seed, count_of, flag_of, generator_of, is_one_of, positive, share_of
 from twosample.arrays import Array, on_device
 from twosample.data import Choice, Samples, are_blocks
+from twosample.data.blocks import is_dask
 from twosample.errors import DroppedDataWarning, InputError, InputTypeError, Remedy, Setting, collected_warnings, warn
 from twosample.kernels import Kernel
 from twosample.mixture import evaluate_parts
@@ -26,7 +27,7 @@ from twosample.progress import Progress, Report, WorkCounter, progress_bar
 from twosample.result import TwoSampleResult
 from twosample.sketch import Sketch
 from twosample.statistics import FeatureStatistics
-from twosample.streaming import Stream
+from twosample.streaming import Cluster, Stream
 from twosample.subsets import multiples_of
 from twosample.threads import one_thread
 from twosample.words import log_bf10_text, probability_in_words
@@ -75,7 +76,8 @@ def test(
     x, y
         The samples: lists, arrays or data frames of any library, (n_x, D) and (n_y, D); 1-D input is one column. Or one
         table `x` with the rows of both, and `by`. Memory maps, lazy frames of polars, Arrow datasets and `blocks` are
-        read block by block and may be larger than memory.
+        read block by block and may be larger than memory; Dask arrays and data frames are worked on where their
+        partitions are.
     by
         What splits `x`: the name of the column that says which sample a row is in, or a label for each row.
     groups
@@ -121,6 +123,7 @@ def test(
     engine
         Who goes over the rows: "auto" goes where they are, to the cores of this machine ("threads") or to the device of
         torch, CuPy or JAX arrays; "torch:cuda", "cupy", "jax" and the like take blocks of rows to a device.
+        Dask collections are worked on by the active scheduler of Dask, and "dask" sends parts of other data to it.
     rng
         Seed of the permutations, and of the random pairs that "paper" and "published" need where n_x ≠ n_y; nothing
         else is random.
@@ -161,7 +164,7 @@ def test(
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
     permutations, keep_rows = count_of(permutations, "permutations", 0), flag_of(keep_rows, "keep_rows")
     rope = None if rope is None else share_of(rope, "rope", 0.5)
-    move = _move(engine)
+    move, cluster = _move(engine), _cluster(engine, x, y)
     if rope is not None and not chosen.has_effect:
         raise InputError(
             f"rope: model {chosen.name!r} does not say how much samples differ",
@@ -186,9 +189,9 @@ def test(
     )
     with progress_bar(progress) as report:
         stream: Stream | None = None
-        if are_blocks(x, y) or move is not None:
+        if are_blocks(x, y) or move is not None or cluster is not None:
             refusal = _needs_all(chosen, lengthscale, permutations)
-            stream = _stream(x, y, chosen, paired, scale, nan_policy, choice, report, refusal, move)
+            stream = _stream(x, y, chosen, paired, scale, nan_policy, choice, report, refusal, move, cluster)
             samples = stream.samples
         else:
             samples = _samples(x, y, chosen, paired, scale, nan_policy, choice, say_copies=False)
@@ -196,7 +199,7 @@ def test(
         with one_thread():
             counter = WorkCounter(report, permutation.work(the_plan, samples, permutations) if permutations else 0)
             in_memory = stream is None or stream.whole
-            if stream is None or (in_memory and not _elsewhere(x, y, move)):
+            if stream is None or (in_memory and not _elsewhere(x, y, engine)):
                 result = _answer(the_plan, samples, prior_odds, generator, counter, keep_rows)
             else:
                 result = streaming.answer(stream, the_plan, prior_odds=prior_odds, counter=counter, keep_rows=keep_rows)
@@ -340,11 +343,14 @@ def plan(
     'very strong evidence of a small difference'
     """
     chosen, choice = models.resolve(model), Choice.of(by, groups, columns, drop)
-    if are_blocks(x, y) and y is None and by is None:
+    cluster = _cluster("auto", x, y)
+    in_parts = cluster is not None or are_blocks(x, y)
+    if in_parts and y is None and by is None:
         scale, paired = _scale(scale, chosen), flag_of(paired, "paired")
-        samples = streaming.open_pilot(x, choice, paired=paired, scale=scale, nan_policy=nan_policy)
-    elif are_blocks(x, y):
-        samples = _stream(x, y, chosen, paired, scale, nan_policy, choice).samples.with_copies_said()
+        samples = streaming.open_pilot(x, choice, paired=paired, scale=scale, nan_policy=nan_policy, cluster=cluster)
+    elif in_parts:
+        stream = _stream(x, y, chosen, paired, scale, nan_policy, choice, cluster=cluster)
+        samples = stream.samples.with_copies_said()
     elif y is None and by is None:
         scale = _scale(scale, chosen)
         samples = Samples.from_pilot(x, paired=paired, scale=scale, nan_policy=nan_policy, choice=choice)
@@ -548,6 +554,7 @@ def _stream(
     report: Report | None = None,
     refusal: InputError | None = None,
     move: Callable[[Array], Any] | None = None,
+    cluster: Cluster | None = None,
 ) -> Stream:
     return streaming.open_stream(
         x,
@@ -559,6 +566,7 @@ def _stream(
         report=report,
         refusal=refusal,
         move=move,
+        cluster=cluster,
     )
 
 
@@ -575,8 +583,8 @@ def _needs_all(model: Model, lengthscale: object, permutations: int) -> InputErr
 
 
 def _move(engine: object) -> Callable[[Array], Any] | None:
-    """What takes rows to the device that an engine names; None for the engines of this machine's cores."""
-    if is_one_of(engine, ("auto", "threads")):
+    """What takes rows to the device that an engine names; None for the engines of this machine's cores and for Dask."""
+    if is_one_of(engine, ("auto", "dask", "threads")):
         return None
     if not isinstance(engine, str):
         raise InputTypeError(f"engine: expected a name, got {type(engine).__name__}", argument="engine")
@@ -585,9 +593,18 @@ def _move(engine: object) -> Callable[[Array], Any] | None:
     return mover(engine)
 
 
-def _elsewhere(x: object, y: object, move: Callable[[Array], Any] | None) -> bool:
-    """Whether the statistics are collected on a device."""
-    return move is not None or any(map(on_device, (x, y)))
+def _cluster(engine: object, x: object, y: object) -> Cluster | None:
+    """Who goes over the rows, where that is not this process."""
+    if engine != "dask" and not (is_dask(x) or is_dask(y)):
+        return None
+    from twosample.clusters import cluster_for
+
+    return cluster_for(engine, x, y)
+
+
+def _elsewhere(x: object, y: object, engine: str) -> bool:
+    """Whether the statistics are collected on a device or a cluster, also those of few rows."""
+    return not is_one_of(engine, ("auto", "threads")) or any(map(on_device, (x, y)))
 
 
 def _scale(scale: ArrayLike, model: Model) -> ArrayLike:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -23,6 +26,10 @@ _HEAD_VALUES = 1 << 20
 _MOST_WITH_EXTREMES = 256
 _FEW_ROWS = 2000
 _MOVED_ROWS = 1 << 12
+# By how many times the root of their number those rows may be too few whose hashes are below a share of all hashes.
+_SLACK = 16.0
+# What has a room that is in use in part.
+_ROOM = ("_rows", "_hashes", "_places", "_samples")
 
 
 class Pilot:
@@ -52,6 +59,9 @@ class Pilot:
         self.counts = [0, 0]
         self._limit = max(16, min(PILOT_ROWS, _PILOT_VALUES // max(n_columns, 1)))
         self._head_limit = max(2, min(HEAD_ROWS, _HEAD_VALUES // max(n_columns, 1)))
+        self._empty(n_columns)
+
+    def _empty(self, n_columns: int) -> None:
         self._below: int | None = None  # the rows kept have hashes below this; None is all
         # Rows with their hashes, places and samples; of the room for them, so much is in use.
         room = self._limit + max(self._limit // 4, 2 * n_columns)
@@ -63,6 +73,61 @@ class Pilot:
         self._lows = [np.full(n_columns, np.inf) for _ in range(2)]
         self._highs = [np.full(n_columns, -np.inf) for _ in range(2)]
         self._extremes = _Extremes(n_columns) if n_columns <= _MOST_WITH_EXTREMES else None
+
+    def beginning(self, first: Sequence[int], total: int) -> Pilot:
+        """An empty one of this size, for rows that follow `first` others of each sample, of so many in all.
+
+        It does without most rows that are sure to be left out of the pilot of all.
+        """
+        pilot = copy(self)
+        pilot.counts = list(first)
+        pilot._empty(self._rows.shape[1])
+        likely = (self._limit + _SLACK * math.sqrt(self._limit)) / max(total, 1)
+        if likely < 1.0:
+            pilot._below = int(likely * 2.0**64)
+        return pilot
+
+    @classmethod
+    def joined(cls, pilots: Sequence[Pilot]) -> Pilot:
+        """The pilot of all rows together, of pilots each of which goes on where the one before it ends.
+
+        Examples
+        --------
+        >>> rows = np.arange(6.0)[:, None]
+        >>> first, second = Pilot(1).beginning((0, 0), 6), Pilot(1).beginning((4, 0), 6)
+        >>> first.add(0, rows[:4])
+        >>> second.add(0, rows[4:])
+        >>> Pilot.joined([first, second]).rows(0).ravel()
+        array([0., 1., 2., 3., 4., 5.])
+        """
+        joined = copy(pilots[0])
+        joined._empty(pilots[0]._rows.shape[1])
+        known = [pilot._below for pilot in pilots if pilot._below is not None]
+        joined._below = min(known) if known else None
+        joined.counts = list(pilots[-1].counts)
+        for pilot in pilots:
+            for sample in (0, 1):
+                joined._lows[sample] = np.minimum(joined._lows[sample], pilot._lows[sample])
+                joined._highs[sample] = np.maximum(joined._highs[sample], pilot._highs[sample])
+                joined._heads[sample].extend(pilot._heads[sample])
+            if joined._extremes is not None and pilot._extremes is not None:
+                joined._extremes.join(pilot._extremes)
+            used = slice(pilot._used)
+            joined._keep(pilot._rows[used], pilot._hashes[used], pilot._places[used], pilot._samples[used])
+        return joined
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All of it without the room that is not in use."""
+        self._thin_out()
+        return {**self.__dict__, **{name: getattr(self, name)[: self._used] for name in _ROOM}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make room again."""
+        self._limit = state["_limit"]
+        self._empty(state["_rows"].shape[1])
+        for name in _ROOM:
+            getattr(self, name)[: state["_used"]] = state[name]
+        self.__dict__.update({name: value for name, value in state.items() if name not in _ROOM})
 
     @property
     def whole(self) -> bool:
@@ -90,18 +155,22 @@ class Pilot:
         if first < self._head_limit:
             self._heads[sample].append(np.array(to_numpy(rows[: min(self._head_limit - first, rows.shape[0]), ...])))
         places = np.arange(first, first + rows.shape[0])
-        hashes = place_hashes(places)
+        self._keep(rows, place_hashes(places), places, np.full(len(places), sample, dtype=np.int8))
+
+    def _keep(self, rows: Any, hashes: NDArray[np.uint64], places: Indices, samples: NDArray[np.int8]) -> None:
+        """Take in those rows whose hashes are small enough."""
         while len(places):
             if self._below is not None:
                 chosen = hashes < np.uint64(self._below)
                 if not chosen.all():
-                    hashes, places, rows = hashes[chosen], places[chosen], take_rows(rows, chosen)
+                    hashes, places, samples = hashes[chosen], places[chosen], samples[chosen]
+                    rows = take_rows(rows, chosen)
             count = min(len(places), len(self._rows) - self._used)
             new = slice(self._used, self._used + count)
             self._rows[new] = to_numpy(rows[:count, ...])
-            self._hashes[new], self._places[new], self._samples[new] = hashes[:count], places[:count], sample
+            self._hashes[new], self._places[new], self._samples[new] = hashes[:count], places[:count], samples[:count]
             self._used += count
-            hashes, places, rows = hashes[count:], places[count:], rows[count:, ...]
+            hashes, places, samples, rows = hashes[count:], places[count:], samples[count:], rows[count:, ...]
             if len(places):
                 self._thin_out()
 
@@ -116,7 +185,7 @@ class Pilot:
         for start in range(0, len(chosen), _MOVED_ROWS):  # forward and in place
             here = start + np.flatnonzero(chosen[start : start + _MOVED_ROWS])
             there = slice(self._used, self._used + len(here))
-            for array in (self._rows, self._hashes, self._places, self._samples):
+            for array in (getattr(self, name) for name in _ROOM):
                 array[there] = array[here]
             self._used = there.stop
 
@@ -158,15 +227,23 @@ class _Extremes:
 
     def add(self, rows: Any) -> None:
         xp = namespace(rows)
-        columns = np.arange(rows.shape[1])
         for which, find in ((0, xp.argmin), (1, xp.argmax)):
-            found = np.asarray(to_numpy(take_rows(rows, np.asarray(to_numpy(find(rows, axis=0))))))
-            values, known = found[columns, columns], self._values[which]
-            better = values < known if which == 0 else values > known
-            for column in np.flatnonzero(values == known):  # the same row, whichever comes first
-                better[column] = found[column].tolist() < self._rows[which, column].tolist()
-            self._rows[which, better] = found[better]
-            self._values[which, better] = values[better]
+            self._take(which, np.asarray(to_numpy(take_rows(rows, np.asarray(to_numpy(find(rows, axis=0)))))))
+
+    def join(self, other: _Extremes) -> None:
+        if np.isfinite(other._values).all():  # it has rows
+            for which in (0, 1):
+                self._take(which, other._rows[which])
+
+    def _take(self, which: int, found: Array) -> None:
+        """Take in one row for each column."""
+        columns = np.arange(len(found))
+        values, known = found[columns, columns], self._values[which]
+        better = values < known if which == 0 else values > known
+        for column in np.flatnonzero(values == known):  # the same row, whichever comes first
+            better[column] = found[column].tolist() < self._rows[which, column].tolist()
+        self._rows[which, better] = found[better]
+        self._values[which, better] = values[better]
 
     def beyond(self, rows: Array) -> Array:
         """Those rows that have smaller or larger values than these, each once."""

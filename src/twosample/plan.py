@@ -6,7 +6,7 @@ import math
 import numbers
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, Literal
 
@@ -227,20 +227,27 @@ class Plan(Record):
         known: FeatureStatistics | None = None,
     ) -> FeatureStatistics:
         """The same of samples in parts, on all cores, each of which has one part in memory; counts rows."""
-        missing: Array | None = None
-        if known is not None and self.lengthscales is not None:
-            missing = np.setdiff1d(self.lengthscales, known.lengthscales)
-
-        def of_part(samples: Samples) -> FeatureStatistics:
-            return self.collect(samples) if missing is None else self.collect_at(samples, missing)
-
         total: FeatureStatistics | None = None
-        for found in in_order(of_part, parts, as_they_come=True):
+        for found in in_order(partial(self.collect_part, self.missing(known)), parts, as_they_come=True):
             total = found if total is None else total.merge(found)
             if counter is not None:
                 counter(found.n_x + found.n_y)
         assert total is not None
-        return total if known is None else replace(known.with_lengthscales(total), plan=self.key)
+        return self.completed(known, total)
+
+    def missing(self, known: FeatureStatistics | None) -> Array | None:
+        """The lengthscales that some statistics lack; None without any."""
+        if known is None or self.lengthscales is None:
+            return None
+        return np.setdiff1d(self.lengthscales, known.lengthscales)
+
+    def collect_part(self, missing: Array | None, samples: Samples) -> FeatureStatistics:
+        """Statistics of a part of the rows, or what is missing of them."""
+        return self.collect(samples) if missing is None else self.collect_at(samples, missing)
+
+    def completed(self, known: FeatureStatistics | None, found: FeatureStatistics) -> FeatureStatistics:
+        """Those that were known, with what was missing."""
+        return found if known is None else replace(known.with_lengthscales(found), plan=self.key)
 
     def collect_at(
         self, samples: Samples, lengthscales: Array, counter: WorkCounter | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import os
 import stat
@@ -263,8 +264,8 @@ def _replaceable(path: Path) -> Path | None:
     return None
 
 
-def load_arrays(path: str | Path, build: Callable[[dict[str, Any]], _Record], what: str) -> _Record:
-    """What `build` makes of the arrays in a file (npz, without pickle); `what` says what the file should hold.
+def load_arrays(path: str | Path | bytes, build: Callable[[dict[str, Any]], _Record], what: str) -> _Record:
+    """What `build` makes of the arrays in a file (npz, without pickle), or in its bytes; `what` says what it is.
 
     Examples
     --------
@@ -279,13 +280,16 @@ def load_arrays(path: str | Path, build: Callable[[dict[str, Any]], _Record], wh
     from zipfile import BadZipFile
 
     try:
-        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
+        opened: BinaryIO = io.BytesIO(path) if isinstance(path, bytes) else Path(path).open("rb")
+        with opened as file, np.load(file, allow_pickle=False) as stored:
             arrays = dict(stored)
         return build(arrays)
     except FileNotFoundError:
         raise
     except (ValueError, KeyError, TypeError, EOFError, OSError, RuntimeError, BadZipFile, zlib.error) as error:
         why = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+        if isinstance(path, bytes):
+            raise InputError(f"content: these bytes do not hold {what} ({why})", argument="content") from None
         raise InputError(f"path: {str(path)!r} does not hold {what} ({why})", argument="path") from None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
@@ -207,6 +208,21 @@ class FeatureStatistics(Comparable):
         arrays = self.to_arrays()
         write_whole(Path(path), lambda file: np.savez(file, **arrays))
 
+    def to_bytes(self) -> bytes:
+        """What `save` writes, to be sent elsewhere.
+
+        Examples
+        --------
+        >>> import twosample as ts
+        >>> plan = ts.plan([1.0, 2.0, 4.0], [2.0, 5.0, 6.0])
+        >>> sent = plan.statistics([1.0, 2.0, 4.0], [2.0, 5.0]).to_bytes()
+        >>> FeatureStatistics.from_bytes(sent).n_y
+        2
+        """
+        file = io.BytesIO()
+        np.savez(file, **self.to_arrays())
+        return file.getvalue()
+
     def to_arrays(self) -> dict[str, Any]:
         """All that a file of it holds, by name."""
         arrays: dict[str, Any] = {}
@@ -227,6 +243,13 @@ class FeatureStatistics(Comparable):
     def load(cls, path: str | Path) -> FeatureStatistics:
         """Read statistics back that `save` wrote."""
         return load_arrays(path, cls.from_arrays, "statistics of twosample")
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> FeatureStatistics:
+        """Read statistics back that `to_bytes` returned."""
+        if not isinstance(content, bytes | bytearray | memoryview):
+            raise InputTypeError(f"content: expected bytes, got {type(content).__name__}", argument="content")
+        return load_arrays(bytes(content), cls.from_arrays, "statistics of twosample")
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Any]) -> FeatureStatistics:

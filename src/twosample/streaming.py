@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +27,21 @@ from twosample.result import TwoSampleResult
 from twosample.sketch import Sketch
 from twosample.statistics import FeatureStatistics
 
-__all__ = ["Stream", "answer", "open_pilot", "open_stream"]
+__all__ = ["Cluster", "Stream", "answer", "first_pass", "open_pilot", "open_stream", "samples_of"]
+
+
+class Cluster(Protocol):
+    """Who goes over the rows where that is not this process."""
+
+    def first_pass(
+        self, sources: Sources, report: Report | None, refusal: InputError | None
+    ) -> tuple[Pass, Layout, Pilot]:
+        """What the function of that name does."""
+
+    def collect(
+        self, stream: Stream, plan: Plan, counter: WorkCounter, known: FeatureStatistics | None
+    ) -> FeatureStatistics:
+        """What `Plan.collect_parts` does with the parts of the stream."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +64,8 @@ class Stream:
         A few rows of each sample, where the rows are on a device.
     move
         Takes rows to a device, or None.
+    cluster
+        Who goes over the rows, where that is not this process.
     """
 
     samples: Samples
@@ -59,17 +75,22 @@ class Stream:
     layout: Layout
     sketches: tuple[Sketch, Sketch]
     move: Callable[[Array], Any] | None = None
+    cluster: Cluster | None = None
 
     def parts(self) -> Iterator[Samples]:
         """The rows again, part after part."""
-        samples = self.samples
         again = Pass(self.sources, self.layout)
-        for x, y in again:
-            x, y = (rows if samples.kept.all() else _columns(rows, samples.kept) for rows in (x, y))
-            if self.move is not None:
-                x, y = (self.move(rows) if isinstance(rows, np.ndarray) else rows for rows in (x, y))
-            yield replace(samples, x=x, y=y, notes=(), copies=None)
-        found = tuple(rows - dropped for rows, dropped in zip(again.rows, again.dropped, strict=True))
+        yield from samples_of(again, self.samples, self.move)
+        self.check_sizes([rows - dropped for rows, dropped in zip(again.rows, again.dropped, strict=True)])
+
+    def collect(self, plan: Plan, counter: WorkCounter, known: FeatureStatistics | None) -> FeatureStatistics:
+        """The statistics of all rows; of those that are known at some lengthscales, the rest is added."""
+        if self.cluster is not None:
+            return self.cluster.collect(self, plan, counter, known)
+        return plan.collect_parts(self.parts(), counter, known)
+
+    def check_sizes(self, found: Sequence[int]) -> None:
+        """Refuse other numbers of rows than the first pass found."""
         for name, before, now in zip(("x", "y"), self.sizes, found, strict=True):
             if before != now:
                 raise InputError(
@@ -77,6 +98,17 @@ class Stream:
                     argument=name,
                     remedy="its blocks must be the same each time they are read",
                 )
+
+
+def samples_of(
+    parts: Iterable[tuple[Any, Any]], like: Samples, move: Callable[[Array], Any] | None = None
+) -> Iterator[Samples]:
+    """Parts of the rows as samples, with the columns that are kept in others."""
+    for x, y in parts:
+        x, y = (rows if like.kept.all() else _columns(rows, like.kept) for rows in (x, y))
+        if move is not None:
+            x, y = (move(rows) if isinstance(rows, np.ndarray) else rows for rows in (x, y))
+        yield replace(like, x=x, y=y, notes=(), copies=None)
 
 
 def _columns(rows: Any, kept: Flags) -> Any:
@@ -95,6 +127,7 @@ def open_stream(
     report: Report | None = None,
     refusal: InputError | None = None,
     move: Callable[[Array], Any] | None = None,
+    cluster: Cluster | None = None,
 ) -> Stream:
     """Go once over the rows: count and check them, and keep a pilot.
 
@@ -108,12 +141,14 @@ def open_stream(
         What to raise if the rows are too many to be held, where the question needs all of them.
     move
         Takes rows to a device, where their statistics are to be collected; None leaves them where they are.
+    cluster
+        Who goes over the rows; None is this process.
     """
     if y is None and choice.by is None:
         raise no_second_sample()
     check_policy(nan_policy)
     sources = Sources.of(x, y, choice, paired=paired, nan_policy=nan_policy)
-    rows, layout, pilot = _first_pass(sources, report, refusal)
+    rows, layout, pilot = (first_pass if cluster is None else cluster.first_pass)(sources, report, refusal)
     names = ("x", "y") if choice.by is None else rows.labels.two(choice.groups)
     check_sizes(rows.rows[0], rows.rows[1], paired)
     check_left(rows.rows, rows.dropped, 2)
@@ -131,24 +166,32 @@ def open_stream(
         samples, names=names, notes=dropped + samples.notes, column_notes=unlabelled + samples.column_notes
     )
     sketches = Sketch.of(pilot.some(0)[:, samples.kept]), Sketch.of(pilot.some(1)[:, samples.kept])
-    return Stream(samples, pilot.whole, (pilot.counts[0], pilot.counts[1]), sources, layout, sketches, move)
+    return Stream(samples, pilot.whole, (pilot.counts[0], pilot.counts[1]), sources, layout, sketches, move, cluster)
 
 
 def open_pilot(
-    x: object, choice: Choice, *, paired: bool, scale: ArrayLike, nan_policy: Literal["raise", "omit"]
+    x: object,
+    choice: Choice,
+    *,
+    paired: bool,
+    scale: ArrayLike,
+    nan_policy: Literal["raise", "omit"],
+    cluster: Cluster | None = None,
 ) -> Samples:
     """The samples that a plan is made from, of one table with rows of both; as `Samples.from_pilot`."""
     check_policy(nan_policy)
-    rows, layout, pilot = _first_pass(Sources.of(x, None, choice, paired=False, nan_policy=nan_policy))
+    go = first_pass if cluster is None else cluster.first_pass
+    rows, layout, pilot = go(Sources.of(x, None, choice, paired=False, nan_policy=nan_policy), None, None)
     dropped = _said(DroppedDataWarning(note, argument="x") for note in (rows.note,) if note is not None)
     table = layout.tables[0]._replace(rows=pilot.pooled(), columns=layout.named)
     samples = Samples.from_pilot(table, paired=paired, scale=scale)
     return replace(samples, notes=dropped + samples.notes)
 
 
-def _first_pass(
+def first_pass(
     sources: Sources, report: Report | None = None, refusal: InputError | None = None
 ) -> tuple[Pass, Layout, Pilot]:
+    """Count and check the rows, find their columns, and choose the pilot."""
     rows, layout = Pass.first(sources, engines.stays)
     pilot = Pilot(len(layout.columns))
     for part in rows:
@@ -214,7 +257,7 @@ def answer(
     statistics: FeatureStatistics | None = None
     while True:
         counter.expect(sum(stream.sizes))
-        statistics = plan.collect_parts(stream.parts(), counter, statistics)
+        statistics = stream.collect(plan, counter, statistics)
         of_x, of_y = (
             found if len(found.rows) else known  # those of rows on a device are known from the first pass
             for found, known in zip((statistics.sketch_x, statistics.sketch_y), stream.sketches, strict=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-__all__ = ["cores", "in_order", "one_thread"]
+__all__ = ["cores", "in_order", "one_of_many", "one_thread"]
 
 _Task = TypeVar("_Task")
 _Answer = TypeVar("_Answer")
@@ -55,6 +55,17 @@ def in_order(
 
 
 _this_thread = threading.local()
+
+
+@contextmanager
+def one_of_many() -> Iterator[None]:
+    """Where others work on other tasks at the same time: what would be spread over cores stays on this one."""
+    before = getattr(_this_thread, "is_one_of_many", False)
+    _this_thread.is_one_of_many = True
+    try:
+        yield
+    finally:
+        _this_thread.is_one_of_many = before
 
 
 def _as_they_come(work: Callable[[_Task], _Answer], tasks: Iterable[_Task]) -> Iterator[_Answer]:

@@ -70,5 +70,5 @@ def test_the_memory_of_this_machine_is_no_device():
 def test_engines_that_are_no_names_are_refused(samples):
     with pytest.raises(ts.errors.InputTypeError, match="engine: expected a name, got int"):
         ts.test(*samples, engine=3)
-    with pytest.raises(ts.errors.InputError, match="engine: 'gpu' is unknown; use 'auto', 'threads', 'torch:cuda'"):
+    with pytest.raises(ts.errors.InputError, match="engine: 'gpu' is unknown; use 'auto', 'threads', 'dask'"):
         ts.test(*samples, engine="gpu")

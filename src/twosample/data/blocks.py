@@ -16,7 +16,7 @@ from twosample.arrays import on_device
 from twosample.errors import InputError, InputTypeError
 from twosample.frames import needed
 
-__all__ = ["Block", "Blocks", "as_blocks", "block_rows", "blocks"]
+__all__ = ["Block", "Blocks", "as_blocks", "block_rows", "blocks", "is_dask"]
 
 # Rows and values of a block: its rows as float64 are at most 8 MB.
 _MOST_ROWS = 1 << 16
@@ -132,6 +132,21 @@ def blocks(source: object) -> Blocks:
         f"source: expected a function that returns blocks, or a list of them, got {type(source).__name__}",
         argument="source",
     )
+
+
+def is_dask(values: Any) -> bool:
+    """Whether something is a collection of Dask, which is not imported for that.
+
+    Examples
+    --------
+    >>> is_dask([1.0, 2.0])
+    False
+    """
+    if type(values).__module__.partition(".")[0] not in ("dask", "dask_expr"):
+        return False
+    from dask.base import is_dask_collection
+
+    return bool(is_dask_collection(values))
 
 
 def as_blocks(values: Any, *, paths: bool = False) -> Blocks | None:

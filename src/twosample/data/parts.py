@@ -18,7 +18,7 @@ from twosample.data.sizes import check_pairs, dropped_in_words
 from twosample.data.two_tables import align, row_labels
 from twosample.errors import InputError, InputTypeError, Setting
 
-__all__ = ["Layout", "Pass", "Sources", "are_blocks"]
+__all__ = ["Layout", "Pass", "Sources", "are_blocks", "first_table"]
 
 # Rows of one sample that may wait for those that they are paired with, in values.
 _MOST_WAITING = 1 << 24
@@ -76,15 +76,17 @@ class Layout:
     @classmethod
     def of(cls, blocks: tuple[Any, Any], choice: Choice, stays: Stays) -> Layout:
         """That of the first block of each sample."""
-        tables = [
-            _without_rows(_like(block) if stays(block) else block, name, choice)
-            for block, name in zip(blocks, ("x", "y"), strict=True)
-        ]
+        tables = [first_table(block, name, choice, stays) for block, name in zip(blocks, ("x", "y"), strict=True)]
+        return cls.of_tables((tables[0], tables[1]), choice, stays)
+
+    @classmethod
+    def of_tables(cls, tables: tuple[Table, Table], choice: Choice, stays: Stays) -> Layout:
+        """That of the first block of each sample, given without rows."""
         choice.check_drop([table.present for table in tables])
         numbered = [table._replace(rows=np.arange(float(table.rows.shape[1]))[np.newaxis]) for table in tables]
         x_places, y_places, columns = align(*numbered)
         places = x_places[0].astype(np.int64), y_places[0].astype(np.int64)
-        return cls(columns, (tables[0], tables[1]), places, choice, stays)
+        return cls(columns, tables, places, choice, stays)
 
     @property
     def named(self) -> tuple[str, ...] | None:
@@ -127,6 +129,11 @@ class Layout:
             what = f"with {here} in column {column!r}, and the first one has {there}"
         if what is not None:
             raise InputError(f"{name}: {_of_block(block)} is {what}", argument=name, remedy="give all alike")
+
+
+def first_table(block: Any, name: str, choice: Choice, stays: Stays) -> Table:
+    """The first block of a sample, without its rows."""
+    return _without_rows(_like(block) if stays(block) else block, name, choice)
 
 
 def _like(array: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.arrays import namespace, to_numpy
-from twosample.data.blocks import Blocks
+from twosample.data.blocks import Blocks, is_dask
 from twosample.data.cells import COMPLEX, MIXED, OTHER, TEXT, TIMES, Cells, from_objects, from_times
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut
 from twosample.data.frame_columns import cells_of_series, together
@@ -218,6 +218,12 @@ def _frame_or_array(values: Any, name: str) -> Any:
             f"{name} is in blocks, which only test, plan and the statistics of a plan take",
             argument=name,
             remedy="pass the rows, or a sample of them",
+        )
+    if is_dask(values):
+        raise InputTypeError(
+            f"{name} is a Dask collection, which only test and plan take as a sample",
+            argument=name,
+            remedy="pass what its compute() returns, or a sample of the rows",
         )
     if isinstance(values, int | float | complex | np.generic):
         return np.asarray(values)

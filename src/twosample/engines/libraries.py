@@ -21,16 +21,16 @@ def mover(engine: str) -> Callable[[Array], Any]:
 
     Examples
     --------
-    >>> mover("torch:")
+    >>> mover("torch:")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    twosample.errors.InputError: engine: 'torch:' is unknown; use 'auto', 'threads', 'torch:cuda', 'cupy' or 'jax'
+    twosample.errors.InputError: engine: 'torch:' is unknown; use 'auto', 'threads', 'dask', 'torch:cuda', ...
     """
     library, _, place = engine.partition(":")
     if library not in ("torch", "cupy", "jax") or (not place and engine.endswith(":")):
         raise InputError(
             f"engine: {engine!r} is unknown",
             argument="engine",
-            remedy="use 'auto', 'threads', 'torch:cuda', 'cupy' or 'jax'",
+            remedy="use 'auto', 'threads', 'dask', 'torch:cuda', 'cupy' or 'jax'",
         )
     try:
         return _MOVERS[library](place)
