@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from twosample.data import Ranks, View
-from twosample.features import PointFeatures, StackFeatures, _chains
+from twosample.features import PointFeatures, StackFeatures, chains
 from twosample.kernels import RBF, Kernel
 from twosample.posterior.grid import lengthscale_grid
 
@@ -58,7 +58,7 @@ def assert_equal_to_the_formula(lengthscales, seed=0):
 @pytest.mark.parametrize("name", GEOMETRIC)
 def test_values_on_geometric_grids(name, shuffled):
     lengthscales = GEOMETRIC[name]
-    assert len(_chains(lengthscales)) <= len(lengthscales) / 3  # the others are squares
+    assert len(chains(lengthscales)) <= len(lengthscales) / 3  # the others are squares
     if shuffled:
         lengthscales = np.random.default_rng(1).permutation(lengthscales)
     assert_equal_to_the_formula(lengthscales)
@@ -75,19 +75,19 @@ def test_values_at_any_lengthscales(lengthscales, repeated):
 def test_lengthscales_that_are_nearly_in_one_chain_are_not():
     """A ratio that misses √2 by a millionth is another lengthscale, and one that misses it by rounding is not."""
     for pair in ([np.sqrt(2) * (1 + 1e-6), 1.0], [np.sqrt(2), 1.0 + 1e-6], [np.sqrt(2), 1.0 + 1e-10]):
-        assert len(_chains(np.array(pair))) == 2
+        assert len(chains(np.array(pair))) == 2
         assert_equal_to_the_formula(np.array(pair))
-    assert len(_chains(np.array([np.sqrt(2) * (1 + 2e-16), 1.0]))) == 1
+    assert len(chains(np.array([np.sqrt(2) * (1 + 2e-16), 1.0]))) == 1
     assert_equal_to_the_formula(np.array([np.sqrt(2) * (1 + 1e-6), 1.0, 1 / np.sqrt(2)]))
 
 
 def test_geometric_grid_needs_few_exponentials():
-    assert len(_chains(4 * 2.0 ** (-np.arange(14) / 2))) == 2
-    assert len(_chains(np.geomspace(0.1, 3, 9))) == 9
+    assert len(chains(4 * 2.0 ** (-np.arange(14) / 2))) == 2
+    assert len(chains(np.geomspace(0.1, 3, 9))) == 9
 
 
 def test_chains_are_short_enough_to_be_accurate():
-    chains = _chains(4 * 2.0 ** (-np.arange(30) / 2))
+    chains = chains(4 * 2.0 ** (-np.arange(30) / 2))
     assert sorted(index for chain in chains for index in chain) == list(range(30))
     assert max(map(len, chains)) == 9
 
