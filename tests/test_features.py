@@ -87,9 +87,9 @@ def test_geometric_grid_needs_few_exponentials():
 
 
 def test_chains_are_short_enough_to_be_accurate():
-    chains = chains(4 * 2.0 ** (-np.arange(30) / 2))
-    assert sorted(index for chain in chains for index in chain) == list(range(30))
-    assert max(map(len, chains)) == 9
+    found = chains(4 * 2.0 ** (-np.arange(30) / 2))
+    assert sorted(index for chain in found for index in chain) == list(range(30))
+    assert max(map(len, found)) == 9
 
 
 def test_kernels_without_that_property_are_computed_one_by_one():
