@@ -614,7 +614,6 @@ def test_progress(few):
 
 def test_parts_are_in_memory_for_a_core_each(few, monkeypatch):
     """Every block is counted while something holds it."""
-    import gc
     import weakref
 
     from twosample import threads
@@ -630,7 +629,6 @@ def test_parts_are_in_memory_for_a_core_each(few, monkeypatch):
         for number in range(60):
             rows = np.random.default_rng([seed, number]).normal(size=(64, 2)).view(Rows)
             alive.append(weakref.ref(rows))
-            gc.collect()
             most = max(most, sum(one() is not None for one in alive))
             yield rows
 
