@@ -1,9 +1,7 @@
 """The app in a real browser: the distribution's Chromium, driven by Playwright. Skipped where either is missing."""
 
 import json
-import os
 import re
-import shutil
 from pathlib import Path
 
 import polars as pl
@@ -11,22 +9,7 @@ import pytest
 
 import twosample as ts
 
-CHROMIUM = os.environ.get("TWOSAMPLE_CHROMIUM") or next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-if CHROMIUM is None:
-    pytest.skip("there is no Chromium; apt-get install chromium", allow_module_level=True)
-playwright = pytest.importorskip("playwright.sync_api", reason="there is no Playwright; pip install playwright")
-
 HOSTILE = "<script>alert(1)</script>"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,6 @@
 """Reports in a real browser: the distribution's Chromium, driven by Playwright. Skipped where either is missing."""
 
-import os
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,23 +9,8 @@ import pytest
 from twosample import report
 from twosample.words import probability_in_words
 
-CHROMIUM = os.environ.get("TWOSAMPLE_CHROMIUM") or next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-if CHROMIUM is None:
-    pytest.skip("there is no Chromium; apt-get install chromium", allow_module_level=True)
-playwright = pytest.importorskip("playwright.sync_api", reason="there is no Playwright; pip install playwright")
-
 KINDS = ["one", "mild", "two", "five", "together", "each"]
 HOSTILE = "<script>alert(1)</script>"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
