@@ -1,4 +1,4 @@
-"""What tests of pages share: the distribution's Chromium, driven by Playwright. They are skipped where either is missing."""
+"""What tests of pages share: Chromium, driven by Playwright. They are skipped where either is missing."""
 
 import os
 import shutil
