@@ -266,6 +266,12 @@ class MonitorState(Comparable):
             f"crossed_at={self.crossed_at})"
         )
 
+    def _repr_html_(self) -> str:
+        """Return the head of the report of the monitor, for notebooks."""
+        from twosample.report import head
+
+        return head(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and strings: what is guaranteed, and how much was seen."""
         return {

@@ -306,6 +306,19 @@ class Monitor:
 
         return plot_monitor(self.history, self.state, figsize=figsize)
 
+    def report(self, path: str | Path) -> Path:
+        """Write one page that needs nothing else, to be sent round (extra `report`); returns the path, in .html.
+
+        It shows the evidence over time, and the columns that differ given everything so far.
+        """
+        from twosample import report
+
+        return report.write(self, path)
+
+    def _repr_html_(self) -> str:
+        """Return the head of the report, for notebooks."""
+        return self.state._repr_html_()
+
     def save(self, path: str | Path) -> None:
         """Write the monitor to a file (npz, without pickle), whole or not at all.
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "amplitude_posterior",
     "columns_evidence",
+    "evidence_over_time",
     "lengthscale_posterior",
     "probability_bar",
     "samples_of_column",
@@ -276,6 +277,55 @@ def columns_evidence(log_bf10: Array, least: float | None) -> Chart:
     legend = (("differ-bar", "among those found to differ"), ("same-bar", "others"))
     note = "Heights are square roots of the numbers. Evidence beyond the ends is in the outermost bars."
     return Chart("Evidence of all columns", canvas.markup(), legend, ("log BF10", "columns"), rows, note)
+
+
+def evidence_over_time(batches: Array, log_evalue: Array, log_run_length: Array, limit: float) -> Chart:
+    """The log e-value and the log run length after each batch, with the limit and the first crossing.
+
+    Parameters
+    ----------
+    batches
+        Their numbers, increasing.
+    log_evalue, log_run_length
+        After each.
+    limit
+        Log of the e-value at which there is an alarm.
+    """
+    at, evalues = batches, log_evalue
+    if batches[0] == 1.0:
+        at, evalues = np.concatenate([[0.0], batches]), np.concatenate([[0.0], log_evalue])
+    low = min(0.0, float(log_evalue.min()), float(log_run_length.min()))
+    high = max(limit, float(log_evalue.max()), float(log_run_length.max()))
+    up = (low - 0.05 * (high - low), high + 0.08 * (high - low))
+    limits = (float(at[0]), float(at[-1]))
+    crossed = np.flatnonzero(log_evalue >= limit)
+    said = (
+        f"The e-value first reaches its limit at batch {batches[crossed[0]]:g}."
+        if len(crossed)
+        else "The e-value does not reach its limit."
+    )
+    title = "Evidence over time"
+    canvas = Canvas(title, said, limits, up, numbered=True)
+    canvas.up(ticks(*up, 6))
+    canvas.strokes(np.array([[limits[0], limit, limits[1], limit]]), "median-line")
+    canvas.strokes(np.array([[limits[0], 0.0, limits[1], 0.0]]), "zero-line")
+    canvas.line(batches, log_run_length, "same-line")
+    canvas.line(at, evalues, "differ-line")
+    if len(crossed):
+        canvas.dots(batches[crossed[:1]], log_evalue[crossed[:1]], np.array([5.5]), "chosen")
+    canvas.across("batch", [one for one in ticks(*limits) if one == round(one)])
+    chosen = _some(len(batches))
+    rows = [
+        (f"{batch:g}", f"{evalue:+.2f}", f"{length:+.2f}")
+        for batch, evalue, length in zip(batches[chosen], log_evalue[chosen], log_run_length[chosen], strict=True)
+    ]
+    legend = (
+        ("differ-line", "log e-value"),
+        ("same-line", "log run length"),
+        ("median-line", "limit"),
+        *([("chosen", "first crossing")] if len(crossed) else []),
+    )
+    return Chart(title, canvas.markup(), legend, ("batch", "log e-value", "log run length"), rows, said)
 
 
 def _some(count: int) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 
 from twosample.errors import InputError, InputTypeError, MissingExtraError
 from twosample.records import write_whole
-from twosample.report import many_columns, two_samples
+from twosample.report import many_columns, streams, two_samples
 from twosample.report.text import CITATION, version
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def render(result: Any, robustness: Any = None) -> str:
     Parameters
     ----------
     result
-        What `twosample.test` or `twosample.test_each` returned.
+        What `twosample.test` or `twosample.test_each` returned, or a `twosample.Monitor`.
     robustness
         Of the former, what its `robustness()` returned, if that is to be shown: a `sentence`, and `curves`, each with
         label, values, log_bf10 and default.
@@ -45,9 +45,12 @@ def render(result: Any, robustness: Any = None) -> str:
         name, content = "two_samples", two_samples.page(result, robustness)
     elif hasattr(result, "discoveries"):
         name, content = "many_columns", many_columns.page(result)
+    elif hasattr(result, "history"):
+        name, content = "streams", streams.page(result)
     else:
         raise InputTypeError(
-            f"result: expected what test or test_each returns, got {type(result).__name__}", argument="result"
+            f"result: expected what test or test_each returns, or a Monitor, got {type(result).__name__}",
+            argument="result",
         )
     # Style and script are our own files, not data.
     own = {"style": style(), "script": script(), "versions": _versions(), "citation": CITATION}
@@ -84,6 +87,8 @@ def head(result: Any) -> str:
         content = two_samples.head(result)
     elif hasattr(result, "discoveries"):
         content = many_columns.head(result)
+    elif hasattr(result, "crossed_at"):
+        content = streams.head(result)
     elif hasattr(result, "group"):
         content = many_columns.groups_head(result)
     else:
