@@ -64,6 +64,14 @@ def test_exit_status_one_at_the_first_alarm_and_zero_without(run, streams):
     assert status == 0 and "No alarm" in out
 
 
+def test_a_page_is_written_also_where_an_alarm_ends_it(run, refused, streams, tmp_path):
+    status, _, _ = run("monitor", "a.csv", "other.csv", "--batch", "50", "--exit-on-alarm", "--report", "stream.html")
+    page = (tmp_path / "stream.html").read_text("utf-8")
+    crossed = by_hand(streams, "other", 50).state.crossed_at
+    assert status == 1 and f"Alarm at batch {crossed}." in page
+    assert "must end in .html" in refused("monitor", "a.csv", "other.csv", "--report", "stream.txt")
+
+
 def test_it_goes_on_from_a_state(run, streams, tmp_path):
     write(tmp_path / "part.csv", streams["other"][:40])
     run("monitor", "a.csv", "part.csv", "--batch", "20", "--state", "s.npz", "--exit-on-alarm")

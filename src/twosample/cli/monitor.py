@@ -15,6 +15,7 @@ from twosample.cli.options import (
     nan_policy_option,
     permutations_option,
     reading_options,
+    report_option,
     seed_option,
 )
 from twosample.cli.output import check_outputs
@@ -34,6 +35,7 @@ Examples:
   twosample monitor reference.csv today.csv                    today's rows, to the end of the file
   twosample monitor reference.csv --follow log.csv --batch 50  a file that grows, until Ctrl-C
   twosample monitor reference.csv --follow log.csv --exit-on-alarm --state watch.npz && echo stopped
+  twosample monitor reference.csv today.csv --report today.html    a page, written anew after every batch
 
 Each row of the reference is compared once, and spent. If nothing changed, the probability of an alarm, however long the
 file is followed, is at most --alpha. With --state the work goes on where it stopped, with the same files and options.
@@ -71,6 +73,7 @@ file is followed, is at most --alpha. With --state the work goes on where it sto
 @choice_options
 @nan_policy_option("Refuse missing values, or leave out their rows.")
 @seed_option("Seed of the relabellings and of the order of the reference.")
+@report_option
 @reading_options
 def monitor(
     source: Source,
@@ -78,6 +81,7 @@ def monitor(
     batch: int,
     exit_on_alarm: bool,
     state_path: Path | None,
+    report_path: Path | None,
     seed: int,
     **options: Any,
 ) -> int:
@@ -89,7 +93,7 @@ def monitor(
         raise InputError("pass the reference A, and B or --follow B")
     stream = follow if follow is not None else source.files[1]
     names = (str(source.files[0]), str(stream))
-    check_outputs((*source.files, stream), None, {}, {"--state": state_path})
+    check_outputs((*source.files, stream), None, {}, {"--state": state_path}, report_path)
     with notes(), refusals(names):
         watch = _started(source, names, state_path, rng=seed, **options)
     state = watch.state
@@ -104,6 +108,8 @@ def monitor(
             state = watch.update(table.frame)
         if state_path is not None:
             watch.save(state_path)
+        if report_path is not None:
+            watch.report(report_path)
         click.echo(_line(state))
         if state.alarm and exit_on_alarm:
             return _ALARM
