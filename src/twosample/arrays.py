@@ -36,7 +36,7 @@ def namespace(*arrays: Any) -> Any:
     """
     if all(isinstance(array, np.ndarray) for array in arrays):
         return np
-    library = type(arrays[0]).__module__.partition(".")[0]
+    library = _home(arrays[0])
     if library == "torch":  # also while torch compiles, when array_namespace gives pages of warnings
         import array_api_compat.torch as of_torch
 
@@ -50,6 +50,11 @@ def namespace(*arrays: Any) -> Any:
     return array_api_compat.array_namespace(*arrays)
 
 
+def _home(values: Any) -> str:
+    """The package that something is of, by its type alone, so that nothing is imported to find out."""
+    return type(values).__module__.partition(".")[0].replace("jaxlib", "jax")
+
+
 def on_device(values: Any) -> bool:
     """Whether an array is in the memory of an accelerator, from where it must not be copied without need.
 
@@ -58,17 +63,17 @@ def on_device(values: Any) -> bool:
     >>> on_device(np.zeros(2)), on_device([1.0])
     (False, False)
     """
-    library = type(values).__module__.partition(".")[0]
+    library = _home(values)
     if library == "torch":
         return hasattr(values, "device") and values.device.type != "cpu"
-    if library in ("jax", "jaxlib"):
+    if library == "jax":
         return hasattr(values, "devices") and any(device.platform != "cpu" for device in values.devices())
     return library == "cupy"
 
 
 def doubles(*arrays: Any) -> AbstractContextManager[object]:
     """Where JAX keeps and makes float64 arrays, which it does not on its own; nothing for other libraries."""
-    if any(type(array).__module__.partition(".")[0] in ("jax", "jaxlib") for array in arrays):
+    if any(_home(array) == "jax" for array in arrays):
         import jax
 
         return jax.enable_x64(True)  # type: ignore[no-any-return]

@@ -14,7 +14,7 @@ from twosample.data import Ranks, View
 from twosample.jacobian import Jacobians
 from twosample.kernels import Kernel
 
-__all__ = ["FeatureMap", "PointFeatures", "PointKernel", "StackFeatures", "chains"]
+__all__ = ["FeatureMap", "PointFeatures", "PointKernel", "StackFeatures", "chains", "chains_of"]
 
 
 # Squaring doubles the relative error: 2**8 roundings stay below 1e-13.
@@ -223,7 +223,7 @@ def _values(
 ) -> Iterator[tuple[int, Array]]:
     """The kernel at these distances for every lengthscale, in units, one after the other in the same memory."""
     values = np.empty_like(distances)
-    for chain in chains(lengthscales) if kernel.squares else [[i] for i in range(len(lengthscales))]:
+    for chain in chains_of(kernel, lengthscales):
         for step, index in enumerate(chain):
             if step:
                 np.multiply(values, values, out=values)
@@ -231,6 +231,11 @@ def _values(
                 with np.errstate(over="ignore"):
                     values = kernel.value(distances, float(lengthscales[index]) * unit, out=values)
             yield index, values
+
+
+def chains_of(kernel: Kernel, lengthscales: Array) -> list[list[int]]:
+    """Runs of lengthscales at which all values of the kernel but the first are squares of the one before."""
+    return chains(lengthscales) if kernel.squares else [[index] for index in range(len(lengthscales))]
 
 
 def chains(lengthscales: Array) -> list[list[int]]:

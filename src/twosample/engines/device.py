@@ -21,7 +21,7 @@ from twosample.arrays import Array, Indices, doubles, float64, namespace, to_num
 from twosample.data import Ranks, View
 from twosample.engines.libraries import constant, free_memory, library_of
 from twosample.engines.local import PairMoments, Tick, Volumes
-from twosample.features import PointFeatures, StackFeatures, chains
+from twosample.features import PointFeatures, StackFeatures, chains_of
 from twosample.kernels import Kernel
 from twosample.statistics import Moments
 
@@ -209,8 +209,8 @@ class _Test:
     def __init__(self, kernel: Kernel, points: Array, lengthscales: Array, like: Any, library: str) -> None:
         self.count, self.width = len(points), -(-(len(points) + 1) // _TILE) * _TILE
         self._given = points, lengthscales
-        runs = chains(lengthscales) if kernel.squares else [[index] for index in range(len(lengthscales))]
-        self._kernel, self._runs, self._library = kernel, tuple(map(tuple, runs)), library
+        self._kernel, self._runs = kernel, tuple(map(tuple, chains_of(kernel, lengthscales)))
+        self._library = library
         place = np.arange(self.width)
         padded = np.zeros((self.width, points.shape[1]))
         padded[: self.count] = points

@@ -101,7 +101,8 @@ def constant(values: Any, rows: Any) -> Any:
     """An array of NumPy on the device of the rows."""
     import array_api_compat as api
 
-    return namespace(rows).asarray(values, dtype=namespace(rows).float64, device=api.device(rows))
+    xp = namespace(rows)
+    return xp.asarray(values, dtype=xp.float64, device=api.device(rows))
 
 
 def free_memory(rows: Any) -> int:

@@ -16,7 +16,7 @@ from twosample.result import TwoSampleResult
 from twosample.statistics import FeatureStatistics
 from twosample.threads import one_thread
 from twosample.witness import Witness
-from twosample.words import columns_in_words, log_bf10_text, printable, probability_in_words
+from twosample.words import columns_in_words, log_bf10_text, printable, probability_in_words, sentence
 
 __all__ = ["HistoryRow", "MonitorState", "RunLength"]
 
@@ -223,7 +223,7 @@ class MonitorState(Comparable):
     def summary(self) -> str:
         """The state in a few lines of text."""
         over = "" if self.window is None else f", over the last {_counted(self.window, 'batch', 'batches')}"
-        lines = [f"{self.verdict[0].upper()}{self.verdict[1:]}."]
+        lines = [f"{sentence(self.verdict)}."]
         if self.batches:
             change = f", first reached 1/alpha at batch {self.run_length.alarm_at}" if self.run_length.alarm else ""
             lines += [
