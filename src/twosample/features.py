@@ -76,6 +76,8 @@ class PointFeatures:
         Evaluation points (s, D), as the view shows them.
     typical
         The median heuristic there.
+    mixed
+        Whether a device may make them in float32.
 
     Examples
     --------
@@ -90,6 +92,7 @@ class PointFeatures:
     view: View | Ranks
     points: Array
     typical: float
+    mixed: bool = False
 
     @property
     def count(self) -> int:
@@ -154,6 +157,8 @@ class StackFeatures:
         Its median heuristic, (P,).
     multiples
         Multiples of that which are its lengthscales, increasing, (m,).
+    mixed
+        Whether a device may make them in float32.
     """
 
     kernel: Kernel
@@ -162,6 +167,7 @@ class StackFeatures:
     points: Array
     typical: Array
     multiples: Array
+    mixed: bool = False
 
     @property
     def count(self) -> int:

@@ -85,6 +85,8 @@ class Plan(Record):
         The other tests of the mixture.
     points_given
         Whether the evaluation points were given rather than chosen among the rows.
+    precision
+        "double", or "mixed" where devices may make features in float32.
 
     Examples
     --------
@@ -117,6 +119,7 @@ class Plan(Record):
     ranks: Ranks | None = None
     parts: tuple[Part, ...] = ()
     points_given: bool = field(default=False, metadata=NOT_DIGESTED)
+    precision: Literal["double", "mixed"] = field(default="double", metadata=NOT_DIGESTED)
 
     @property
     def view(self) -> View:
@@ -126,7 +129,7 @@ class Plan(Record):
     @cached_property
     def features(self) -> PointFeatures:
         """From rows to features."""
-        return PointFeatures(self.kernel, self.view, self.points, self.typical)
+        return PointFeatures(self.kernel, self.view, self.points, self.typical, self.precision == "mixed")
 
     @cached_property
     def key(self) -> str:
@@ -266,7 +269,13 @@ class Plan(Record):
         assert self.ranks is not None
         stack = self.parts[part]
         return StackFeatures(
-            self.kernel, self.ranks, stack.columns, stack.points, stack.typical, multiples_of(self.model)
+            self.kernel,
+            self.ranks,
+            stack.columns,
+            stack.points,
+            stack.typical,
+            multiples_of(self.model),
+            self.precision == "mixed",
         )
 
     def statistics_of(self, samples: Samples, part: int, tests: slice = slice(None)) -> FeatureStatistics:
@@ -405,6 +414,7 @@ def make_plan(
     nan_policy: Literal["raise", "omit"] = "raise",
     tolerance: float = 1e-3,
     subsets: object = None,
+    precision: Literal["double", "mixed"] = "double",
 ) -> Plan:
     """The plan for checked samples; it depends on their rows as one set."""
     pooled = thin(samples.x, samples.y)
@@ -426,6 +436,7 @@ def make_plan(
         tolerance=tolerance,
         notes=samples.column_notes,
         points_given=not isinstance(points, numbers.Number),
+        precision=precision,
     )
     if lengthscale is not None:
         given = plan.standardised(lengthscale)
