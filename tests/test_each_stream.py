@@ -1,6 +1,7 @@
 """One test a column of data in parts: the answer of the same rows in memory, or of many rows by the pilot's ranks."""
 
 import math
+import weakref
 from fractions import Fraction
 from itertools import pairwise
 
@@ -19,7 +20,7 @@ from tests.test_pilot import chosen_places
 from tests.test_streaming import KINDS, NAMES, Counted, Elsewhere, cut, frame, samples
 
 import twosample as ts
-from twosample import each_stream, engines, pilot
+from twosample import each_stream, engines, pilot, threads
 from twosample.data import blocks as blocks_module
 from twosample.engines import local
 from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, InputTypeError
@@ -253,6 +254,26 @@ def test_columns_are_tested_some_at_a_time(few, monkeypatch):
     assert (of_x.calls, of_y.calls) == (3, 3)  # the first pass, and two for two and for one column
     assert shares == sorted(shares) and shares[0] == 0.0 and shares[-1] == 1.0
     assert len({share for share in shares if 0.0 < share < 1.0}) > 10
+
+
+def test_parts_are_in_memory_for_a_core_each(few, monkeypatch):
+    """Every block is counted while something holds it."""
+    monkeypatch.setattr(threads, "cores", lambda: 2)
+    alive, most = [], 0
+
+    class Held(np.ndarray):
+        pass
+
+    def make(seed):
+        nonlocal most
+        for number in range(60):
+            rows = np.random.default_rng([seed, number]).normal(size=(64, 2)).view(Held)
+            alive.append(weakref.ref(rows))
+            most = max(most, sum(one() is not None for one in alive))
+            yield rows
+
+    ts.test_each(ts.blocks(lambda: make(0)), ts.blocks(lambda: make(1)))
+    assert most <= 2 + 4  # those of two workers, those that wait, the one being read
 
 
 def test_a_column_or_labels_split_the_table(few):

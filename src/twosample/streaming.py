@@ -232,7 +232,11 @@ def first_pass(
 
 def stays(sources: Sources) -> Callable[[Any], bool]:
     """Tells arrays that are not copied to NumPy: those on a device, unless they may hold NaN."""
-    return (lambda values: False) if sources.keeps_rows else engines.stays
+    return _never if sources.keeps_rows else engines.stays
+
+
+def _never(values: Any) -> bool:
+    return False
 
 
 def empty_pilot(sources: Sources, layout: Layout) -> Pilot:

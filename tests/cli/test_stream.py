@@ -181,7 +181,7 @@ def test_an_interrupt_leaves_no_half_file(tmp_path):
         pl.DataFrame(rng.normal(size=(1_000_000, 10))).write_parquet(tmp_path / f"{name}.parquet")
     command = [sys.executable, "-m", "twosample", "test", "a.parquet", "b.parquet", "--json", "out.json"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(15)
+    time.sleep(8)
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=120)
