@@ -18,6 +18,7 @@ from twosample.data.parts import Layout, Sources
 from twosample.data.samples import check_policy
 from twosample.data.sizes import check_sizes
 from twosample.data.two_tables import no_second_sample, read_two, without_label
+from twosample.data.views import MOST_KNOTS
 from twosample.each_result import EachResult
 from twosample.each_table import (
     Rows,
@@ -125,9 +126,8 @@ class ColumnPlan:
         """
         sizes = np.count_nonzero(~np.isnan(pooled), axis=0)
         count = pooled.shape[1]
-        knots, levels = (np.empty((min(len(pooled), int(sizes.max())), count)) for _ in range(2))
+        knots, levels = (np.empty((min(MOST_KNOTS, int(sizes.max())), count)) for _ in range(2))
         points, typical = [np.empty(0)] * count, np.empty(count)
-        most = 0
         for alike in of_equal_sizes(sizes, sizes):
             ordered = np.sort(compressed(pooled, alike, int(sizes[alike[0]])), axis=0)
             ranks = Ranks.of_sorted(ordered)
@@ -138,9 +138,8 @@ class ColumnPlan:
             typical[alike] = part.typical
             for place, of_column in zip(alike, part.points, strict=True):
                 points[place] = of_column
-            most = max(most, used)
-        view, places = Ranks(knots[:most], levels[:most]), np.arange(count)[:, np.newaxis]
-        features = StackFeatures(RBF(), view, places, np.stack(points), typical, multiples_of(model))
+        places = np.arange(count)[:, np.newaxis]
+        features = StackFeatures(RBF(), Ranks(knots, levels), places, np.stack(points), typical, multiples_of(model))
         return cls(features, model, paired)
 
     def select(self, places: Indices) -> ColumnPlan:
