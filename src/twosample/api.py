@@ -255,7 +255,8 @@ def test_each(
     Parameters
     ----------
     x, y
-        The samples, as in `test`, with any number of columns.
+        The samples, as in `test`, with any number of columns. They may be larger than memory, or Dask collections; of
+        more rows than a pilot has, ranks are those of a pilot, which the notes say.
     by, columns, drop
         What splits one table `x`, and which of its columns are tested, as in `test`.
     fdr
@@ -289,10 +290,18 @@ def test_each(
     >>> first.direction, first.auc < 0.2
     ('larger in y', True)
     """
-    from twosample import each
-
     of_rows = None if groups is None or isinstance(groups, Mapping) or by is None else groups
-    return each.run(
+    cluster = _cluster("auto", x, y)
+    run: Callable[..., EachResult]
+    if cluster is not None or are_blocks(x, y):
+        from twosample import each_stream
+
+        run = partial(each_stream.run, cluster=cluster)
+    else:
+        from twosample import each
+
+        run = each.run
+    return run(
         x,
         y,
         choice=Choice.of(by, of_rows, columns, drop),
@@ -404,11 +413,20 @@ def log_bf10(
     (3,)
     """
     chosen = models.resolve(model)
-    samples = _samples(x, y, chosen, paired, scale, nan_policy, Choice.of(columns=columns, drop=drop))
+    choice, cluster = Choice.of(columns=columns, drop=drop), _cluster("auto", x, y)
+    stream: Stream | None = None
+    if cluster is not None or are_blocks(x, y):
+        stream = _stream(x, y, chosen, paired, scale, nan_policy, choice, cluster=cluster)
+        samples = stream.samples.with_copies_said()
+    else:
+        samples = _samples(x, y, chosen, paired, scale, nan_policy, choice)
     the_plan = _plan(samples, chosen, kernel, points, None, nan_policy)
     lengthscales = the_plan.standardised(lengthscale)
     with one_thread():
-        [evidence] = passes.Passes(samples, the_plan.features, (chosen,), None).evidence(lengthscales)
+        if stream is None or stream.whole:
+            [evidence] = passes.Passes(samples, the_plan.features, (chosen,), None).evidence(lengthscales)
+        else:
+            evidence = streaming.evidence_at(stream, the_plan, lengthscales)
         doubt = answer.flat_lengthscales(the_plan, samples, lengthscales)
     if doubt is not None:
         warn(doubt)

@@ -179,7 +179,7 @@ class StackFeatures:
         """Of all tests, (P·m,)."""
         return np.outer(self.typical, self.multiples).ravel()
 
-    def select(self, tests: slice) -> StackFeatures:
+    def select(self, tests: slice | Indices) -> StackFeatures:
         """Some of the tests."""
         return replace(self, columns=self.columns[tests], points=self.points[tests], typical=self.typical[tests])
 

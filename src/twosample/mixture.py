@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from twosample.columns import BySubset
 from twosample.evidence import Evidence
 from twosample.posterior.lengthscale import Curves, LengthscalePosterior
 from twosample.ranks import direction
-from twosample.statistics import FeatureStatistics
+from twosample.statistics import FeatureStatistics, Moments
 from twosample.threads import in_order
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from twosample.models import Model
     from twosample.plan import Plan
 
-__all__ = ["Mixture", "OneTest", "StatisticsOf", "evaluate_parts", "log_mean", "stack_log_bf10"]
+__all__ = ["Contrast", "Mixture", "OneTest", "StatisticsOf", "evaluate_parts", "log_mean", "stack_log_bf10"]
 
 StatisticsOf = Callable[[int, slice], FeatureStatistics]
 
@@ -124,21 +124,34 @@ class Mixture:
         ]
         x, y = self.statistics.columns_x, self.statistics.columns_y
         assert x is not None and y is not None
-        (mean_x, level_x), (mean_y, level_y) = x.mean[..., 0], y.mean[..., 0]
-        # As unbiased variances; a column of one value in a sample has none.
-        var_x, var_y = (np.maximum(of.scatter[0, :, 0, 0], _ROUNDED) / (of.count - 1) for of in (x, y))
-        covariance = np.zeros(count)
-        if self.statistics.columns_differences is not None:
-            covariance = 0.5 * (var_x + var_y - self.statistics.columns_differences.scatter[0, :, 0, 0] / (x.count - 1))
+        contrast = Contrast.of(x, y, self.statistics.columns_differences)
         return BySubset(
             log_bf10=alone if count > 1 else np.array([self.log_bf10]),
-            auc=0.5 + level_x - level_y,
-            spread=np.sqrt(var_x / var_y),
-            direction=tuple(direction(mean_x, mean_y, var_x, var_y, x.count, y.count, covariance).tolist()),
+            **contrast._asdict(),
             subsets=tuple(logs),
             prior=priors,
             subset_log_bf10=np.array(values) - np.log(priors),
         )
+
+
+class Contrast(NamedTuple):
+    """How two samples of each column differ, as in `BySubset`."""
+
+    auc: Array
+    spread: Array
+    direction: tuple[str, ...]
+
+    @classmethod
+    def of(cls, x: Moments, y: Moments, differences: Moments | None = None) -> Contrast:
+        """From the moments of normal scores and levels of D columns, (2, D, 1), and of pairs those of differences."""
+        (mean_x, level_x), (mean_y, level_y) = x.mean[..., 0], y.mean[..., 0]
+        # As unbiased variances; a column of one value in a sample has none.
+        var_x, var_y = (np.maximum(of.scatter[0, :, 0, 0], _ROUNDED) / (of.count - 1) for of in (x, y))
+        covariance = np.zeros(len(var_x))
+        if differences is not None:
+            covariance = 0.5 * (var_x + var_y - differences.scatter[0, :, 0, 0] / (x.count - 1))
+        words = direction(mean_x, mean_y, var_x, var_y, x.count, y.count, covariance)
+        return cls(0.5 + level_x - level_y, np.sqrt(var_x / var_y), tuple(words.tolist()))
 
 
 def log_mean(log_values: Array, weights: Array) -> float:

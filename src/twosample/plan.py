@@ -30,9 +30,9 @@ from twosample.progress import WorkCounter
 from twosample.records import NOT_DIGESTED, Record, digest
 from twosample.result import TwoSampleResult
 from twosample.sketch import Sketch
-from twosample.statistics import FeatureStatistics
+from twosample.statistics import FeatureStatistics, merged_parts
 from twosample.subsets import Part, chosen_subsets, make_parts, multiples_of
-from twosample.threads import in_order, one_thread
+from twosample.threads import one_thread
 from twosample.words import columns_in_words
 
 __all__ = ["Plan", "make_plan"]
@@ -230,13 +230,7 @@ class Plan(Record):
         known: FeatureStatistics | None = None,
     ) -> FeatureStatistics:
         """The same of samples in parts, on all cores, each of which has one part in memory; counts rows."""
-        total: FeatureStatistics | None = None
-        for found in in_order(partial(self.collect_part, self.missing(known)), parts, as_they_come=True):
-            total = found if total is None else total.merge(found)
-            if counter is not None:
-                counter(found.n_x + found.n_y)
-        assert total is not None
-        return self.completed(known, total)
+        return self.completed(known, merged_parts(partial(self.collect_part, self.missing(known)), parts, counter))
 
     def missing(self, known: FeatureStatistics | None) -> Array | None:
         """The lengthscales that some statistics lack; None without any."""
