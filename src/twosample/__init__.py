@@ -12,7 +12,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from twosample import errors
+from twosample import errors, kernels
 from twosample.api import gibbs, log_bf10, plan, test, test_each
 from twosample.data.blocks import Blocks, blocks
 from twosample.models import Model
@@ -50,6 +50,7 @@ __all__ = [
     "datasets",
     "errors",
     "gibbs",
+    "kernels",
     "log_bf10",
     "plan",
     "plots",

@@ -54,7 +54,7 @@ def test(
     drop: Sequence[str | int] | None = None,
     model: str | Model = "adaptive",
     paired: bool = False,
-    kernel: str | Kernel = "rbf",
+    kernel: str | Kernel | Sequence[str | Kernel] = "rbf",
     lengthscale: float | Literal["median"] | None = None,
     points: int | ArrayLike = 40,
     subsets: str | Iterable[Iterable[str | int]] | None = "auto",
@@ -90,7 +90,9 @@ def test(
     paired
         Whether row i of `x` belongs with row i of `y`.
     kernel
-        "rbf", the Gaussian kernel, or a `Kernel` of your own.
+        "rbf", the Gaussian kernel; "laplace", "matern12", "matern32", "matern52" or "rational_quadratic"; or a kernel
+        of `twosample.kernels`, a sum or product of these, or a `Kernel` of your own. A list of kernels averages the
+        Bayes factors over them.
     lengthscale
         None infers it, a number fixes it, "median" fixes it at the median heuristic. A number is in the units of the
         data where there is one column or the columns are not scaled, else relative to the scale of the columns.
@@ -161,6 +163,7 @@ def test(
     (('a', 'b'), ('dose',))
     """
     chosen, choice = models.resolve(model), Choice.of(by, groups, columns, drop)
+    several = kernels.resolve_several(kernel)
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
     permutations, keep_rows = count_of(permutations, "permutations", 0), flag_of(keep_rows, "keep_rows")
     rope = None if rope is None else share_of(rope, "rope", 0.5)
@@ -180,7 +183,6 @@ def test(
     plan_of = partial(
         _plan,
         model=chosen,
-        kernel=kernel,
         points=points,
         lengthscale=lengthscale,
         nan_policy=nan_policy,
@@ -195,35 +197,43 @@ def test(
             samples = stream.samples
         else:
             samples = _samples(x, y, chosen, paired, scale, nan_policy, choice, say_copies=False)
-        the_plan = plan_of(samples)
+        plans = [plan_of(samples, kernel=one) for one in several]
         with one_thread():
-            counter = WorkCounter(report, permutation.work(the_plan, samples, permutations) if permutations else 0)
+            counter = WorkCounter(report, permutation.work(plans, samples, permutations) if permutations else 0)
             in_memory = stream is None or stream.whole
             if stream is None or (in_memory and not _elsewhere(x, y, engine)):
-                result = _answer(the_plan, samples, prior_odds, generator, counter, keep_rows)
+                results = [_answer(one, samples, prior_odds, generator, counter, keep_rows) for one in plans]
             else:
-                result = streaming.answer(stream, the_plan, prior_odds=prior_odds, counter=counter, keep_rows=keep_rows)
+                how: dict[str, Any] = {"prior_odds": prior_odds, "counter": counter, "keep_rows": keep_rows}
+                results = [streaming.answer(stream, one, **how) for one in plans]
+            result = answer.average(results)
             if samples.copies:
                 once = ""
                 if not samples.copies.in_place:
                     once = _with_each_once(
-                        samples, plan_of, _scale(scale, chosen), prior_odds, generator_of(rng), counter
+                        samples,
+                        lambda fewer: [plan_of(fewer, kernel=one) for one in several],
+                        _scale(scale, chosen),
+                        prior_odds,
+                        generator_of(rng),
+                        counter,
                     )
                 notes = samples.with_copies_said(once).notes[len(samples.notes) :]
                 diagnostics = replace(result.diagnostics, notes=result.diagnostics.notes + notes)
                 result = replace(result, diagnostics=diagnostics)
             if permutations:
-                relabelled = permutation.test(the_plan, samples, permutations, generator, counter)
+                relabelled = permutation.test(plans, samples, permutations, generator, counter)
                 diagnostics = replace(result.diagnostics, permutations=permutations)
                 result = replace(result, **relabelled._asdict(), diagnostics=diagnostics)
             counter.finish()
     result = replace(result, rope=rope, left_out=samples.left_out, names=samples.names)
     if in_memory:
-        look = partial(robustness.look, the_plan, samples, plan_of, result.log_bf10)
+        look = partial(robustness.look, plans, samples, plan_of, result.log_bf10)
         result.remember(look, partial(_sequence, samples))
     if result.diagnostics.flat:
         sketches = Sketch.of(samples.x), Sketch.of(samples.y)
-        warn(answer.flat_features(the_plan, (result.n_x, result.n_y), sketches))
+        likeliest = next(one for one in plans if one.kernel.label == result.kernel)
+        warn(answer.flat_features(likeliest, (result.n_x, result.n_y), sketches))
     if not result.diagnostics.converged:
         warn(answer.inaccurate(result, "the likelihood of the lengthscale is rough"))
     return result
@@ -367,7 +377,7 @@ def log_bf10(
     points: int | ArrayLike = 40,
     model: str | Model = "adaptive",
     paired: bool = False,
-    kernel: str | Kernel = "rbf",
+    kernel: str | Kernel | Sequence[str | Kernel] = "rbf",
     scale: ArrayLike = "auto",
     nan_policy: Literal["raise", "omit"] = "raise",
     columns: Sequence[str | int] | None = None,
@@ -397,15 +407,19 @@ def log_bf10(
     """
     chosen = models.resolve(model)
     samples = _samples(x, y, chosen, paired, scale, nan_policy, Choice.of(columns=columns, drop=drop))
-    the_plan = _plan(samples, chosen, kernel, points, None, nan_policy)
-    lengthscales = the_plan.standardised(lengthscale)
-    with one_thread():
-        [evidence] = passes.Passes(samples, the_plan.features, (chosen,), None).evidence(lengthscales)
-        doubt = answer.flat_lengthscales(the_plan, samples, lengthscales)
-    if doubt is not None:
-        warn(doubt)
+    found, doubts = [], []
+    for one in kernels.resolve_several(kernel):
+        the_plan = _plan(samples, chosen, one, points, None, nan_policy)
+        lengthscales = the_plan.standardised(lengthscale)
+        with one_thread():
+            [evidence] = passes.Passes(samples, the_plan.features, (chosen,), None).evidence(lengthscales)
+            doubts.append(answer.flat_lengthscales(the_plan, samples, lengthscales))
+        found.append(evidence.log_bf10)
+    if doubts[0] is not None:
+        warn(doubts[0])
+    total = found[0] if len(found) == 1 else np.logaddexp.reduce(found, axis=0) - math.log(len(found))
     shape = () if isinstance(lengthscale, str) else np.shape(lengthscale)
-    return evidence.log_bf10.reshape(shape) if shape else float(evidence.log_bf10[0])
+    return total.reshape(shape) if shape else float(total[0])
 
 
 def gibbs(
@@ -670,7 +684,7 @@ def _answer(
 
 def _with_each_once(
     samples: Samples,
-    plan_of: Callable[[Samples], Plan],
+    plans_of: Callable[[Samples], list[Plan]],
     scale: ArrayLike,
     prior_odds: float,
     generator: np.random.Generator,
@@ -681,7 +695,7 @@ def _with_each_once(
     try:
         with collected_warnings():  # which the whole samples have given
             fewer = samples.without_copies(scale)
-            result = _answer(plan_of(fewer), fewer, prior_odds, generator, counter)
+            result = answer.average([_answer(one, fewer, prior_odds, generator, counter) for one in plans_of(fewer)])
     except InputError:
         return f"{how} too few rows are left for an answer."
     return (

@@ -17,7 +17,7 @@ from twosample.data import LeftOut, as_rows, check_finite, some
 from twosample.effect import Effect, size_in_words
 from twosample.errors import InputError, Setting
 from twosample.pictures import Shown
-from twosample.result_parts import Amplitude, Diagnostics, Lengthscale
+from twosample.result_parts import Amplitude, Diagnostics, KernelEvidence, Lengthscale
 from twosample.threads import one_thread
 from twosample.witness import Driver, Witness, WitnessPosterior, locations
 from twosample.words import (
@@ -76,7 +76,7 @@ class TwoSampleResult(BayesFactor):
     paired
         Whether the rows are pairs.
     kernel
-        Name of the kernel.
+        Name of the kernel; of several, of the likeliest one.
     model
         The model with all its constants.
     diagnostics
@@ -112,6 +112,10 @@ class TwoSampleResult(BayesFactor):
         With `keep_rows`, at most 500 rows of each sample (2,000 of one column), a random subset, for plots; else None.
     points_given
         Whether the evaluation points were given rather than chosen among the rows.
+    kernels
+        Where the test is an average over several kernels, a `KernelEvidence` for each, likeliest first: name, log BF10
+        and posterior probability. Witness, lengthscale, columns and the size of a difference are then those of the
+        likeliest kernel. Empty for one kernel.
 
     Notes
     -----
@@ -148,6 +152,7 @@ class TwoSampleResult(BayesFactor):
     shown_x: Array | None = None
     shown_y: Array | None = None
     points_given: bool = False
+    kernels: tuple[KernelEvidence, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -393,6 +398,7 @@ class TwoSampleResult(BayesFactor):
             f"  data                 {data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)}",
             *self._used_in_words(),
             f"  model                {self.model.name}, {self._count_points()} evaluation points",
+            *self._kernels_in_words(),
         ]
         return "\n".join(lines + [f"  note                 {note}" for note in self.diagnostics.notes])
 
@@ -405,6 +411,14 @@ class TwoSampleResult(BayesFactor):
             words = [f"{printable(one.column)} ({one.reason})" for one in self.left_out]
             lines.append(f"  columns left out     {some(words, quote=False)}")
         return lines
+
+    def _kernels_in_words(self) -> list[str]:
+        """Which kernel, where it is not the Gaussian alone."""
+        if not self.kernels:
+            return [] if self.kernel == "rbf" else [f"  kernel               {self.kernel}"]
+        lines = [f"{one.name}: {probability_in_words(one.posterior)}" for one in self.kernels]
+        words = "the average; P(kernel | different)"
+        return [f"  {'kernels' if not number else '':<21}{line}" for number, line in enumerate([words, *lines])]
 
     def _count_points(self) -> int:
         return self.diagnostics.points if self.points is None else len(self.points)

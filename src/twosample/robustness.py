@@ -130,7 +130,7 @@ class Robustness(Record):
 
 
 def look(
-    plan: Plan,
+    plans: Sequence[Plan],
     samples: Samples,
     remake: Callable[..., Plan],
     log_bf10: float,
@@ -141,18 +141,18 @@ def look(
 
     Parameters
     ----------
-    plan
-        Of the test.
+    plans
+        Of the test, or of tests with different kernels whose Bayes factors are averaged.
     samples
         The samples.
     remake
-        Makes the plan for them with another `model` or other `points`.
+        Makes the plan for them with a `kernel` and another `model` or other `points`.
     log_bf10
         What the test found.
     progress
         As in `twosample.test`.
     """
-    model = plan.model
+    plan, model = plans[0], plans[0].model
     if plan.lengthscales is None or model.amplitude is None:
         raise InputError(
             f"robustness: model {model.name!r} fixes what would be varied",
@@ -166,10 +166,13 @@ def look(
             if report is not None:
                 report(number / len(variations))
             if name == "amplitude":
-                found = _by_models(plan, samples, [change["model"] for change in changes])
+                by_kernel = [_by_models(one, samples, [change["model"] for change in changes]) for one in plans]
             else:
-                plans = [remake(samples, **change) for change in changes]
-                found = np.concatenate([_by_models(other, samples, [other.model]) for other in plans])
+                by_kernel = []
+                for one in plans:
+                    others = [remake(samples, kernel=one.kernel, **change) for change in changes]
+                    by_kernel.append(np.concatenate([_by_models(other, samples, [other.model]) for other in others]))
+            found = np.logaddexp.reduce(by_kernel, axis=0) - np.log(len(plans))
             curves.append(_with_own(Sensitivity(name, label, values, found, default), log_bf10))
     return Robustness(log_bf10, tuple(curves))
 

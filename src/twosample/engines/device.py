@@ -44,7 +44,7 @@ _MOST_ROWS, _FEWEST_ROWS = 1 << 22, 1 << 12
 
 
 def _run(values: Any, *centers: Any) -> tuple[Any, ...]:
-    """The kernel at a lengthscale and at those that follow by division by √2, less the centers, each (n, S)."""
+    """The kernel at a lengthscale and at those that follow by squaring, less the centers, each (n, S)."""
     found = [values - centers[0]]
     for center in centers[1:]:
         values = values * values
@@ -104,7 +104,8 @@ class _Block:
     @cached_property
     def _of_run(self) -> Callable[..., Any]:
         """`_from_rows`, made into one piece of code where the library can."""
-        compiler = _COMPILERS.get(self.library)
+        # CuPy does not stack arrays in what it compiles.
+        compiler = None if self.library == "cupy" and self.kernel.kinds > 1 else _COMPILERS.get(self.library)
         return partial(_from_rows, self.kernel) if compiler is None else compiler(self.kernel, self.columns)
 
     def features(self, rows: Any, points: Any, used: Any, lengthscales: Any, centers: Any) -> Iterator[tuple[int, Any]]:

@@ -284,7 +284,7 @@ def _assumed(result: TwoSampleResult) -> list[str]:
 def _numerics(result: TwoSampleResult) -> list[tuple[str, str]]:
     found = result.diagnostics
     said = [
-        ("kernel", result.kernel),
+        ("kernel", _kernels_in_words(result)),
         ("evaluation points", f"{found.points}{', given' if result.points_given else ''}"),
         ("lengthscales evaluated", str(found.evaluations)),
         ("error of log BF10 from integration", f"{found.quadrature_error:.1g}"),
@@ -294,10 +294,19 @@ def _numerics(result: TwoSampleResult) -> list[tuple[str, str]]:
     return said
 
 
+def _kernels_in_words(result: TwoSampleResult) -> str:
+    if not result.kernels:
+        return result.kernel
+    shares = ", ".join(f"{one.name} {probability_in_words(one.posterior)}" for one in result.kernels)
+    return f"the average over {len(result.kernels)}, with these probabilities given a difference: {shares}"
+
+
 def _options(result: TwoSampleResult) -> dict[str, Any]:
     """The options of `test` that are not the default ones, as far as a result knows them."""
     found = options_of_all(result)
-    if result.kernel != "rbf":
+    if result.kernels:
+        found["kernel"] = [one.name for one in result.kernels]
+    elif result.kernel != "rbf":
         found["kernel"] = result.kernel
     if result.lengthscale.fixed:
         found["lengthscale"] = float(f"{result.lengthscale.grid[0]:.6g}")
