@@ -171,7 +171,7 @@ class Matern(Kernel):
 
 @dataclass(frozen=True)
 class RationalQuadratic(Kernel):
-    """The rational quadratic kernel (1 + ‖a - b‖²/2αℓ²)^-α: Gaussian kernels of many lengthscales, the more the smaller α.
+    """The rational quadratic kernel (1 + ‖a - b‖²/2αℓ²)^-α: Gaussians of many lengthscales, the more the smaller α.
 
     Examples
     --------
