@@ -27,6 +27,7 @@ if _TYPE_CHECKING:
     from twosample.gibbs_result import GibbsResult
     from twosample.groups import test_groups
     from twosample.groups_result import GroupsResult
+    from twosample.mixing import Mixing
     from twosample.monitor import Monitor, sequential
     from twosample.reference import Reference
 
@@ -37,6 +38,7 @@ __all__ = [
     "FeatureStatistics",
     "GibbsResult",
     "GroupsResult",
+    "Mixing",
     "Model",
     "Monitor",
     "Plan",
@@ -66,6 +68,7 @@ _LATER = {
     "EachResult": "each_result",
     "GibbsResult": "gibbs_result",
     "GroupsResult": "groups_result",
+    "Mixing": "mixing",
     "Monitor": "monitor",
     "sequential": "monitor",
     "Reference": "reference",

@@ -229,7 +229,7 @@ def test(
     result = replace(result, rope=rope, left_out=samples.left_out, names=samples.names)
     if in_memory:
         look = partial(robustness.look, plans, samples, plan_of, result.log_bf10)
-        result.remember(look, partial(_sequence, samples))
+        result.remember(look, partial(_sequence, samples), partial(_votes, plans, samples))
     if result.diagnostics.flat:
         sketches = Sketch.of(samples.x), Sketch.of(samples.y)
         likeliest = next(one for one in plans if one.kernel.label == result.kernel)
@@ -533,6 +533,13 @@ def _sequence(samples: Samples, *, batches: int, **options: Any) -> Monitor:
 
     started = monitor.Monitor(**{"paired": samples.paired, **options})
     return monitor.in_order(samples.x, samples.y, samples.columns, batches=batches, monitor=started)
+
+
+def _votes(plans: Sequence[Plan], samples: Samples, count: int, *, progress: Progress) -> Array:
+    """Log BF10 of blocks of the samples."""
+    from twosample import votes
+
+    return votes.by_blocks(plans, samples, count, progress=progress)
 
 
 def _samples(

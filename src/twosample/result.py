@@ -16,6 +16,7 @@ from twosample.columns import BySubset, ColumnEvidence, SubsetEvidence, Table
 from twosample.data import LeftOut, as_rows, check_finite, some
 from twosample.effect import Effect, size_in_words
 from twosample.errors import InputError, Setting
+from twosample.mixing import Mixing
 from twosample.pictures import Shown
 from twosample.result_parts import Amplitude, Diagnostics, KernelEvidence, Lengthscale
 from twosample.threads import one_thread
@@ -48,6 +49,8 @@ _CLEAR, _SMALL_PVALUE, _TINY_PVALUE = 1.0, 0.05, 0.005
 _PLACES = {1: 200, 2: 48}
 # Columns that a summary names.
 _SHOWN_COLUMNS = 3
+# Functions that look at the data again.
+_REMEMBERED = ("_look", "_sequence", "_votes")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -216,6 +219,19 @@ class TwoSampleResult(BayesFactor):
             return Table((), SubsetEvidence._fields)
         return self.by_subset.by_subset(self.columns)
 
+    @property
+    def mixture(self) -> Mixing:
+        """The posterior of the share of H1 in a mixture of both hypotheses, which `over_blocks` lets blocks vote on.
+
+        Examples
+        --------
+        >>> import twosample as ts
+        >>> result = ts.test([0.1, 0.4, 0.7, 0.9, 1.2, 0.3], [2.1, 2.4, 2.6, 2.9, 3.2, 2.2])
+        >>> abs(result.mixture.mean - (0.25 + 0.5 * result.bf10 / (1 + result.bf10))) < 1e-12
+        True
+        """
+        return Mixing(np.array([self.log_bf10])).remember(self.__dict__.get("_votes"))
+
     def witness(self, at: object) -> Witness:
         """Where the samples differ: posterior of the witness function at given locations.
 
@@ -282,19 +298,25 @@ class TwoSampleResult(BayesFactor):
             return super().to_dict()
         return replace(self, points=None, witness_posterior=None, shown_witness=self.witness_picture).to_dict()
 
-    def remember(self, look: Callable[..., Robustness], sequence: Callable[..., Monitor] | None = None) -> None:
+    def remember(
+        self,
+        look: Callable[..., Robustness],
+        sequence: Callable[..., Monitor] | None = None,
+        votes: Callable[..., Array] | None = None,
+    ) -> None:
         """Keep functions that look at the same data again; neither JSON nor pickles have them.
 
-        One tests with other assumptions, and one goes through the rows in their order.
+        One tests with other assumptions, one goes through the rows in their order, and one has the Bayes factors of
+        blocks of rows.
         """
-        object.__setattr__(self, "_look", look)
-        object.__setattr__(self, "_sequence", sequence)
+        for name, value in zip(_REMEMBERED, (look, sequence, votes), strict=True):
+            object.__setattr__(self, name, value)
 
     def changed(self, **fields: Any) -> TwoSampleResult:
         """The same with other values of some fields; it remembers what this one does."""
         other = replace(self, **fields)
         if "_look" in self.__dict__:
-            other.remember(self.__dict__["_look"], self.__dict__["_sequence"])
+            other.remember(*(self.__dict__[name] for name in _REMEMBERED))
         return other
 
     def of_files(self, names: tuple[str, str], notes: tuple[str, ...]) -> TwoSampleResult:
@@ -309,7 +331,7 @@ class TwoSampleResult(BayesFactor):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what pickles hold: all but the data."""
-        return {name: value for name, value in self.__dict__.items() if name not in ("_look", "_sequence")}
+        return {name: value for name, value in self.__dict__.items() if name not in _REMEMBERED}
 
     def robustness(self, *, progress: Progress = False) -> Robustness:
         """How log BF10 depends on what was assumed: the test again with other priors and numbers of points.

@@ -346,3 +346,22 @@ def test_hostile_groups(run, files, table):
     status, out, err = run("test", "all.csv", "--by", "label", "--plot", "o.svg")
     assert status == 0
     assert all(line.isprintable() for line in (out + err).splitlines())
+
+
+def test_kernels_by_name(files, first, second, run, refused, quiet_answer):
+    numbers = [sample.select("u", "v") for sample in (first, second)]
+    for text, kernel in (
+        ("laplace", "laplace"),
+        ("rbf * matern52", "rbf * matern52"),
+        ("rbf, laplace", ["rbf", "laplace"]),
+    ):
+        status, out, _ = run("test", "a.csv", "b.csv", "-q", "--kernel", text)
+        assert status == 0
+        assert quiet_answer(out)[1] == pytest.approx(ts.test(*numbers, kernel=kernel).log_bf10, abs=0.01)
+    assert refused("test", "a.csv", "b.csv", "--kernel", "linear").startswith(
+        "--kernel: 'linear' is unknown; use 'rbf'"
+    )
+    assert "--kernel: one of them is there twice" in refused("test", "a.csv", "b.csv", "--kernel", "rbf,rbf")
+    assert "--kernel: 'laplace' has no closed form" in refused(
+        "test", "a.csv", "b.csv", "--kernel", "laplace", "--model", "paper"
+    )
