@@ -98,7 +98,8 @@ class PointFeatures:
 
     def _distances(self, rows: Array) -> Array:
         with np.errstate(over="ignore"):  # an infinite distance is far enough
-            return np.asarray(self.kernel.distances(self.view.apply(rows), self.points))
+            distances: Array = self.kernel.distances(self.view.apply(rows), self.points)
+            return distances
 
     def values(self, rows: Array, lengthscales: Array) -> Iterator[tuple[int, Array]]:
         """Kernel values (n, s) for every lengthscale, one after the other in the same memory.

@@ -9,12 +9,14 @@ Sums and products of kernels are kernels, with one lengthscale for all of them.
 
 from twosample.kernels.base import Kernel, absolute_distances, squared_distances
 from twosample.kernels.composite import Product, Sum
+from twosample.kernels.fourier import Fourier
 from twosample.kernels.names import NAMES, resolve, resolve_several
 from twosample.kernels.plain import RBF, Laplace, Matern, RationalQuadratic
 
 __all__ = [
     "NAMES",
     "RBF",
+    "Fourier",
     "Kernel",
     "Laplace",
     "Matern",

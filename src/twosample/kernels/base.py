@@ -116,6 +116,14 @@ class Kernel:
         """Log g."""
         raise self._refusal()
 
+    def frequencies(self, count: int, n_columns: int, generator: np.random.Generator) -> Any:
+        """Draws from the spectral density at ℓ = 1, (count, D): k(a, b) is the mean of cos ω·(a - b) over them."""
+        raise InputError(
+            f"kernel: {self.label!r} has no spectral density that random features could be drawn from",
+            argument="kernel",
+            remedy=("use ", Setting("kernel", "rbf")),
+        )
+
     def to_plain(self) -> dict[str, Any]:
         """The kernel for JSON: its name and its constants."""
         return {"name": self.name, **asdict(self)}

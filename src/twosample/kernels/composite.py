@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
+
 from twosample.arrays import namespace
 from twosample.kernels.base import Kernel
 
@@ -101,6 +103,12 @@ class Sum(_Composite):
             total = total + _value(part, value) * (_at_zero(part) / self.at_zero)
         return total
 
+    def frequencies(self, count: int, n_columns: int, generator: np.random.Generator) -> Any:
+        """Of one of the parts, as often as they count."""
+        shares = np.array([_at_zero(part) for part in self.parts]) / self.at_zero
+        which = generator.choice(len(self.parts), size=count, p=shares)
+        return np.stack([part.frequencies(count, n_columns, generator) for part in self.parts])[which, np.arange(count)]
+
 
 @dataclass(frozen=True)
 class Product(_Composite):
@@ -133,6 +141,10 @@ class Product(_Composite):
 
     def _combined(self, value: Callable[[Kernel], Any]) -> Any:
         return math.prod((_value(part, value) for part in self.parts), start=1.0)
+
+    def frequencies(self, count: int, n_columns: int, generator: np.random.Generator) -> Any:
+        """The sum of one of each part."""
+        return sum(part.frequencies(count, n_columns, generator) for part in self.parts)
 
 
 def _leaves(kernel: Kernel) -> list[Kernel]:

@@ -52,6 +52,10 @@ class RBF(Kernel):
         """-d²/2ℓ² - 2 log ℓ."""
         return distances * (-0.5 / lengthscale**2) - 2.0 * math.log(lengthscale)
 
+    def frequencies(self, count: int, n_columns: int, generator: np.random.Generator) -> Any:
+        """Normal."""
+        return generator.normal(size=(count, n_columns))
+
 
 @dataclass(frozen=True)
 class Laplace(Kernel):
@@ -74,6 +78,10 @@ class Laplace(Kernel):
     def value(self, distances: Any, lengthscale: Any, out: Any = None) -> Any:
         """exp(-d/ℓ)."""
         return _exponential(distances, -1.0 / lengthscale, out)
+
+    def frequencies(self, count: int, n_columns: int, generator: np.random.Generator) -> Any:
+        """Cauchy, in every column by itself."""
+        return generator.standard_cauchy(size=(count, n_columns))
 
 
 @dataclass(frozen=True)
@@ -164,6 +172,11 @@ class Matern(Kernel):
                 return -np.log(distances) - t - math.log(lengthscale)
         return (0.0 if self.nu == 1.5 else np.log1p(t)) - t + self._log_factor - 2.0 * math.log(lengthscale)
 
+    def frequencies(self, count: int, n_columns: int, generator: np.random.Generator) -> Any:
+        """Student's t with 2ν degrees of freedom, in all columns together."""
+        normal = generator.normal(size=(count, n_columns))
+        return normal / np.sqrt(generator.chisquare(2.0 * self.nu, size=(count, 1)) / (2.0 * self.nu))
+
     @property
     def _log_factor(self) -> float:
         return math.log(3.0 if self.nu == 1.5 else 5.0 / 3.0)
@@ -195,6 +208,11 @@ class RationalQuadratic(Kernel):
             total **= -self.alpha
             return total
         return total**-self.alpha
+
+    def frequencies(self, count: int, n_columns: int, generator: np.random.Generator) -> Any:
+        """Normal, with variances of a Gamma law: the kernel is the mean of Gaussian ones over it."""
+        variances = generator.gamma(self.alpha, 1.0 / self.alpha, size=(count, 1))
+        return generator.normal(size=(count, n_columns)) * np.sqrt(variances)
 
 
 def _exponential(distances: Any, factor: Any, out: Any) -> Any:
