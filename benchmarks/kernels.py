@@ -2,8 +2,7 @@
 
 Calibration is as in `benchmarks.calibration`: both samples are from one distribution, the mean of BF10 is to be at most
 1 and the share of BF10 > 20 at most 1 %. Power is the share of data sets with BF10 > 3, and the mean of the log score
-of P(different) at even odds. Cost is the processor time of a test over that of the Gaussian
-kernel. Run with
+of P(different) at even odds. Cost is the processor time of a test over that of the Gaussian kernel. Run with
 ``python -m benchmarks.kernels``.
 """
 
@@ -102,9 +101,12 @@ def costs() -> list[dict]:
 def main() -> None:
     """Run all, print the tables and write them to the results folder."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=100, help="data sets a cell; twice as many nulls of one column")
+    parser.add_argument(
+        "--runs", type=int, default=100, help="nulls a cell, twice as many of one column; half as many that differ"
+    )
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--into", type=Path, default=RESULTS, help="folder of the results")
+    parser.add_argument("--resume", action="store_true", help="keep the cells that the results already have")
     parser.add_argument("--only", choices=["cost", "cells"], help="one part; the other is kept as it is")
     options = parser.parse_args()
     options.into.mkdir(parents=True, exist_ok=True)
@@ -114,8 +116,10 @@ def main() -> None:
         results["cost"] = costs()
         path.write_text(json.dumps(results, indent=0) + "\n")
     if options.only != "cost":
-        results["cells"] = []
-        for cell, values in run_any(run_cell, _cells(options.runs), options.jobs):
+        cells = _cells(options.runs)
+        results["cells"] = [row for row in results["cells"] if options.resume and _key(row) in cells]
+        done = set(map(_key, results["cells"]))
+        for cell, values in run_any(run_cell, [cell for cell in cells if cell not in done], options.jobs):
             results["cells"].append(_row(cell, np.array(values)))
             print(results["cells"][-1], flush=True)
             path.write_text(json.dumps(results, indent=0) + "\n")
@@ -133,8 +137,14 @@ def _cells(runs: int) -> list[Cell]:
         for n in SIZES
     ]
     return nulls + [
-        (kernel, "different", name, 0, PROBLEMS[name].rows, runs) for kernel in (*KERNELS, "average") for name in POWER
+        (kernel, "different", name, 0, PROBLEMS[name].rows, runs // 2)
+        for kernel in (*KERNELS, "average")
+        for name in POWER
     ]
+
+
+def _key(row: dict) -> Cell:
+    return row["kernel"], row["kind"], row["law"], row["columns"], row["n"], row["runs"]
 
 
 def _row(cell: Cell, values: np.ndarray) -> dict:

@@ -1,8 +1,8 @@
 """Random Fourier features against evaluation points: error, cost and power of the test of all columns together.
 
 Error is the root mean square difference of log BF10 from that of the kernel itself, at the same 40 points. Cost is the
-processor time of the pass over the rows, over that of 40 points. Power is the share of data sets with BF10 > 3, and the mean log
-score of P(different) at even odds. Run with ``python -m benchmarks.rff``.
+processor time of the pass over the rows, over that of 40 points. Power is the share of data sets with BF10 > 3, and the
+mean log score of P(different) at even odds. Run with ``python -m benchmarks.rff``.
 """
 
 from __future__ import annotations
@@ -109,9 +109,9 @@ def _table(rows: list[dict]) -> str:
         "# Random Fourier features",
         "",
         f"All columns together, on {len(NAMES)} problems ({'; '.join(NAMES)}) with {rows[0]['runs']} data sets that",
-        f"differ and as many that do not. Features are for the Gaussian kernel at {max(POINTS)} points. Cost: processor",
-        f"time of a pass over 2 × {COST_ROWS:,} rows of {COST_COLUMNS} columns, over that of {max(POINTS)} points. Error:",
-        f"of log BF10 against {max(POINTS)} points. Made by `benchmarks/rff.py`.",
+        f"differ and as many that do not. Features are of the Gaussian kernel, at {max(POINTS)} points. Cost:",
+        f"processor time of a pass over 2 × {COST_ROWS:,} rows of {COST_COLUMNS} columns, over that of {max(POINTS)} points.",
+        f"Error: of log BF10 against {max(POINTS)} points. Made by `benchmarks/rff.py`.",
         "",
         "| | cost | error | mean BF10 of nulls | BF10 > 3 where they differ | log score |",
         "|---|---|---|---|---|---|",
