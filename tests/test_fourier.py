@@ -128,7 +128,7 @@ def test_all_else_works_too(tmp_path):
     np.testing.assert_array_equal(restored.witness(x).mean, result.witness(x).mean)
     assert result.witness([[-1.0, 0.0]]).mean > 0 > result.witness([[1.5, 0.0]]).mean
     assert result.plot().axes
-    page = result.report(tmp_path / "a.html").read_text()
+    page = restored.report(tmp_path / "a.html").read_text()
     assert "kernel=&#39;rbf&#39;, features=&#39;rff&#39;, m=40" in page
     average = ts.test(x, y, features="rff", m=40, kernel=["rbf", RBF() * RBF()], lengthscale=1.0)
     assert {row.name for row in average.kernels} == {"rff(rbf, m=40)", "rff(rbf * rbf, m=40)"}

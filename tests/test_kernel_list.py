@@ -2,6 +2,8 @@
 
 import itertools
 import json
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -385,6 +387,20 @@ def test_texts_that_are_no_kernel(text):
         kernels.resolve(text)
 
 
+def test_labels_of_kernels_of_ones_own():
+    """Constants may be anything."""
+
+    @dataclass(frozen=True)
+    class Own(RBF):
+        name: ClassVar[str] = "own_kernel_of_test_kernel_list"
+        words: tuple[str, ...] = ("a", "b")
+        share: float = 0.5
+
+    assert Own().label == "own_kernel_of_test_kernel_list(words=('a', 'b'), share=0.5)"
+    assert kernels.resolve(Own().label) == kernels.resolve("own_kernel_of_test_kernel_list") == Own()
+    assert (Own() + RBF()).kinds == 1  # distances are inherited
+
+
 def test_constants_are_checked():
     for nu in (0, 1, 3.5, "a", None, float("nan")):
         with pytest.raises(InputError, match=r"^nu: must be 0.5, 1.5 or 2.5"):
@@ -440,15 +456,18 @@ def test_the_average_is_said():
 
 def test_the_report_says_how_to_repeat_it(tmp_path):
     *_, found = several()
-    page = found.report(tmp_path / "a.html").read_text()
+    restored = ts.TwoSampleResult.from_json(found.to_json())  # which does not look at the data again
+    page = restored.report(tmp_path / "a.html").read_text()
     assert "the average over 3" in page
     assert "kernel=[" in page
 
 
 def test_robustness_of_an_average():
-    x, y, names, found = several()
+    x, y, names, found = several(lengthscale=1.0)
     curves = {curve.name: curve for curve in found.robustness().curves}
-    alone = [{c.name: c for c in ts.test(x, y, kernel=name).robustness().curves} for name in names]
+    assert set(curves) == {"amplitude", "points"}
+    tests = [ts.test(x, y, kernel=name, lengthscale=1.0) for name in names]
+    alone = [{curve.name: curve for curve in test.robustness().curves} for test in tests]
     for name, curve in curves.items():
         expected = np.log(np.mean([np.exp(one[name].log_bf10) for one in alone], axis=0))
         np.testing.assert_allclose(curve.log_bf10, expected, atol=1e-9)

@@ -76,7 +76,10 @@ class Kernel:
     @property
     def label(self) -> str:
         """What results call the kernel: its name and its constants."""
-        constants = ", ".join(f"{field.name}={getattr(self, field.name):g}" for field in fields(self))
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        constants = ", ".join(
+            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value!r}" for name, value in values.items()
+        )
         return f"{self.name}({constants})" if constants else self.name
 
     def distances(self, rows: Any, points: Any) -> Any:
