@@ -34,8 +34,8 @@ def test_help_of_test_shows_every_option():
     shown = CliRunner().invoke(command_line, ["test", "--help"])
     assert shown.exit_code == 0
     for option in (
-        "--by --groups --columns --paired --model --lengthscale --points --prior-odds --scale --nan-policy --seed "
-        "--json --plot --quiet --permutations --subsets --rope --tolerance"
+        "--by --groups --columns --paired --model --kernel --lengthscale --points --prior-odds --scale --nan-policy "
+        "--seed --json --plot --quiet --permutations --subsets --rope --tolerance"
     ).split():
         assert option in shown.output
 
