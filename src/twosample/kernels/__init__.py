@@ -7,24 +7,14 @@ Sums and products of kernels are kernels, with one lengthscale for all of them.
 'rbf + laplace * matern52'
 """
 
-from twosample.kernels.base import Kernel, absolute_distances, squared_distances
+from twosample.kernels.base import Kernel
+from twosample.kernels.base import absolute_distances as absolute_distances
+from twosample.kernels.base import squared_distances as squared_distances
 from twosample.kernels.composite import Product, Sum
 from twosample.kernels.fourier import Fourier
-from twosample.kernels.names import NAMES, resolve, resolve_several
+from twosample.kernels.names import NAMES as NAMES
+from twosample.kernels.names import resolve as resolve
+from twosample.kernels.names import resolve_several as resolve_several
 from twosample.kernels.plain import RBF, Laplace, Matern, RationalQuadratic
 
-__all__ = [
-    "NAMES",
-    "RBF",
-    "Fourier",
-    "Kernel",
-    "Laplace",
-    "Matern",
-    "Product",
-    "RationalQuadratic",
-    "Sum",
-    "absolute_distances",
-    "resolve",
-    "resolve_several",
-    "squared_distances",
-]
+__all__ = ["RBF", "Fourier", "Kernel", "Laplace", "Matern", "Product", "RationalQuadratic", "Sum"]
