@@ -91,8 +91,8 @@ FORMULAS = {
     "kernel": lambda a: (
         KERNEL.value(a["distances"], 0.7),
         KERNEL.value(a["distances"], a["lengthscales"][:, None, None]),
-        KERNEL.self_convolution(a["distances"], 0.7),
-        KERNEL.self_convolution(a["distances"], a["lengthscales"][:, None, None]),
+        KERNEL.self_convolution(a["distances"], 0.7, 3),
+        KERNEL.self_convolution(a["distances"], a["lengthscales"][:, None, None], 3),
         KERNEL.log_self_convolution(a["lengthscales"], 3),
     ),
     "slopes": lambda a: (

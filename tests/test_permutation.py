@@ -246,7 +246,7 @@ def every_labelling(x, y, paired):
 
 def relabelled(x, y, flags, subsets="auto", **options):
     plan, samples = prepare(x, y, subsets=subsets, **options)
-    return permutation.test(plan, samples, flags.shape[1] - 1, Every(flags[:, 1:]), lambda _: None)
+    return permutation.test([plan], samples, flags.shape[1] - 1, Every(flags[:, 1:]), lambda _: None)
 
 
 @pytest.mark.parametrize(
@@ -334,10 +334,10 @@ def test_the_work_of_a_mixture_is_counted():
     x, y = draw(30, 40, 3)
     plan, samples = prepare(x, y, subsets="auto")
     done = []
-    permutation.test(plan, samples, 20, np.random.default_rng(0), done.append)
-    assert sum(done) == permutation.work(plan, samples, 20)
+    permutation.test([plan], samples, 20, np.random.default_rng(0), done.append)
+    assert sum(done) == permutation.work([plan], samples, 20)
     joint, _ = prepare(x, y)
-    assert permutation.work(plan, samples, 20) > 3 * permutation.work(joint, samples, 20)
+    assert permutation.work([plan], samples, 20) > 3 * permutation.work([joint], samples, 20)
 
 
 # ---- level and power
@@ -352,8 +352,8 @@ def test_level_over_null_data_sets(n_x, n_y, paired):
         rng = np.random.default_rng([7, n_y, paired, seed])
         common = rng.normal(size=n_x) if paired else 0.0
         x, y = rng.standard_exponential(n_x) + common, rng.standard_exponential(n_y) + common
-        prepared = prepare(x, y, points=5, paired=paired, subsets="auto")
-        found = permutation.test(*prepared, permutations, rng, lambda _: None)
+        plan, samples = prepare(x, y, points=5, paired=paired, subsets="auto")
+        found = permutation.test([plan], samples, permutations, rng, lambda _: None)
         pvalues.append(found.pvalue)
         evalues.append(found.evalue)
     # With 39 permutations the p-value is uniform on 1/40, 2/40, …, 1.

@@ -12,7 +12,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from twosample import errors
+from twosample import errors, kernels
 from twosample.api import gibbs, log_bf10, plan, test, test_each
 from twosample.data.blocks import Blocks, blocks
 from twosample.models import Model
@@ -27,6 +27,7 @@ if _TYPE_CHECKING:
     from twosample.gibbs_result import GibbsResult
     from twosample.groups import test_groups
     from twosample.groups_result import GroupsResult
+    from twosample.mixing import Mixing
     from twosample.monitor import Monitor, sequential
     from twosample.reference import Reference
 
@@ -37,6 +38,7 @@ __all__ = [
     "FeatureStatistics",
     "GibbsResult",
     "GroupsResult",
+    "Mixing",
     "Model",
     "Monitor",
     "Plan",
@@ -50,6 +52,7 @@ __all__ = [
     "datasets",
     "errors",
     "gibbs",
+    "kernels",
     "log_bf10",
     "plan",
     "plots",
@@ -65,6 +68,7 @@ _LATER = {
     "EachResult": "each_result",
     "GibbsResult": "gibbs_result",
     "GroupsResult": "groups_result",
+    "Mixing": "mixing",
     "Monitor": "monitor",
     "sequential": "monitor",
     "Reference": "reference",

@@ -15,20 +15,31 @@ from twosample.effect import Effect, combine, of_part
 from twosample.engines import local
 from twosample.errors import AccuracyWarning, FlatFeaturesWarning, Setting
 from twosample.evidence import Evidence, amplitudes, are_flat, probability
-from twosample.mixture import Mixture, OneTest
+from twosample.mixture import Mixture, OneTest, log_mean
 from twosample.posterior.lengthscale import H0, H1, LengthscalePosterior, wanted_error
 from twosample.result import TwoSampleResult
-from twosample.result_parts import Amplitude, Diagnostics, Lengthscale
+from twosample.result_parts import Amplitude, Diagnostics, KernelEvidence, Lengthscale
 from twosample.sketch import Sketch
 from twosample.witness import Driver, WitnessPosterior
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from twosample.arrays import Array
     from twosample.data import Samples
     from twosample.plan import Plan
     from twosample.statistics import FeatureStatistics
 
-__all__ = ["features_are_flat", "flat_at", "flat_features", "flat_lengthscales", "inaccurate", "out_of_reach", "result"]
+__all__ = [
+    "average",
+    "features_are_flat",
+    "flat_at",
+    "flat_features",
+    "flat_lengthscales",
+    "inaccurate",
+    "out_of_reach",
+    "result",
+]
 
 # Of many lengthscales, so many are enough to see whether features vary at any of them.
 _LOOKED_AT = 5
@@ -119,7 +130,7 @@ def result(
         center=plan.center,
         scale=plan.scale,
         paired=plan.paired,
-        kernel=plan.kernel.name,
+        kernel=plan.kernel.label,
         model=plan.model,
         diagnostics=Diagnostics(
             evaluations=rule.evaluations,
@@ -142,6 +153,33 @@ def result(
     )
     found = replace(found, shown=found.picture)
     return found if keep_rows else replace(found, shown_x=None, shown_y=None)
+
+
+def average(results: Sequence[TwoSampleResult]) -> TwoSampleResult:
+    """Of answers with different kernels that are equally likely beforehand; all but the evidence is the likeliest's."""
+    if len(results) == 1:
+        return results[0]
+    logs = np.array([one.log_bf10 for one in results])
+    log_bf10 = log_mean(logs, np.full(len(logs), 1.0 / len(logs)))
+    posterior = np.exp(logs - np.logaddexp.reduce(logs))
+    order: list[int] = np.argsort(-logs, kind="stable").tolist()
+    best = results[order[0]]
+    kernels = tuple(KernelEvidence(results[i].kernel, results[i].log_bf10, float(posterior[i])) for i in order)
+    found = replace(best, log_bf10=log_bf10, kernels=kernels)
+    if best.effect is not None:
+        sizes = (replace(one, prob_h1=found.prob_h1) for one in (best.effect.mmd, best.effect.auc))
+        found = replace(found, effect=Effect(*sizes))
+    diagnostics = [one.diagnostics for one in results]
+    return replace(
+        found,
+        diagnostics=replace(
+            best.diagnostics,
+            evaluations=sum(one.evaluations for one in diagnostics),
+            quadrature_error=float(posterior @ [one.quadrature_error for one in diagnostics]),
+            converged=all(one.converged for one in diagnostics),
+            notes=tuple(dict.fromkeys(note for one in diagnostics for note in one.notes)),
+        ),
+    )
 
 
 def _effect(

@@ -17,7 +17,7 @@ from twosample.arrays import Array, on_device
 from twosample.data import Choice, Samples, are_blocks
 from twosample.data.blocks import is_dask
 from twosample.errors import DroppedDataWarning, InputError, InputTypeError, Remedy, Setting, collected_warnings, warn
-from twosample.kernels import Kernel
+from twosample.kernels import Fourier, Kernel
 from twosample.mixture import evaluate_parts
 from twosample.models import LogUniform, Model
 from twosample.pairs import Pairs
@@ -54,7 +54,9 @@ def test(
     drop: Sequence[str | int] | None = None,
     model: str | Model = "adaptive",
     paired: bool = False,
-    kernel: str | Kernel = "rbf",
+    kernel: str | Kernel | Sequence[str | Kernel] = "rbf",
+    features: Literal["points", "rff"] = "points",
+    m: int = 200,
     lengthscale: float | Literal["median"] | None = None,
     points: int | ArrayLike = 40,
     subsets: str | Iterable[Iterable[str | int]] | None = "auto",
@@ -91,7 +93,14 @@ def test(
     paired
         Whether row i of `x` belongs with row i of `y`.
     kernel
-        "rbf", the Gaussian kernel, or a `Kernel` of your own.
+        "rbf", the Gaussian kernel; "laplace", "matern12", "matern32", "matern52" or "rational_quadratic"; or a kernel
+        of `twosample.kernels`, a sum or product of these, or a `Kernel` of your own. A list of kernels averages the
+        Bayes factors over them.
+    features
+        "points" evaluates the kernel between rows and points; "rff" evaluates it by random Fourier features, with all
+        columns together. That is slower and no more powerful, and for comparison.
+    m
+        Number of random features, for "rff": cosines and sines, so that it is even.
     lengthscale
         None infers it, a number fixes it, "median" fixes it at the median heuristic. A number is in the units of the
         data where there is one column or the columns are not scaled, else relative to the scale of the columns.
@@ -129,8 +138,8 @@ def test(
         "double", or "mixed": a device makes features in float32, off by 5e-7 at most, and adds up their products
         without a further error; for cards on which float64 is slow. Cores of this machine always use float64.
     rng
-        Seed of the permutations, and of the random pairs that "paper" and "published" need where n_x ≠ n_y; nothing
-        else is random.
+        Seed of the permutations, of random features, and of the random pairs that "paper" and "published" need where
+        n_x ≠ n_y; nothing else is random.
     progress
         True shows a progress bar on a terminal, and elsewhere a line on stderr every half minute; a function is called
         with the share of work done.
@@ -165,7 +174,9 @@ def test(
     (('a', 'b'), ('dose',))
     """
     chosen, choice = models.resolve(model), Choice.of(by, groups, columns, drop)
+    several = kernels.resolve_several(kernel)
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
+    random_features = _random_features(features, m, generator)
     permutations, keep_rows = count_of(permutations, "permutations", 0), flag_of(keep_rows, "keep_rows")
     rope = None if rope is None else share_of(rope, "rope", 0.5)
     move, cluster = _move(engine), _cluster(engine, x, y)
@@ -184,13 +195,13 @@ def test(
     plan_of = partial(
         _plan,
         model=chosen,
-        kernel=kernel,
         points=points,
         lengthscale=lengthscale,
         nan_policy=nan_policy,
         tolerance=tolerance,
         subsets=subsets,
         precision=precision,
+        random_features=random_features,
     )
     with progress_bar(progress) as report:
         stream: Stream | None = None
@@ -200,35 +211,49 @@ def test(
             samples = stream.samples
         else:
             samples = _samples(x, y, chosen, paired, scale, nan_policy, choice, say_copies=False)
-        the_plan = plan_of(samples)
+        if random_features is not None and (move is not None or any(map(on_device, (x, y)))):
+            raise InputError(
+                "features: random features are for rows in the memory of this machine or a cluster",
+                argument="features",
+                remedy=("use ", Setting("features", "points")),
+            )
+        plans = [plan_of(samples, kernel=one) for one in several]
         with one_thread():
-            counter = WorkCounter(report, permutation.work(the_plan, samples, permutations) if permutations else 0)
+            counter = WorkCounter(report, permutation.work(plans, samples, permutations) if permutations else 0)
             in_memory = stream is None or stream.whole
             if stream is None or (in_memory and not _elsewhere(x, y, engine)):
-                result = _answer(the_plan, samples, prior_odds, generator, counter, keep_rows)
+                results = [_answer(one, samples, prior_odds, generator, counter, keep_rows) for one in plans]
             else:
-                result = streaming.answer(stream, the_plan, prior_odds=prior_odds, counter=counter, keep_rows=keep_rows)
+                how: dict[str, Any] = {"prior_odds": prior_odds, "counter": counter, "keep_rows": keep_rows}
+                results = [streaming.answer(stream, one, **how) for one in plans]
+            result = answer.average(results)
             if samples.copies:
                 once = ""
                 if not samples.copies.in_place:
                     once = _with_each_once(
-                        samples, plan_of, _scale(scale, chosen), prior_odds, generator_of(rng), counter
+                        samples,
+                        lambda fewer: [plan_of(fewer, kernel=one) for one in several],
+                        _scale(scale, chosen),
+                        prior_odds,
+                        generator_of(rng),
+                        counter,
                     )
                 notes = samples.with_copies_said(once).notes[len(samples.notes) :]
                 diagnostics = replace(result.diagnostics, notes=result.diagnostics.notes + notes)
                 result = replace(result, diagnostics=diagnostics)
             if permutations:
-                relabelled = permutation.test(the_plan, samples, permutations, generator, counter)
+                relabelled = permutation.test(plans, samples, permutations, generator, counter)
                 diagnostics = replace(result.diagnostics, permutations=permutations)
                 result = replace(result, **relabelled._asdict(), diagnostics=diagnostics)
             counter.finish()
     result = replace(result, rope=rope, left_out=samples.left_out, names=samples.names)
     if in_memory:
-        look = partial(robustness.look, the_plan, samples, plan_of, result.log_bf10)
-        result.remember(look, partial(_sequence, samples))
+        look = partial(robustness.look, plans, samples, plan_of, result.log_bf10)
+        result.remember(look, partial(_sequence, samples), partial(_votes, plans, samples))
     if result.diagnostics.flat:
         sketches = Sketch.of(samples.x), Sketch.of(samples.y)
-        warn(answer.flat_features(the_plan, (result.n_x, result.n_y), sketches))
+        likeliest = next(one for one in plans if one.kernel.label == result.kernel)
+        warn(answer.flat_features(likeliest, (result.n_x, result.n_y), sketches))
     if not result.diagnostics.converged:
         warn(answer.inaccurate(result, "the likelihood of the lengthscale is rough"))
     return result
@@ -384,7 +409,7 @@ def log_bf10(
     points: int | ArrayLike = 40,
     model: str | Model = "adaptive",
     paired: bool = False,
-    kernel: str | Kernel = "rbf",
+    kernel: str | Kernel | Sequence[str | Kernel] = "rbf",
     scale: ArrayLike = "auto",
     nan_policy: Literal["raise", "omit"] = "raise",
     columns: Sequence[str | int] | None = None,
@@ -420,18 +445,22 @@ def log_bf10(
         samples = stream.samples.with_copies_said()
     else:
         samples = _samples(x, y, chosen, paired, scale, nan_policy, choice)
-    the_plan = _plan(samples, chosen, kernel, points, None, nan_policy)
-    lengthscales = the_plan.standardised(lengthscale)
-    with one_thread():
-        if stream is None or stream.whole:
-            [evidence] = passes.Passes(samples, the_plan.features, (chosen,), None).evidence(lengthscales)
-        else:
-            evidence = streaming.evidence_at(stream, the_plan, lengthscales)
-        doubt = answer.flat_lengthscales(the_plan, samples, lengthscales)
-    if doubt is not None:
-        warn(doubt)
+    found, doubts = [], []
+    for one in kernels.resolve_several(kernel):
+        the_plan = _plan(samples, chosen, one, points, None, nan_policy)
+        lengthscales = the_plan.standardised(lengthscale)
+        with one_thread():
+            if stream is None or stream.whole:
+                [evidence] = passes.Passes(samples, the_plan.features, (chosen,), None).evidence(lengthscales)
+            else:
+                evidence = streaming.evidence_at(stream, the_plan, lengthscales)
+            doubts.append(answer.flat_lengthscales(the_plan, samples, lengthscales))
+        found.append(evidence.log_bf10)
+    if doubts[0] is not None:
+        warn(doubts[0])
+    total = found[0] if len(found) == 1 else np.logaddexp.reduce(found, axis=0) - math.log(len(found))
     shape = () if isinstance(lengthscale, str) else np.shape(lengthscale)
-    return evidence.log_bf10.reshape(shape) if shape else float(evidence.log_bf10[0])
+    return total.reshape(shape) if shape else float(total[0])
 
 
 def gibbs(
@@ -547,6 +576,21 @@ def _sequence(samples: Samples, *, batches: int, **options: Any) -> Monitor:
     return monitor.in_order(samples.x, samples.y, samples.columns, batches=batches, monitor=started)
 
 
+def _random_features(features: object, m: int, generator: np.random.Generator) -> tuple[int, int] | None:
+    """How many random features, and their seed; None for features at points."""
+    if not is_one_of(features, ("points", "rff")):
+        raise InputError(f"features: {features!r:.40} is unknown", argument="features", remedy="use 'points' or 'rff'")
+    count = count_of(m, "m", 2)
+    return None if features == "points" else (count, int(generator.integers(2**32)))
+
+
+def _votes(plans: Sequence[Plan], samples: Samples, count: int, *, progress: Progress) -> Array:
+    """Log BF10 of blocks of the samples."""
+    from twosample import votes
+
+    return votes.by_blocks(plans, samples, count, progress=progress)
+
+
 def _samples(
     x: object,
     y: object,
@@ -648,24 +692,30 @@ def _plan(
     tolerance: float = 1e-3,
     subsets: object = None,
     precision: Literal["double", "mixed"] = "double",
+    random_features: tuple[int, int] | None = None,
 ) -> Plan:
     if not is_one_of(precision, ("double", "mixed")):
         raise InputError(f"precision: {precision!r} is unknown", argument="precision", remedy="use 'double' or 'mixed'")
+    kernel = kernels.resolve(kernel)
+    if random_features is not None and not isinstance(kernel, Fourier):
+        count, seed = random_features
+        kernel = Fourier(kernel, count, samples.n_columns, seed)
     if isinstance(points, float | np.floating):
         points = count_of(float(points), "points", 1)
     # Only a prior that covers a known range has lengthscales that are fixed beforehand.
     mixes = model.ranks > 0.0 and isinstance(model.lengthscale, LogUniform)
-    if not mixes or lengthscale is not None:
+    if not mixes or lengthscale is not None or isinstance(kernel, Fourier):
         if not (subsets is None or (isinstance(subsets, str) and subsets == "auto")):
             why = f"model {model.name!r} tests all columns together"
             if mixes:
-                why = "at a given lengthscale all columns are tested together"
+                how = "with random features" if lengthscale is None else "at a given lengthscale"
+                why = f"{how} all columns are tested together"
             raise InputError(f"subsets: {why}", argument="subsets", remedy=("use ", Setting("subsets", "auto")))
         subsets = None
     return make_plan(
         samples,
         model,
-        kernels.resolve(kernel),
+        kernel,
         points,
         lengthscale,
         nan_policy=nan_policy,
@@ -700,7 +750,7 @@ def _answer(
 
 def _with_each_once(
     samples: Samples,
-    plan_of: Callable[[Samples], Plan],
+    plans_of: Callable[[Samples], list[Plan]],
     scale: ArrayLike,
     prior_odds: float,
     generator: np.random.Generator,
@@ -711,7 +761,7 @@ def _with_each_once(
     try:
         with collected_warnings():  # which the whole samples have given
             fewer = samples.without_copies(scale)
-            result = _answer(plan_of(fewer), fewer, prior_odds, generator, counter)
+            result = answer.average([_answer(one, fewer, prior_odds, generator, counter) for one in plans_of(fewer)])
     except InputError:
         return f"{how} too few rows are left for an answer."
     return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
@@ -101,7 +101,8 @@ class PointFeatures:
 
     def _distances(self, rows: Array) -> Array:
         with np.errstate(over="ignore"):  # an infinite distance is far enough
-            return np.asarray(self.kernel.distances(self.view.apply(rows), self.points))
+            distances: Array = self.kernel.distances(self.view.apply(rows), self.points)
+            return distances
 
     def values(self, rows: Array, lengthscales: Array) -> Iterator[tuple[int, Array]]:
         """Kernel values (n, s) for every lengthscale, one after the other in the same memory.
@@ -122,11 +123,13 @@ class PointFeatures:
     def convolved(self, rows: Array, lengthscale: float) -> Array:
         """The self-convolution of the kernel between rows and points, (n, s)."""
         with np.errstate(over="ignore"):
-            return np.asarray(self.kernel.self_convolution(self._distances(rows), lengthscale))
+            n_columns = self.points.shape[1]
+            return np.asarray(self.kernel.self_convolution(self._distances(rows), lengthscale, n_columns))
 
     def convolved_between(self, lengthscales: Array) -> Array:
         """The self-convolution between the points, (m, s, s)."""
-        return _between(self.kernel, self.points, self.kernel.self_convolution, lengthscales)
+        convolution = partial(self.kernel.self_convolution, n_columns=self.points.shape[1])
+        return _between(self.kernel, self.points, convolution, lengthscales)
 
     def log_self_convolution(self, lengthscales: Array) -> Array:
         """Log of the self-convolution at zero, (m,)."""
@@ -208,7 +211,8 @@ class StackFeatures:
 
     def convolved_between(self, lengthscales: Array) -> Array:
         """The self-convolution between the points, (P·m, s, s)."""
-        return _between(self.kernel, self.points, self.kernel.self_convolution, lengthscales)
+        convolution = partial(self.kernel.self_convolution, n_columns=self.points.shape[2])
+        return _between(self.kernel, self.points, convolution, lengthscales)
 
     def log_self_convolution(self, lengthscales: Array) -> Array:
         """Log of the self-convolution at zero, (P·m,)."""
@@ -219,8 +223,8 @@ def _between(kernel: Kernel, points: Array, value: Callable[[Array, Array], Arra
     """A function of the distances between points (s, k), or those of each test (P, s, k), at every lengthscale."""
     with np.errstate(over="ignore"):
         distances = kernel.distances(points, points)
-        if distances.ndim > 2:
-            distances = np.repeat(distances, len(lengthscales) // len(distances), axis=0)
+        if points.ndim > 2:
+            distances = np.repeat(distances, len(lengthscales) // len(points), axis=-3)
         return np.asarray(value(distances, lengthscales[:, None, None]))
 
 
@@ -228,10 +232,10 @@ def _values(
     kernel: Kernel, distances: Array, lengthscales: Array, unit: Array | float = 1.0
 ) -> Iterator[tuple[int, Array]]:
     """The kernel at these distances for every lengthscale, in units, one after the other in the same memory."""
-    values = np.empty_like(distances)
+    values: Array | None = None
     for chain in chains_of(kernel, lengthscales):
         for step, index in enumerate(chain):
-            if step:
+            if step and values is not None:
                 np.multiply(values, values, out=values)
             else:
                 with np.errstate(over="ignore"):
@@ -241,12 +245,12 @@ def _values(
 
 def chains_of(kernel: Kernel, lengthscales: Array) -> list[list[int]]:
     """Runs of lengthscales at which all values of the kernel but the first are squares of the one before."""
-    return chains(lengthscales) if kernel.squares else [[index] for index in range(len(lengthscales))]
+    return chains(lengthscales, kernel.degree) if kernel.degree else [[index] for index in range(len(lengthscales))]
 
 
-def chains(lengthscales: Array) -> list[list[int]]:
-    """Group the lengthscales into runs in which each is the one before divided by √2."""
-    steps = 2.0 * np.log2(lengthscales)
+def chains(lengthscales: Array, degree: int = 2) -> list[list[int]]:
+    """Group the lengthscales into runs in which each is the one before divided by √2, or by that root of 2."""
+    steps = degree * np.log2(lengthscales)
     phase = np.round(steps - np.floor(steps), 9) % 1.0
     order = np.lexsort((-steps, phase))
     follows = np.abs(np.diff(steps[order]) + 1.0) < 1e-12

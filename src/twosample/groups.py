@@ -35,7 +35,7 @@ def test_groups(
     columns: Sequence[str | int] | None = None,
     drop: Sequence[str | int] | None = None,
     model: str | Model = "adaptive",
-    kernel: str | Kernel = "rbf",
+    kernel: str | Kernel | Sequence[str | Kernel] = "rbf",
     lengthscale: float | Literal["median"] | None = None,
     points: float | ArrayLike = 40,
     subsets: str | Iterable[Iterable[str | int]] | None = "auto",

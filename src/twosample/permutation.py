@@ -7,7 +7,7 @@ the labels as observed go through the same arithmetic as the others. Hence the l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -80,7 +80,7 @@ class Relabelled(NamedTuple):
 
 
 def test(
-    plan: Plan,
+    plans: Sequence[Plan],
     samples: Samples,
     permutations: int,
     generator: np.random.Generator,
@@ -90,8 +90,9 @@ def test(
 
     Parameters
     ----------
-    plan
-        Of the test; its model must need no pairs for a pseudo-likelihood.
+    plans
+        Of the test, or of tests whose Bayes factors are averaged, with different kernels and otherwise the same; their
+        model must need no pairs for a pseudo-likelihood.
     samples
         The checked samples.
     permutations
@@ -107,17 +108,17 @@ def test(
     else:
         rows, observed = pool_in_order(samples.x, samples.y)
 
+    model = plans[0].model
+
     def relabelled(features: FeatureMap, lengthscales: Array, columns: Indices | slice) -> Splits | Swaps:
         if samples.paired:
-            return Swaps.of(x[:, columns], y[:, columns], features, lengthscales, plan.model)
-        return Splits.of(rows[:, columns], int(observed.sum()), features, lengthscales, plan.model)
+            return Swaps.of(x[:, columns], y[:, columns], features, lengthscales, model)
+        return Splits.of(rows[:, columns], int(observed.sum()), features, lengthscales, model)
 
-    lengthscales, log_weights = rule(plan)
-    main = relabelled(plan.features, lengthscales, slice(None))
-    values = []
-    for flags in _blocks(observed, permutations, generator, main):
+    def log_bf10(plan: Plan, main: Splits | Swaps, log_weights: Array, flags: Flags) -> Array:
+        """Of a plan for relabellings, (B,)."""
 
-        def of_test(task: tuple[int, int], flags: Flags = flags) -> Array:
+        def of_test(task: tuple[int, int]) -> Array:
             """Log of prior weight × BF10 of one test of a stack, (B,)."""
             part, number = task
             features = plan.features_of(part).alone(number)
@@ -133,10 +134,20 @@ def test(
             total = np.logaddexp.reduce(
                 (log_weights + np.log(plan.prior))[:, np.newaxis] + main.log_bf10(flags), axis=0
             )
-        count(_work(len(observed), len(lengthscales), flags.shape[1]))
+        count(_work(len(observed), len(log_weights), flags.shape[1]))
         for of_labels in in_order(of_test, _tests(plan)) if plan.parts else ():
             total = np.logaddexp(total, of_labels)
-        values.append(total)
+        return total
+
+    rules = [rule(plan) for plan in plans]
+    mains = [relabelled(plan.features, rule[0], slice(None)) for plan, rule in zip(plans, rules, strict=True)]
+    values = []
+    for flags in _blocks(observed, permutations, generator, mains[0]):
+        by_plan = [
+            log_bf10(plan, main, log_weights, flags)
+            for plan, main, (_, log_weights) in zip(plans, mains, rules, strict=True)
+        ]
+        values.append(np.logaddexp.reduce(by_plan, axis=0))
     statistics = np.concatenate(values)
     return Relabelled(
         pvalue=as_pvalue(as_extreme(statistics[0], statistics[1:]), permutations),
@@ -176,12 +187,14 @@ def rule(plan: Plan) -> tuple[Array, Array]:
     return np.exp(log_lengthscales), log_weights - np.logaddexp.reduce(log_weights)
 
 
-def work(plan: Plan, samples: Samples, permutations: int) -> int:
+def work(plans: Sequence[Plan], samples: Samples, permutations: int) -> int:
     """The work of `test`, in rows × lengthscales of the plain test."""
     rows = samples.n_x if samples.paired else samples.n_x + samples.n_y
-    total = _work(rows, 1 if plan.fixed else _LENGTHSCALES, 1 + permutations)
-    if plan.parts:
-        total += len(_tests(plan)) * _work(rows, len(multiples_of(plan.model)), 1 + permutations)
+    total = 0
+    for plan in plans:
+        total += _work(rows, 1 if plan.fixed else _LENGTHSCALES, 1 + permutations)
+        if plan.parts:
+            total += len(_tests(plan)) * _work(rows, len(multiples_of(plan.model)), 1 + permutations)
     return total
 
 

@@ -148,7 +148,7 @@ class Plan(Record):
         return "\n".join(
             [
                 f"Plan of a test of {columns}{' of pairs' if self.paired else ''}.",
-                f"  model                {self.model.name}, kernel {self.kernel.name}",
+                f"  model                {self.model.name}, kernel {self.kernel.label}",
                 f"  points               {len(self.points)}",
                 f"  lengthscales         {'1, given' if self.fixed else count}",
                 *(f"  note                 {note}" for note in self.notes),
@@ -419,7 +419,7 @@ def make_plan(
         center=samples.view.center,
         scale=samples.view.scale,
         points=evaluation_points(points, samples, rows),
-        typical=typical_lengthscale(rows),
+        typical=typical_lengthscale(rows, kernel),
         kernel=kernel,
         lengthscales=None,
         fixed=lengthscale is not None,
@@ -457,5 +457,5 @@ def _with_parts(plan: Plan, samples: Samples, pooled: Array, subsets: object, co
         plan,
         prior=whole * (1.0 - plan.model.ranks),
         ranks=ranks,
-        parts=make_parts(groups, ranks, pooled, plan.model, count),
+        parts=make_parts(groups, ranks, pooled, plan.model, count, plan.kernel),
     )

@@ -11,7 +11,7 @@ from twosample.arguments import LARGEST_LENGTHSCALE
 from twosample.arrays import Array
 from twosample.data import Samples, as_rows, check_finite
 from twosample.errors import InputError, InputTypeError, Setting
-from twosample.kernels import squared_distances
+from twosample.kernels import Kernel, absolute_distances, squared_distances
 
 __all__ = ["choose", "evaluation_points", "median_heuristic", "thin", "typical_lengthscale"]
 
@@ -97,25 +97,29 @@ def choose(rows: Array, count: int) -> Array:
     return np.unique(rows[chosen], axis=0)
 
 
-def median_heuristic(rows: Array) -> float:
+def median_heuristic(rows: Array, kernel: Kernel | None = None) -> float:
     """Median of the non-zero distances between the rows, divided by √2; 1 where all rows are equal.
+
+    Distances are Euclidean, unless the kernel is one of sums of absolute differences.
 
     Examples
     --------
     >>> round(median_heuristic(np.array([[0.0], [0.0], [2.0], [4.0]])), 6)
     1.414214
     """
-    squares = squared_distances(rows, rows)[np.tri(len(rows), k=-1, dtype=bool)]
-    count = np.count_nonzero(squares)
+    absolute = kernel is not None and kernel.metric == "l1"
+    distances = (absolute_distances if absolute else squared_distances)(rows, rows)[np.tri(len(rows), k=-1, dtype=bool)]
+    count = np.count_nonzero(distances)
     if not count:
         return 1.0
-    middle = squares.size - count + np.array([(count - 1) // 2, count // 2])  # zeros come first
-    return float(np.sqrt(np.partition(squares, middle)[middle]).mean() / np.sqrt(2.0))
+    middle = distances.size - count + np.array([(count - 1) // 2, count // 2])  # zeros come first
+    found = np.partition(distances, middle)[middle]
+    return float((found if absolute else np.sqrt(found)).mean() / np.sqrt(2.0))
 
 
-def typical_lengthscale(rows: Array) -> float:
+def typical_lengthscale(rows: Array, kernel: Kernel | None = None) -> float:
     """The median heuristic, if it can be squared."""
-    median = median_heuristic(rows)
+    median = median_heuristic(rows, kernel)
     if not 1.0 / LARGEST_LENGTHSCALE < median < LARGEST_LENGTHSCALE:
         raise InputError(
             "scale: squares of these values overflow or vanish",

@@ -16,8 +16,9 @@ from twosample.columns import BySubset, ColumnEvidence, SubsetEvidence, Table
 from twosample.data import LeftOut, as_rows, check_finite, some
 from twosample.effect import Effect, size_in_words
 from twosample.errors import InputError, Setting
+from twosample.mixing import Mixing
 from twosample.pictures import Shown
-from twosample.result_parts import Amplitude, Diagnostics, Lengthscale
+from twosample.result_parts import Amplitude, Diagnostics, KernelEvidence, Lengthscale
 from twosample.threads import one_thread
 from twosample.witness import Driver, Witness, WitnessPosterior, locations
 from twosample.words import (
@@ -48,6 +49,8 @@ _CLEAR, _SMALL_PVALUE, _TINY_PVALUE = 1.0, 0.05, 0.005
 _PLACES = {1: 200, 2: 48}
 # Columns that a summary names.
 _SHOWN_COLUMNS = 3
+# Functions that look at the data again.
+_REMEMBERED = ("_look", "_sequence", "_votes")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,7 +79,7 @@ class TwoSampleResult(BayesFactor):
     paired
         Whether the rows are pairs.
     kernel
-        Name of the kernel.
+        Name of the kernel; of several, of the likeliest one.
     model
         The model with all its constants.
     diagnostics
@@ -112,6 +115,10 @@ class TwoSampleResult(BayesFactor):
         With `keep_rows`, at most 500 rows of each sample (2,000 of one column), a random subset, for plots; else None.
     points_given
         Whether the evaluation points were given rather than chosen among the rows.
+    kernels
+        Where the test is an average over several kernels, a `KernelEvidence` for each, likeliest first: name, log BF10
+        and posterior probability. Witness, lengthscale, columns and the size of a difference are then those of the
+        likeliest kernel. Empty for one kernel.
 
     Notes
     -----
@@ -148,6 +155,7 @@ class TwoSampleResult(BayesFactor):
     shown_x: Array | None = None
     shown_y: Array | None = None
     points_given: bool = False
+    kernels: tuple[KernelEvidence, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -210,6 +218,19 @@ class TwoSampleResult(BayesFactor):
         if self.by_subset is None:
             return Table((), SubsetEvidence._fields)
         return self.by_subset.by_subset(self.columns)
+
+    @property
+    def mixture(self) -> Mixing:
+        """The posterior of the share of H1 in a mixture of both hypotheses, which `over_blocks` lets blocks vote on.
+
+        Examples
+        --------
+        >>> import twosample as ts
+        >>> result = ts.test([0.1, 0.4, 0.7, 0.9, 1.2, 0.3], [2.1, 2.4, 2.6, 2.9, 3.2, 2.2])
+        >>> abs(result.mixture.mean - (0.25 + 0.5 * result.bf10 / (1 + result.bf10))) < 1e-12
+        True
+        """
+        return Mixing(np.array([self.log_bf10])).remember(self.__dict__.get("_votes"))
 
     def witness(self, at: object) -> Witness:
         """Where the samples differ: posterior of the witness function at given locations.
@@ -277,19 +298,25 @@ class TwoSampleResult(BayesFactor):
             return super().to_dict()
         return replace(self, points=None, witness_posterior=None, shown_witness=self.witness_picture).to_dict()
 
-    def remember(self, look: Callable[..., Robustness], sequence: Callable[..., Monitor] | None = None) -> None:
+    def remember(
+        self,
+        look: Callable[..., Robustness],
+        sequence: Callable[..., Monitor] | None = None,
+        votes: Callable[..., Array] | None = None,
+    ) -> None:
         """Keep functions that look at the same data again; neither JSON nor pickles have them.
 
-        One tests with other assumptions, and one goes through the rows in their order.
+        One tests with other assumptions, one goes through the rows in their order, and one has the Bayes factors of
+        blocks of rows.
         """
-        object.__setattr__(self, "_look", look)
-        object.__setattr__(self, "_sequence", sequence)
+        for name, value in zip(_REMEMBERED, (look, sequence, votes), strict=True):
+            object.__setattr__(self, name, value)
 
     def changed(self, **fields: Any) -> TwoSampleResult:
         """The same with other values of some fields; it remembers what this one does."""
         other = replace(self, **fields)
         if "_look" in self.__dict__:
-            other.remember(self.__dict__["_look"], self.__dict__["_sequence"])
+            other.remember(*(self.__dict__[name] for name in _REMEMBERED))
         return other
 
     def of_files(self, names: tuple[str, str], notes: tuple[str, ...]) -> TwoSampleResult:
@@ -304,7 +331,7 @@ class TwoSampleResult(BayesFactor):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what pickles hold: all but the data."""
-        return {name: value for name, value in self.__dict__.items() if name not in ("_look", "_sequence")}
+        return {name: value for name, value in self.__dict__.items() if name not in _REMEMBERED}
 
     def robustness(self, *, progress: Progress = False) -> Robustness:
         """How log BF10 depends on what was assumed: the test again with other priors and numbers of points.
@@ -393,6 +420,7 @@ class TwoSampleResult(BayesFactor):
             f"  data                 {data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)}",
             *self._used_in_words(),
             f"  model                {self.model.name}, {self._count_points()} evaluation points",
+            *self._kernels_in_words(),
         ]
         return "\n".join(lines + [f"  note                 {note}" for note in self.diagnostics.notes])
 
@@ -405,6 +433,14 @@ class TwoSampleResult(BayesFactor):
             words = [f"{printable(one.column)} ({one.reason})" for one in self.left_out]
             lines.append(f"  columns left out     {some(words, quote=False)}")
         return lines
+
+    def _kernels_in_words(self) -> list[str]:
+        """Which kernel, where it is not the Gaussian alone."""
+        if not self.kernels:
+            return [] if self.kernel == "rbf" else [f"  kernel               {self.kernel}"]
+        lines = [f"{one.name}: {probability_in_words(one.posterior)}" for one in self.kernels]
+        words = "the average; P(kernel | different)"
+        return [f"  {'kernels' if not number else '':<21}{line}" for number, line in enumerate([words, *lines])]
 
     def _count_points(self) -> int:
         return self.diagnostics.points if self.points is None else len(self.points)

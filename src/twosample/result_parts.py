@@ -10,7 +10,7 @@ from twosample.arguments import check_level
 from twosample.arrays import Array
 from twosample.records import Comparable
 
-__all__ = ["Amplitude", "Diagnostics", "Lengthscale"]
+__all__ = ["Amplitude", "Diagnostics", "KernelEvidence", "Lengthscale"]
 
 
 def _quantile(values: Array, mass: Array, level: float) -> float:
@@ -88,6 +88,25 @@ class Amplitude(Comparable):
         check_level(level)
         tail = 0.5 * (1.0 - level)
         return _quantile(self.grid, self.mass, tail), _quantile(self.grid, self.mass, 1.0 - tail)
+
+
+@dataclass(frozen=True)
+class KernelEvidence:
+    """What one of several kernels says.
+
+    Attributes
+    ----------
+    name
+        Of the kernel.
+    log_bf10
+        With this kernel alone.
+    posterior
+        Posterior probability of the kernel given that the samples differ; all are equally likely before.
+    """
+
+    name: str
+    log_bf10: float
+    posterior: float
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from twosample.plan import Plan
 
-__all__ = ["Robustness", "Sensitivity", "look"]
+__all__ = ["Robustness", "Sensitivity", "by_models", "look"]
 
 _SCALES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0)
 _COUNTS = (10, 20, 40, 80)
@@ -130,7 +130,7 @@ class Robustness(Record):
 
 
 def look(
-    plan: Plan,
+    plans: Sequence[Plan],
     samples: Samples,
     remake: Callable[..., Plan],
     log_bf10: float,
@@ -141,18 +141,18 @@ def look(
 
     Parameters
     ----------
-    plan
-        Of the test.
+    plans
+        Of the test, or of tests with different kernels whose Bayes factors are averaged.
     samples
         The samples.
     remake
-        Makes the plan for them with another `model` or other `points`.
+        Makes the plan for them with a `kernel` and another `model` or other `points`.
     log_bf10
         What the test found.
     progress
         As in `twosample.test`.
     """
-    model = plan.model
+    plan, model = plans[0], plans[0].model
     if plan.lengthscales is None or model.amplitude is None:
         raise InputError(
             f"robustness: model {model.name!r} fixes what would be varied",
@@ -166,10 +166,13 @@ def look(
             if report is not None:
                 report(number / len(variations))
             if name == "amplitude":
-                found = _by_models(plan, samples, [change["model"] for change in changes])
+                by_kernel = [by_models(one, samples, [change["model"] for change in changes]) for one in plans]
             else:
-                plans = [remake(samples, **change) for change in changes]
-                found = np.concatenate([_by_models(other, samples, [other.model]) for other in plans])
+                by_kernel = []
+                for one in plans:
+                    others = [remake(samples, kernel=one.kernel, **change) for change in changes]
+                    by_kernel.append(np.concatenate([by_models(other, samples, [other.model]) for other in others]))
+            found = np.logaddexp.reduce(by_kernel, axis=0) - np.log(len(plans))
             curves.append(_with_own(Sensitivity(name, label, values, found, default), log_bf10))
     return Robustness(log_bf10, tuple(curves))
 
@@ -198,7 +201,7 @@ def _with_own(curve: Sensitivity, log_bf10: float) -> Sensitivity:
     return replace(curve, values=values, log_bf10=found)
 
 
-def _by_models(plan: Plan, samples: Samples, models: Sequence[Model]) -> Array:
+def by_models(plan: Plan, samples: Samples, models: Sequence[Model]) -> Array:
     """Log BF10 by models that differ in what follows the statistics, from one pass over the rows, (M,)."""
     statistics: FeatureStatistics = plan.collect(samples, parts=False)
     statistics_of: StatisticsOf = partial(plan.statistics_of, samples)

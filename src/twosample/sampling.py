@@ -178,7 +178,7 @@ def _result(
         columns=samples.columns,
         scale=plan.scale,
         paired=samples.paired,
-        kernel="ard" if question.several else plan.kernel.name,
+        kernel="ard" if question.several else plan.kernel.label,
         model=plan.model,
         settings=settings,
         diagnostics=GibbsDiagnostics(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from twosample.arrays import Array, Indices
 from twosample.data import Ranks
 from twosample.errors import InputError, InputTypeError, Setting
-from twosample.kernels import squared_distances
+from twosample.kernels import Kernel, absolute_distances, squared_distances
 from twosample.models import LogUniform, Model
 from twosample.points import choose
 from twosample.records import Comparable
@@ -153,7 +153,9 @@ def _given(subsets: object, columns: tuple[str, ...], numbers: list[int]) -> lis
     return list(dict.fromkeys(found))
 
 
-def make_parts(groups: list[Subsets], ranks: Ranks, rows: Array, model: Model, count: int) -> tuple[Part, ...]:
+def make_parts(
+    groups: list[Subsets], ranks: Ranks, rows: Array, model: Model, count: int, kernel: Kernel | None = None
+) -> tuple[Part, ...]:
     """The stacks of tests beside the main one, which is of all columns as scaled.
 
     Parameters
@@ -168,6 +170,8 @@ def make_parts(groups: list[Subsets], ranks: Ranks, rows: Array, model: Model, c
         Says how much weight ranks have where all columns are tested.
     count
         Number of points for three or more columns, and the most for fewer.
+    kernel
+        Says which distances the lengthscales are relative to.
     """
     seen = ranks.apply(rows)
     order = _order_of_columns(seen)
@@ -179,7 +183,7 @@ def make_parts(groups: list[Subsets], ranks: Ranks, rows: Array, model: Model, c
             points = _points(seen, group.columns, order, count)
         share = model.ranks if group.columns.shape[1] == rows.shape[1] else 1.0
         prior = np.full(len(points), group.weight * share / len(points))
-        parts.append(Part(group.columns, points, typical_of_points(points), prior))
+        parts.append(Part(group.columns, points, typical_of_points(points, kernel), prior))
     return tuple(parts)
 
 
@@ -252,7 +256,7 @@ def _cells(n: int, count: int) -> list[tuple[int, int]]:
     return [(cell * n // count, -(-(cell + 1) * n // count)) for cell in range(count)]
 
 
-def typical_of_points(points: Array) -> Array:
+def typical_of_points(points: Array, kernel: Kernel | None = None) -> Array:
     """The median of the distances between the points of each test that are not zero, over √2, (P,); 1 where all are.
 
     Examples
@@ -263,7 +267,10 @@ def typical_of_points(points: Array) -> Array:
     if points.shape[1] == 1:
         return np.ones(len(points))
     pairs = np.tri(points.shape[1], k=-1, dtype=bool)
-    distances = np.sqrt(0.5 * squared_distances(points, points)[:, pairs])
+    if kernel is not None and kernel.metric == "l1":
+        distances = math.sqrt(0.5) * absolute_distances(points, points)[:, pairs]
+    else:
+        distances = np.sqrt(0.5 * squared_distances(points, points)[:, pairs])
     distances.sort(axis=1)
     zeros = np.count_nonzero(distances == 0.0, axis=1)
     left = distances.shape[1] - zeros

@@ -34,8 +34,8 @@ def test_help_of_test_shows_every_option():
     shown = CliRunner().invoke(command_line, ["test", "--help"])
     assert shown.exit_code == 0
     for option in (
-        "--by --groups --columns --paired --model --lengthscale --points --prior-odds --scale --nan-policy --seed "
-        "--json --plot --quiet --permutations --subsets --rope --tolerance"
+        "--by --groups --columns --paired --model --kernel --lengthscale --points --prior-odds --scale --nan-policy "
+        "--seed --json --plot --quiet --permutations --subsets --rope --tolerance"
     ).split():
         assert option in shown.output
 
@@ -346,3 +346,22 @@ def test_hostile_groups(run, files, table):
     status, out, err = run("test", "all.csv", "--by", "label", "--plot", "o.svg")
     assert status == 0
     assert all(line.isprintable() for line in (out + err).splitlines())
+
+
+def test_kernels_by_name(files, first, second, run, refused, quiet_answer):
+    numbers = [sample.select("u", "v") for sample in (first, second)]
+    for text, kernel in (
+        ("laplace", "laplace"),
+        ("rbf * matern52", "rbf * matern52"),
+        ("rbf, laplace", ["rbf", "laplace"]),
+    ):
+        status, out, _ = run("test", "a.csv", "b.csv", "-q", "--kernel", text)
+        assert status == 0
+        assert quiet_answer(out)[1] == pytest.approx(ts.test(*numbers, kernel=kernel).log_bf10, abs=0.01)
+    assert refused("test", "a.csv", "b.csv", "--kernel", "linear").startswith(
+        "--kernel: 'linear' is unknown; use 'rbf'"
+    )
+    assert "--kernel: one of them is there twice" in refused("test", "a.csv", "b.csv", "--kernel", "rbf,rbf")
+    assert "--kernel: 'laplace' has no closed form" in refused(
+        "test", "a.csv", "b.csv", "--kernel", "laplace", "--model", "paper"
+    )

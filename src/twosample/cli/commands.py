@@ -20,6 +20,7 @@ from twosample.cli.options import (
     count_option,
     json_option,
     keep_rows_option,
+    kernel_option,
     lengthscale_option,
     model_option,
     nan_policy_option,
@@ -201,6 +202,7 @@ Examples:
 @sample_options
 @reference_option
 @model_option("adaptive")
+@kernel_option
 @lengthscale_option
 @points_option
 @subsets_option

@@ -19,6 +19,7 @@ __all__ = [
     "count_option",
     "json_option",
     "keep_rows_option",
+    "kernel_option",
     "lengthscale_option",
     "model_option",
     "nan_policy_option",
@@ -87,6 +88,22 @@ def model_option(default: str) -> Decorator:
         show_default=True,
         help="What is assumed.",
     )
+
+
+def _kernels(context: click.Context, parameter: click.Parameter, value: str) -> str | list[str]:
+    names = [name.strip() for name in value.split(",")]
+    return names[0] if len(names) == 1 else names
+
+
+kernel_option = click.option(
+    "--kernel",
+    metavar="NAMES",
+    default="rbf",
+    show_default=True,
+    callback=_kernels,
+    help="rbf, laplace, matern12, matern32, matern52 or rational_quadratic, or sums and products such as "
+    "'rbf + laplace'; of several, with commas, the Bayes factors are averaged.",
+)
 
 
 def seed_option(help: str) -> Decorator:

@@ -59,7 +59,7 @@ def _distances(kernel: Kernel, rows: Any, points: Any, used: Any) -> Any:
 
 
 def _run(kernel: Kernel, distances: Any, lengthscale: Any, *centers: Any) -> tuple[Any, ...]:
-    """The kernel at a lengthscale and at those that follow by division by √2, less the centers, each (n, S)."""
+    """The kernel at a lengthscale and at those that follow by squaring, less the centers, each (n, S)."""
     values = kernel.value(distances, lengthscale)
     found = [values - centers[0]]
     for center in centers[1:]:
@@ -129,6 +129,8 @@ _COMPILERS = {"torch": _compiled_by_torch, "cupy": _compiled_by_cupy, "jax": _co
 @cache
 def _code(kernel: Kernel, columns: int, library: str, mixed: bool) -> _Code:
     """Code that is compiled once for all blocks."""
+    if library == "cupy" and kernel.kinds > 1:  # CuPy does not stack arrays in what it compiles
+        library = "other"
     code = _COMPILERS.get(library, _step_by_step)(kernel, columns)
     if columns > _MOST_FUSED_COLUMNS:
         code = code._replace(distances=partial(_distances, kernel))

@@ -195,7 +195,7 @@ class Target:
             factor = prior.zero_sum(self.kernel.value(distances, 1.0))
             R = factor @ factor.T
         else:
-            R = self.kernel.self_convolution(distances, 1.0)
+            R = self.kernel.self_convolution(distances, 1.0, points.shape[1])
         covariance: Array = R + self.model.prior_nugget * jnp.eye(len(points))
         return covariance
 

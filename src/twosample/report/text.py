@@ -123,7 +123,7 @@ def paragraph(result: TwoSampleResult) -> str:
         f"We compared {first} with {second} ({sizes}; {columns_in_words(len(result.columns))}"
         f"{_named(result.columns)}) by a Bayesian kernel two-sample test (Zhang et al., 2022), which weighs a "
         f"difference of the two distributions (H1) against none (H0).",
-        f"The model was {result.model.name}, with {_kernel(result.kernel)} "
+        f"The model was {result.model.name}, with {_kernels(result)} "
         f"and {result.diagnostics.points or 'given'} evaluation points: {_model_clauses(result)}.",
         f"There was {result.verdict} (log BF10 = {log_bf10_text(result.log_bf10)}; P(H1 | data) "
         f"{is_or_sign(probability_in_words(result.prob_h1))} with prior odds of {odds_in_words(result.prior_odds)}).",
@@ -169,6 +169,14 @@ def each_paragraph(result: EachResult) -> str:
         f"them, was {result.share:.3g} and served as the prior probability of each. {len(found)} of {len(result)} "
         f"differed at a false discovery rate of {result.fdr:g}{named}.{skipped} {_software()}"
     )
+
+
+def _kernels(result: TwoSampleResult) -> str:
+    if not result.kernels:
+        return _kernel(result.kernel)
+    names = [one.name for one in result.kernels]
+    likeliest = f"P = {probability_in_words(result.kernels[0].posterior)}"
+    return f"the average over the kernels {', '.join(names)} (likeliest {names[0]}, {likeliest})"
 
 
 def _kernel(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["head", "page", "sampled_head"]
 
+# A kernel by random features, as results call it.
+_RANDOM = re.compile(r"rff\((.*), m=(\d+)\)")
 _DEFAULT_POINTS = 40
 _HEAD_COLUMNS = 5
 # Prior odds in the table beside the slider.
@@ -284,7 +287,7 @@ def _assumed(result: TwoSampleResult) -> list[str]:
 def _numerics(result: TwoSampleResult) -> list[tuple[str, str]]:
     found = result.diagnostics
     said = [
-        ("kernel", result.kernel),
+        ("kernel", _kernels_in_words(result)),
         ("evaluation points", f"{found.points}{', given' if result.points_given else ''}"),
         ("lengthscales evaluated", str(found.evaluations)),
         ("error of log BF10 from integration", f"{found.quadrature_error:.1g}"),
@@ -294,11 +297,25 @@ def _numerics(result: TwoSampleResult) -> list[tuple[str, str]]:
     return said
 
 
+def _kernels_in_words(result: TwoSampleResult) -> str:
+    if not result.kernels:
+        return result.kernel
+    shares = ", ".join(f"{one.name} {probability_in_words(one.posterior)}" for one in result.kernels)
+    return f"the average over {len(result.kernels)}, with these probabilities given a difference: {shares}"
+
+
 def _options(result: TwoSampleResult) -> dict[str, Any]:
     """The options of `test` that are not the default ones, as far as a result knows them."""
     found = options_of_all(result)
-    if result.kernel != "rbf":
+    if result.kernels:
+        found["kernel"] = [one.name for one in result.kernels]
+    elif result.kernel != "rbf":
         found["kernel"] = result.kernel
+    names = found.get("kernel", ())
+    random = [_RANDOM.fullmatch(name) for name in ([names] if isinstance(names, str) else names)]
+    if random and all(random):
+        inner = [one[1] for one in random if one is not None]
+        found |= {"kernel": inner if result.kernels else inner[0], "features": "rff", "m": int(random[0][2])}  # type: ignore[index]
     if result.lengthscale.fixed:
         found["lengthscale"] = float(f"{result.lengthscale.grid[0]:.6g}")
     points = result.diagnostics.points

@@ -1,0 +1,173 @@
+"""What a kernel is, and the distances that kernels are functions of."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from twosample.arrays import namespace
+from twosample.errors import InputError, Setting
+
+__all__ = ["Kernel", "absolute_distances", "known_kernels", "squared_distances"]
+
+
+def squared_distances(a: Any, b: Any) -> Any:
+    """Squared Euclidean distances between the rows of `a` (..., n, D) and of `b` (..., s, D), as (..., n, s).
+
+    Differences are squared directly: the shortcut |a|² + |b|² - 2ab loses the digits that small lengthscales need.
+
+    Examples
+    --------
+    >>> squared_distances(np.array([[0.0], [3.0]]), np.array([[1.0]]))
+    array([[1.],
+           [4.]])
+    """
+    if isinstance(a, np.ndarray):
+        with np.errstate(over="ignore"):  # an infinite distance is far enough
+            return _squared_distances(a, b)
+    return _squared_distances(a, b)
+
+
+def absolute_distances(a: Any, b: Any) -> Any:
+    """Sums of absolute differences (L1) between the rows of `a` (..., n, D) and of `b` (..., s, D), as (..., n, s).
+
+    Examples
+    --------
+    >>> absolute_distances(np.array([[0.0, 0.0]]), np.array([[1.0, -2.0]]))
+    array([[3.]])
+    """
+    total = a[..., :, None, 0] - b[..., None, :, 0]
+    xp = namespace(total)
+    total = xp.abs(total)
+    for column in range(1, a.shape[-1]):
+        total += xp.abs(a[..., :, None, column] - b[..., None, :, column])
+    return total
+
+
+def _squared_distances(a: Any, b: Any) -> Any:
+    total = a[..., :, None, 0] - b[..., None, :, 0]
+    total *= total
+    for column in range(1, a.shape[-1]):
+        difference = a[..., :, None, column] - b[..., None, :, column]
+        difference *= difference
+        total += difference
+    return total
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel k(a, b) that depends on the distance of a and b in units of a lengthscale ℓ.
+
+    A new kernel is a subclass with a `name` and a `value`. Self-convolution and slope are what the models `paper` and
+    `published` need beyond that; a kernel without them works with all others. ``+`` and ``*`` make kernels of kernels.
+    """
+
+    name: ClassVar[str]
+    #: p where log k is a function of the rows over ℓᵖ: then dividing ℓ by the p-th root of 2 squares the kernel, which
+    #: spares exponentials on a geometric grid. 0 where it is not.
+    degree: ClassVar[int] = 0
+    #: Which distances have the median that lengthscales are relative to.
+    metric: ClassVar[Literal["euclidean", "l1"]] = "euclidean"
+    #: Kinds of distances that it needs; where there are several, `distances` has them in a first dimension.
+    kinds: ClassVar[int] = 1
+
+    @property
+    def label(self) -> str:
+        """What results call the kernel: its name and its constants."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        constants = ", ".join(
+            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value!r}" for name, value in values.items()
+        )
+        return f"{self.name}({constants})" if constants else self.name
+
+    def distances(self, rows: Any, points: Any) -> Any:
+        """What the kernel is a function of, for rows (..., n, D) and points (..., s, D): here squared distances."""
+        return squared_distances(rows, points)
+
+    def value(self, distances: Any, lengthscale: Any, out: Any = None) -> Any:
+        """The kernel at these distances; k(a, a) = 1.
+
+        Parameters
+        ----------
+        distances
+            As `distances` returns them, of any shape.
+        lengthscale
+            A number, or an array that is broadcast against the distances.
+        out
+            A NumPy array that the values may be written to, which spares an allocation in a loop.
+        """
+        raise NotImplementedError
+
+    def self_convolution(self, distances: Any, lengthscale: Any, n_columns: int) -> Any:
+        """∫ k(a, u) k(u, b) du over the value at a = b, in so many dimensions, where that has a closed form."""
+        raise self._refusal()
+
+    def log_self_convolution(self, lengthscale: Any, n_columns: int) -> Any:
+        """Log ∫ k(a, u)² du in so many dimensions."""
+        raise self._refusal()
+
+    def slope(self, distances: Any, lengthscale: float, values: Any) -> tuple[Any, float]:
+        """g, where the gradient of k in a is -g (a - b), as an array and the logarithm of a factor on all of it.
+
+        `values` are those of the kernel at these distances; g may underflow where `log_slope` does not.
+        """
+        raise self._refusal()
+
+    def log_slope(self, distances: Any, lengthscale: float) -> Any:
+        """Log g."""
+        raise self._refusal()
+
+    def frequencies(self, count: int, n_columns: int, generator: np.random.Generator) -> Any:
+        """Draws from the spectral density at ℓ = 1, (count, D): k(a, b) is the mean of cos ω·(a - b) over them."""
+        raise InputError(
+            f"kernel: {self.label!r} has no spectral density that random features could be drawn from",
+            argument="kernel",
+            remedy=("use ", Setting("kernel", "rbf")),
+        )
+
+    def to_plain(self) -> dict[str, Any]:
+        """The kernel for JSON: its name and its constants."""
+        return {"name": self.name, **asdict(self)}
+
+    @classmethod
+    def from_plain(cls, content: dict[str, Any]) -> Kernel:
+        """The kernel that `to_plain` described; the class that has its name must have been imported."""
+        constants = dict(content)
+        name = constants.pop("name", None)
+        known = known_kernels()
+        if name not in known:
+            raise InputError(
+                f"kernel: {name!r} is unknown here", argument="kernel", remedy="import the module that defines it first"
+            )
+        return known[name]._of_constants(constants)
+
+    @classmethod
+    def _of_constants(cls, constants: dict[str, Any]) -> Kernel:
+        return cls(**constants)
+
+    def __add__(self, other: object) -> Kernel:
+        """Return the sum of two kernels."""
+        from twosample.kernels.composite import Sum
+
+        return Sum.of(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: object) -> Kernel:
+        """Return the product of two kernels."""
+        from twosample.kernels.composite import Product
+
+        return Product.of(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def _refusal(self) -> InputError:
+        return InputError(
+            f"kernel: {self.label!r} has no closed form of what the models of the paper need",
+            argument="kernel",
+            remedy=("use ", Setting("model", "adaptive"), " or ", Setting("kernel", "rbf")),
+        )
+
+
+def known_kernels(of: type[Kernel] = Kernel) -> dict[str, type[Kernel]]:
+    """The kernels that have been defined, by name."""
+    own = {of.name: of} if hasattr(of, "name") else {}
+    return own | {name: kind for child in of.__subclasses__() for name, kind in known_kernels(child).items()}
