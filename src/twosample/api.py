@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -54,7 +55,9 @@ def test(
     drop: Sequence[str | int] | None = None,
     model: str | Model = "adaptive",
     paired: bool = False,
-    kernel: str | Kernel = "rbf",
+    kernel: str | Kernel | Callable[[Sequence[Any], Sequence[Any], Any], Any] = "rbf",
+    parameters: Sequence[Any] | None = None,
+    features: Callable[[Sequence[Any]], Any] | None = None,
     lengthscale: float | Literal["median"] | None = None,
     points: int | ArrayLike = 40,
     subsets: str | Iterable[Iterable[str | int]] | None = "auto",
@@ -90,7 +93,13 @@ def test(
     paired
         Whether row i of `x` belongs with row i of `y`.
     kernel
-        "rbf", the Gaussian kernel, or a `Kernel` of your own.
+        "rbf", the Gaussian kernel, or a `Kernel` of your own. Or that of objects, with lists of them for `x` and `y`:
+        "kmer" for strings, "graph" for graphs, a class of `twosample.domains` with options, or a function
+        k(some, others, parameter) that returns a matrix, which is divided by the roots of k(a, a) and k(b, b).
+    parameters
+        Of a kernel of objects, the parameters that are averaged over, each as likely beforehand.
+    features
+        A function from a list of n objects to an array (n, p), to test whether the means of these features differ.
     lengthscale
         None infers it, a number fixes it, "median" fixes it at the median heuristic. A number is in the units of the
         data where there is one column or the columns are not scaled, else relative to the scale of the columns.
@@ -138,7 +147,8 @@ def test(
     Returns
     -------
     TwoSampleResult
-        Bayes factor, probabilities, verdict, posteriors of lengthscale and witness.
+        Bayes factor, probabilities, verdict, posteriors of lengthscale and witness; of objects an `ObjectsResult`,
+        which is one without columns.
 
     Examples
     --------
@@ -160,6 +170,36 @@ def test(
     >>> result.names, result.columns
     (('a', 'b'), ('dose',))
     """
+    if parameters is not None or features is not None or not (isinstance(kernel, Kernel) or kernel == "rbf"):
+        from twosample import domains
+
+        if domains.concerns(kernel, features):
+            _refuse_options_of_tables(
+                by=by,
+                groups=groups,
+                columns=columns,
+                drop=drop,
+                paired=paired,
+                lengthscale=lengthscale,
+                subsets=subsets,
+                scale=scale,
+                nan_policy=nan_policy,
+                tolerance=tolerance,
+                engine=engine,
+                keep_rows=keep_rows,
+            )
+            question = domains.Question.of(model, prior_odds, permutations, rope, rng)
+            return domains.test_objects(
+                x,
+                y,
+                kernel=kernel,
+                features=features,
+                parameters=parameters,
+                points=points,
+                question=question,
+                progress=progress,
+            )
+        domains.refuse(parameters, features)
     chosen, choice = models.resolve(model), Choice.of(by, groups, columns, drop)
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
     permutations, keep_rows = count_of(permutations, "permutations", 0), flag_of(keep_rows, "keep_rows")
@@ -513,6 +553,14 @@ def gibbs(
     return replace(result, diagnostics=replace(result.diagnostics, notes=notes))
 
 
+def _refuse_options_of_tables(**given: object) -> None:
+    """Refuse what is not for objects, unless it is left at its default."""
+    for name, value in given.items():
+        default = signature(test).parameters[name].default
+        if value is not default and not (isinstance(value, type(default)) and value == default):
+            raise InputError(f"{name}: is for rows of a table, not for objects", argument=name, remedy="leave it out")
+
+
 def _sequence(samples: Samples, *, batches: int, **options: Any) -> Monitor:
     """The samples in their order, in so many batches."""
     from twosample import monitor
@@ -615,7 +663,7 @@ def _scale(scale: ArrayLike, model: Model) -> ArrayLike:
 def _plan(
     samples: Samples,
     model: Model,
-    kernel: str | Kernel,
+    kernel: Any,
     points: int | ArrayLike,
     lengthscale: float | str | None,
     nan_policy: Literal["raise", "omit"],

@@ -1,0 +1,28 @@
+"""Samples of objects that are no rows of numbers: strings, graphs, whatever has a kernel or features.
+
+`twosample.test` takes lists of objects with ``kernel="kmer"``, ``kernel="graph"``, a kernel of these classes with
+options of its own, or a function; `twosample.test_gram` takes kernel values that were computed elsewhere.
+
+>>> import twosample as ts
+>>> x, y = ["GATTACA" * 3, "GATTGACA" * 2, "ATTAGAC" * 3], ["GGGCCC" * 3, "GCGCGC" * 3, "CCGGCG" * 3]
+>>> ts.test(x, y, kernel=ts.domains.KMer(ignore_case=True), parameters=[1, 2]).prob_h1 > 0.5
+True
+"""
+
+from twosample.domains.counts import CountKernel
+from twosample.domains.gram import Question, test_gram
+from twosample.domains.graphs import WeisfeilerLehman
+from twosample.domains.kmers import KMer
+from twosample.domains.objects import KERNELS, concerns, refuse, test_objects
+
+__all__ = [
+    "KERNELS",
+    "CountKernel",
+    "KMer",
+    "Question",
+    "WeisfeilerLehman",
+    "concerns",
+    "refuse",
+    "test_gram",
+    "test_objects",
+]
