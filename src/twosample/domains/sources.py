@@ -126,9 +126,8 @@ class Evaluated:
 
     def order(self, generator: np.random.Generator) -> Indices:
         """An order of the objects, their own as far as they have one."""
-        if self._own_order is not None:
-            return self._own_order
-        return np.asarray(generator.permutation(len(self.pool)))
+        own: Indices | None = self._own_order
+        return np.asarray(generator.permutation(len(self.pool))) if own is None else own
 
     def scores(self) -> Array:
         """What the first point has the most of: here nothing."""
@@ -226,7 +225,7 @@ class Explicit:
 
     def diagonal(self) -> Array:
         """k(a, a), (m, n)."""
-        return np.square(self.rows).sum(axis=1)[None]
+        return np.asarray(np.square(self.rows).sum(axis=1))[None]
 
     def column(self, place: int) -> Array:
         """The kernel of all objects with one of them, (m, n)."""

@@ -96,9 +96,9 @@ def _draw_parameters(result: ObjectsResult, axes: Axes) -> None:
     places = np.arange(len(result.parameters))
     axes.bar(places, result.parameter_log_bf10, color=DIFFER_COLOR, width=0.6)
     axes.axhline(0.0, color=FAINT, linewidth=0.8)
-    axes.set_xticks(places, ["?"] * len(places))
-    for text, name in zip(axes.get_xticklabels(), result.parameters, strict=True):
-        as_text(text).set_text(printable(name))
+    axes.set_xticks(places, [printable(name) for name in result.parameters])
+    for text in axes.get_xticklabels():
+        as_text(text)
     as_text(axes.xaxis.get_label()).set_text(f"parameter of {printable(result.kernel)}")
     axes.set_ylabel("log BF10")
     as_text(axes.set_title("With each parameter alone", loc="left", fontsize="medium"))
