@@ -19,6 +19,7 @@ __all__ = [
     "count_option",
     "json_option",
     "keep_rows_option",
+    "kernel_options",
     "lengthscale_option",
     "model_option",
     "nan_policy_option",
@@ -66,6 +67,16 @@ def _names(context: click.Context, parameter: click.Parameter, value: str | None
 def _tokens(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Tokens of all the times that the option was given, each a list between commas."""
     return tuple(token for value in values for token in next(csv.reader([value], skipinitialspace=True), ()))
+
+
+def _parameters(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+    """Whole numbers between commas."""
+    if value is None:
+        return None
+    try:
+        return tuple(int(one) for one in value.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not a list of whole numbers separated by commas.") from None
 
 
 def _together(*options: Decorator) -> Decorator:
@@ -176,6 +187,22 @@ rope_option = click.option(
     type=float,
     metavar="AUC",
     help="Also print P(AUC > this), that there is a difference that matters; between 0.5 and 1, such as 0.55.",
+)
+kernel_options = _together(
+    click.option(
+        "--kernel",
+        type=click.Choice(["rbf", "kmer"]),
+        default="rbf",
+        show_default=True,
+        help="What rows are compared by: rbf for numbers; kmer for strings, one a line of A and B, or one a record of "
+        ".fasta or .fa files.",
+    ),
+    click.option(
+        "--parameters",
+        metavar="K,K",
+        callback=_parameters,
+        help="With --kernel kmer: lengths of the runs of letters, which are averaged over [1,2,3,4].",
+    ),
 )
 points_option = count_option("--points", 40, "Number of evaluation points.")
 json_option = path_option("--json", "json_path", help="Write the whole result to this file; - prints it instead.")
