@@ -104,10 +104,10 @@ class Source:
         """Read strings, one a line or a record."""
         from twosample.files.strings import read_strings
 
-        _check_two(self.files, self.groups)
-        for option in ("by", "columns", "drop"):
+        for option in ("by", "groups", "columns", "drop"):
             if getattr(self, option) is not None:
                 raise InputError(f"--{option}: is for tables, not for strings; leave it out")
+        _check_two(self.files, self.groups)
         same = self.files[0].name == self.files[1].name
         first, second = (str(path) if same else path.name for path in self.files)
         x, y = (read_strings(path, self.reading) for path in self.files)
