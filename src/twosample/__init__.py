@@ -23,7 +23,7 @@ from twosample.statistics import FeatureStatistics
 
 if _TYPE_CHECKING:
     from twosample import baselines, checks, chemistry, datasets, domains, plots, simulate
-    from twosample.domains import test_gram
+    from twosample.domains.gram import test_gram
     from twosample.each_result import EachResult
     from twosample.gibbs_result import GibbsResult
     from twosample.groups import test_groups
@@ -74,7 +74,7 @@ _LATER = {
     "sequential": "monitor",
     "ObjectsResult": "objects_result",
     "Reference": "reference",
-    "test_gram": "domains",
+    "test_gram": "domains.gram",
     "test_groups": "groups",
 }
 

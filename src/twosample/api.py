@@ -171,9 +171,10 @@ def test(
     (('a', 'b'), ('dose',))
     """
     if parameters is not None or features is not None or not (isinstance(kernel, Kernel) or kernel == "rbf"):
-        from twosample import domains
+        from twosample.domains.gram import Question
+        from twosample.domains.objects import concerns, refuse, test_objects
 
-        if domains.concerns(kernel, features):
+        if concerns(kernel, features):
             _refuse_options_of_tables(
                 by=by,
                 groups=groups,
@@ -188,8 +189,8 @@ def test(
                 engine=engine,
                 keep_rows=keep_rows,
             )
-            question = domains.Question.of(model, prior_odds, permutations, rope, rng)
-            return domains.test_objects(
+            question = Question.of(model, prior_odds, permutations, rope, rng)
+            return test_objects(
                 x,
                 y,
                 kernel=kernel,
@@ -199,7 +200,7 @@ def test(
                 question=question,
                 progress=progress,
             )
-        domains.refuse(parameters, features)
+        refuse(parameters, features)
     chosen, choice = models.resolve(model), Choice.of(by, groups, columns, drop)
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
     permutations, keep_rows = count_of(permutations, "permutations", 0), flag_of(keep_rows, "keep_rows")

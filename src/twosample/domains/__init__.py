@@ -10,19 +10,7 @@ True
 """
 
 from twosample.domains.counts import CountKernel
-from twosample.domains.gram import Question, test_gram
 from twosample.domains.graphs import WeisfeilerLehman
 from twosample.domains.kmers import KMer
-from twosample.domains.objects import KERNELS, concerns, refuse, test_objects
 
-__all__ = [
-    "KERNELS",
-    "CountKernel",
-    "KMer",
-    "Question",
-    "WeisfeilerLehman",
-    "concerns",
-    "refuse",
-    "test_gram",
-    "test_objects",
-]
+__all__ = ["CountKernel", "KMer", "WeisfeilerLehman"]
