@@ -170,7 +170,11 @@ def test(
     >>> result.names, result.columns
     (('a', 'b'), ('dose',))
     """
-    if parameters is not None or features is not None or not (isinstance(kernel, Kernel) or kernel == "rbf"):
+    if (
+        parameters is not None
+        or features is not None
+        or not (isinstance(kernel, Kernel) or is_one_of(kernel, ("rbf",)))
+    ):
         from twosample.domains.gram import Question
         from twosample.domains.objects import concerns, refuse, test_objects
 

@@ -166,6 +166,7 @@ def resolve(kernel: str | Kernel) -> Kernel:
     known = _known()
     if kernel not in known:
         several = "; gibbs has 'ard'" if kernel == "ard" else ""
+        several += "; of objects it is for test" if kernel in ("kmer", "graph") else ""
         raise InputError(
             f"kernel: {kernel!r} is unknown",
             argument="kernel",

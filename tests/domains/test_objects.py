@@ -332,6 +332,11 @@ def test_refusals(how, message):
         ts.test(X, Y, **how)
 
 
+def test_other_questions_do_not_take_kernels_of_objects():
+    with pytest.raises(InputError, match=r"kernel: 'kmer' is unknown; use 'rbf'.*; of objects it is for test"):
+        ts.plan(np.arange(9.0), np.arange(9.0), kernel="kmer")
+
+
 def test_lists_of_strings_are_told_of_the_kernel():
     with pytest.raises(InputTypeError, match=r"holds text or categories .*kernel='kmer'"):
         ts.test(X, Y)

@@ -34,8 +34,8 @@ _PARAMETERS, _OBJECTS = 8, 2000
 _SHOWN, _TELLING = 500, 20
 # Kernel values that differ by less are the same, where objects are put in order.
 _DIGITS = 9
-# Relative size of a negative eigenvalue that rounding explains.
-_ROUNDED_EIGENVALUE = 1e-8
+# Relative size of a negative eigenvalue that rounding explains, also in single precision.
+_ROUNDED_EIGENVALUE = 1e-5
 
 
 @dataclass(frozen=True)
