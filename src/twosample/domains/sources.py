@@ -77,7 +77,7 @@ class Counted:
 
     def column(self, place: int) -> Array:
         """The kernel of all objects with one of them, (m, n)."""
-        return np.stack([cosines(rows, rows[[place]])[:, 0] for rows in self._rows])
+        return np.stack([np.minimum(rows @ _dense_row(rows, place), 1.0) for rows in self._rows])
 
     def reader(self, places: Indices) -> Callable[[object], Array]:
         """The kernel of other objects with those at these places, (m, n, s)."""
@@ -89,6 +89,14 @@ class Counted:
             return np.stack([cosines(rows[: len(new)], rows[len(new) :]) for rows in both])
 
         return read
+
+
+def _dense_row(rows: Any, place: int) -> Array:
+    """One row of a sparse array; its own indexing takes ten times as long."""
+    here = slice(rows.indptr[place], rows.indptr[place + 1])
+    dense = np.zeros(rows.shape[1])
+    dense[rows.indices[here]] = rows.data[here]
+    return dense
 
 
 def _row_bytes(rows: Any, place: int) -> bytes:
