@@ -4,8 +4,8 @@
 options of its own, or a function; `twosample.test_gram` takes kernel values that were computed elsewhere.
 
 >>> import twosample as ts
->>> x, y = ["GATTACA" * 3, "GATTGACA" * 2, "ATTAGAC" * 3], ["GGGCCC" * 3, "GCGCGC" * 3, "CCGGCG" * 3]
->>> ts.test(x, y, kernel=ts.domains.KMer(ignore_case=True), parameters=[1, 2]).prob_h1 > 0.5
+>>> x, y = ["gat" * k + "taca" for k in range(20)], ["GTA" * k + "TACA" for k in range(20)]
+>>> ts.test(x, y, kernel=ts.domains.KMer(ignore_case=True), parameters=[1, 2]).by_parameter[1].log_bf10 > 3
 True
 """
 

@@ -54,7 +54,7 @@ class WeisfeilerLehman(CountKernel):
     --------
     >>> triangle, path = [(0, 1), (1, 2), (2, 0)], [("a", "b"), ("b", "c")]
     >>> WeisfeilerLehman()([triangle], [triangle, path], 1).round(3)
-    array([[1.   , 0.783]])
+    array([[1.   , 0.756]])
     """
 
     name: ClassVar[str] = "graph"
