@@ -175,7 +175,7 @@ def test(
         or features is not None
         or not (isinstance(kernel, Kernel) or is_one_of(kernel, ("rbf",)))
     ):
-        from twosample.domains.gram import Question
+        from twosample.domains.answer import Question
         from twosample.domains.objects import concerns, refuse, test_objects
 
         if concerns(kernel, features):

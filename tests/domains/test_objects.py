@@ -318,6 +318,10 @@ def test_options_of_tables_are_refused(name, value):
             {"kernel": lambda a, b, p: np.zeros((len(a), len(b)))},
             r"kernel: k\(a, a\) must be positive, but is 0 for ob",
         ),
+        (
+            {"kernel": lambda a, b, p: np.array([[1 if c == d else 0.5 - 0.3 * (c < d) for d in b] for c in a])},
+            r"kernel: it must be symmetric, but k\(a, b\) is not k\(b, a\); use their mean",
+        ),
         ({"features": lambda a: np.ones((2, 2))}, r"features: of 70 objects they must be an array \(70, p\)"),
         ({"features": lambda a: ["u"] * len(a)}, "features: they must be an array of numbers, not list"),
         ({"features": lambda a: [np.nan] * len(a)}, "features: object 0 has values that are missing"),
