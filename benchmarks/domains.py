@@ -178,8 +178,8 @@ def markdown(content: dict[str, Any]) -> str:
         "# Strings and graphs",
         "",
         "Under the null: the mean of BF10 (wanted: at most 1), the share above 20 (at most 1 %), and at n = 20 the "
-        f"share of permutation p-values of at most {LEVEL}, with {PERMUTATIONS} permutations; its standard error is about "
-        f"{np.sqrt(LEVEL * (1.0 - LEVEL) / content['nulls'][0]['runs']):.0%}.",
+        f"share of permutation p-values of at most {LEVEL}, with {PERMUTATIONS} permutations; its standard error is "
+        f"about {np.sqrt(LEVEL * (1.0 - LEVEL) / content['nulls'][0]['runs']):.0%}.",
         "",
         "| law | n | data sets | mean BF10 | share above 20 | median log BF10 | p ≤ 0.05 |",
         "|---|---|---|---|---|---|---|",
