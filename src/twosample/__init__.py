@@ -22,13 +22,15 @@ from twosample.robustness import Robustness
 from twosample.statistics import FeatureStatistics
 
 if _TYPE_CHECKING:
-    from twosample import baselines, checks, chemistry, datasets, plots, simulate
+    from twosample import baselines, checks, chemistry, datasets, domains, plots, simulate
+    from twosample.domains.gram import test_gram
     from twosample.each_result import EachResult
     from twosample.gibbs_result import GibbsResult
     from twosample.groups import test_groups
     from twosample.groups_result import GroupsResult
     from twosample.mixing import Mixing
     from twosample.monitor import Monitor, sequential
+    from twosample.objects_result import ObjectsResult
     from twosample.reference import Reference
 
 __version__ = "0.1.0"
@@ -41,6 +43,7 @@ __all__ = [
     "Mixing",
     "Model",
     "Monitor",
+    "ObjectsResult",
     "Plan",
     "Reference",
     "Robustness",
@@ -50,6 +53,7 @@ __all__ = [
     "checks",
     "chemistry",
     "datasets",
+    "domains",
     "errors",
     "gibbs",
     "kernels",
@@ -60,6 +64,7 @@ __all__ = [
     "simulate",
     "test",
     "test_each",
+    "test_gram",
     "test_groups",
 ]
 
@@ -71,14 +76,16 @@ _LATER = {
     "Mixing": "mixing",
     "Monitor": "monitor",
     "sequential": "monitor",
+    "ObjectsResult": "objects_result",
     "Reference": "reference",
+    "test_gram": "domains.gram",
     "test_groups": "groups",
 }
 
 
 def __getattr__(name: str) -> _Any:
     """Import what most programs do without, such as the baselines and with them SciPy, when it is first used."""
-    if name in ("baselines", "checks", "chemistry", "datasets", "plots", "simulate"):
+    if name in ("baselines", "checks", "chemistry", "datasets", "domains", "plots", "simulate"):
         return _import_module(f"twosample.{name}")
     if name in _LATER:
         value = globals()[name] = getattr(_import_module(f"twosample.{_LATER[name]}"), name)

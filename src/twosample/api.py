@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -54,8 +55,9 @@ def test(
     drop: Sequence[str | int] | None = None,
     model: str | Model = "adaptive",
     paired: bool = False,
-    kernel: str | Kernel | Sequence[str | Kernel] = "rbf",
-    features: Literal["points", "rff"] = "points",
+    kernel: str | Kernel | Sequence[str | Kernel] | Callable[[Sequence[Any], Sequence[Any], Any], Any] = "rbf",
+    parameters: Sequence[Any] | None = None,
+    features: Literal["points", "rff"] | Callable[[Sequence[Any]], Any] = "points",
     m: int = 200,
     lengthscale: float | Literal["median"] | None = None,
     points: int | ArrayLike = 40,
@@ -95,10 +97,15 @@ def test(
     kernel
         "rbf", the Gaussian kernel; "laplace", "matern12", "matern32", "matern52" or "rational_quadratic"; or a kernel
         of `twosample.kernels`, a sum or product of these, or a `Kernel` of your own. A list of kernels averages the
-        Bayes factors over them.
+        Bayes factors over them. Or that of objects, with lists of them for `x` and `y`: "kmer" for strings, "graph" for
+        graphs, a class of `twosample.domains` with options, or a function k(some, others, parameter) that returns a
+        matrix, which is divided by the roots of k(a, a) and k(b, b).
+    parameters
+        Of a kernel of objects, the parameters that are averaged over, each as likely beforehand.
     features
         "points" evaluates the kernel between rows and points; "rff" evaluates it by random Fourier features, with all
-        columns together. That is slower and no more powerful, and for comparison.
+        columns together, which is slower and no more powerful, and for comparison. Or a function from a list of n
+        objects to an array (n, p), to test whether the means of these features differ.
     m
         Number of random features, for "rff": cosines and sines, so that it is even.
     lengthscale
@@ -151,7 +158,8 @@ def test(
     Returns
     -------
     TwoSampleResult
-        Bayes factor, probabilities, verdict, posteriors of lengthscale and witness.
+        Bayes factor, probabilities, verdict, posteriors of lengthscale and witness; of objects an `ObjectsResult`,
+        which is one without columns.
 
     Examples
     --------
@@ -173,6 +181,38 @@ def test(
     >>> result.names, result.columns
     (('a', 'b'), ('dose',))
     """
+    if parameters is not None or callable(features) or not (isinstance(kernel, Kernel) or is_one_of(kernel, ("rbf",))):
+        from twosample.domains.answer import Question
+        from twosample.domains.objects import concerns, refuse, test_objects
+
+        if concerns(kernel, features):
+            _refuse_options_of_tables(
+                by=by,
+                groups=groups,
+                columns=columns,
+                drop=drop,
+                paired=paired,
+                lengthscale=lengthscale,
+                subsets=subsets,
+                scale=scale,
+                nan_policy=nan_policy,
+                tolerance=tolerance,
+                engine=engine,
+                precision=precision,
+                keep_rows=keep_rows,
+            )
+            question = Question.of(model, prior_odds, permutations, rope, rng)
+            return test_objects(
+                x,
+                y,
+                kernel=kernel,
+                features=features if callable(features) else None,
+                parameters=parameters,
+                points=points,
+                question=question,
+                progress=progress,
+            )
+        refuse(parameters)
     chosen, choice = models.resolve(model), Choice.of(by, groups, columns, drop)
     several = kernels.resolve_several(kernel)
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
@@ -568,6 +608,14 @@ def gibbs(
     return replace(result, diagnostics=replace(result.diagnostics, notes=notes))
 
 
+def _refuse_options_of_tables(**given: object) -> None:
+    """Refuse what is not for objects, unless it is left at its default."""
+    for name, value in given.items():
+        default = signature(test).parameters[name].default
+        if value is not default and not (isinstance(value, type(default)) and value == default):
+            raise InputError(f"{name}: is for rows of a table, not for objects", argument=name, remedy="leave it out")
+
+
 def _sequence(samples: Samples, *, batches: int, **options: Any) -> Monitor:
     """The samples in their order, in so many batches."""
     from twosample import monitor
@@ -579,7 +627,11 @@ def _sequence(samples: Samples, *, batches: int, **options: Any) -> Monitor:
 def _random_features(features: object, m: int, generator: np.random.Generator) -> tuple[int, int] | None:
     """How many random features, and their seed; None for features at points."""
     if not is_one_of(features, ("points", "rff")):
-        raise InputError(f"features: {features!r:.40} is unknown", argument="features", remedy="use 'points' or 'rff'")
+        raise InputError(
+            f"features: {features!r:.40} is unknown",
+            argument="features",
+            remedy="use 'points', 'rff', or a function of a list of objects",
+        )
     count = count_of(m, "m", 2)
     return None if features == "points" else (count, int(generator.integers(2**32)))
 
@@ -685,7 +737,7 @@ def _scale(scale: ArrayLike, model: Model) -> ArrayLike:
 def _plan(
     samples: Samples,
     model: Model,
-    kernel: str | Kernel,
+    kernel: Any,
     points: int | ArrayLike,
     lengthscale: float | str | None,
     nan_policy: Literal["raise", "omit"],

@@ -32,6 +32,7 @@ __all__ = [
     "Swaps",
     "as_extreme",
     "as_pvalue",
+    "labellings",
     "pairs_in_order",
     "pool_in_order",
     "rule",
@@ -77,6 +78,21 @@ class Relabelled(NamedTuple):
 
     pvalue: float
     evalue: float
+
+    @classmethod
+    def of(cls, log_bf10: Array) -> Relabelled:
+        """Of log BF10 for the labels as they are, and then for random ones.
+
+        Examples
+        --------
+        >>> found = Relabelled.of(np.log([8.0, 1.0, 2.0, 1.0]))
+        >>> found.pvalue, round(found.evalue, 3)
+        (0.25, 2.667)
+        """
+        return cls(
+            pvalue=as_pvalue(as_extreme(log_bf10[0], log_bf10[1:]), len(log_bf10) - 1),
+            evalue=len(log_bf10) * float(np.exp(-np.logaddexp.reduce(log_bf10 - log_bf10[0]))),
+        )
 
 
 def test(
@@ -142,17 +158,13 @@ def test(
     rules = [rule(plan) for plan in plans]
     mains = [relabelled(plan.features, rule[0], slice(None)) for plan, rule in zip(plans, rules, strict=True)]
     values = []
-    for flags in _blocks(observed, permutations, generator, mains[0]):
+    for flags in labellings(observed, permutations, generator, mains[0]):
         by_plan = [
             log_bf10(plan, main, log_weights, flags)
             for plan, main, (_, log_weights) in zip(plans, mains, rules, strict=True)
         ]
         values.append(np.logaddexp.reduce(by_plan, axis=0))
-    statistics = np.concatenate(values)
-    return Relabelled(
-        pvalue=as_pvalue(as_extreme(statistics[0], statistics[1:]), permutations),
-        evalue=len(statistics) * float(np.exp(-np.logaddexp.reduce(statistics - statistics[0]))),
-    )
+    return Relabelled.of(np.concatenate(values))
 
 
 def _tests(plan: Plan) -> list[tuple[int, int]]:
@@ -232,7 +244,7 @@ def pairs_in_order(x: Array, y: Array) -> tuple[Array, Array]:
     return x[order], y[order]
 
 
-def _blocks(
+def labellings(
     observed: Flags, permutations: int, generator: np.random.Generator, relabelled: Splits | Swaps
 ) -> Iterator[Flags]:
     """The observed flags and then random ones, (rows, relabellings), as many at a time as memory allows."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from twosample.posterior.grid import local_polynomials
 from twosample.posterior.lengthscale import H1, LengthscalePosterior
 from twosample.records import Comparable, restored, to_plain
 
-__all__ = ["Driver", "Witness", "WitnessPosterior", "locations"]
+__all__ = ["Driver", "Witness", "WitnessMixture", "WitnessPosterior", "locations"]
 
 
 # Kept are about so many lengthscales, with all but this share of the posterior to either side between them.
@@ -109,8 +109,8 @@ class Driver(Comparable):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WitnessPosterior(Comparable):
-    """A mixture of Gaussian processes, over the lengthscales that have posterior mass.
+class WitnessMixture(Comparable):
+    """A mixture of Gaussian processes, over the lengthscales that have posterior mass; it knows no coordinates.
 
     At each of them the amplitude is 1, whatever the evidence takes: R is about the covariance of the features of one
     row, so that the prior counts as much as two rows do and hardly shrinks. An amplitude learned from all directions
@@ -118,10 +118,6 @@ class WitnessPosterior(Comparable):
 
     Attributes
     ----------
-    kernel
-        The kernel.
-    points
-        Evaluation points (s, D), in standardised units.
     measure
         Of the prior covariance r.
     lengthscales
@@ -140,8 +136,6 @@ class WitnessPosterior(Comparable):
         lengthscales, (J,) and (J, J).
     """
 
-    kernel: Kernel
-    points: Array
     measure: Measure
     lengthscales: Array
     prior_variances: Array
@@ -152,19 +146,13 @@ class WitnessPosterior(Comparable):
     covariance: Array
 
     @classmethod
-    def of(
-        cls, evidence: Evidence, posterior: LengthscalePosterior, features: FeatureMap, model: Model
-    ) -> WitnessPosterior:
-        """The mixture at some of the lengthscales.
+    def mixed(
+        cls, kept: Evidence, weights: Array, covariance: Array, features: FeatureMap, model: Model, **where: Any
+    ) -> Self:
+        """The mixture at these lengthscales, with mean and covariance of their weights.
 
         Where V is estimated its ν/(ν - 2)-fold takes its place, the variance of Student's t.
         """
-        kept = evidence.select(_representatives(posterior, evidence.lengthscales))
-        mass = posterior.mass[:, H1]
-        nodes = np.log(kept.lengthscales)
-        interpolation = local_polynomials(nodes, np.clip(posterior.rule.grid, nodes[0], nodes[-1]), _DEGREE)
-        weights = mass @ interpolation
-        deviations = interpolation - weights
         log_amplitudes, _ = amplitudes(model)
         typical = np.exp(kept.log_mixture - kept.log_bf10[:, None]) @ log_amplitudes
         log_variance = np.minimum(model.log_prior_variance(features, kept.lengthscales), _LARGEST_LOG_VARIANCE)
@@ -173,10 +161,8 @@ class WitnessPosterior(Comparable):
         inverse = np.linalg.inv(np.linalg.cholesky(_noise_factor(kept.freedom) * kept.V))
         signal = scale * (inverse @ prior.witness_factors(model, features, kept.lengthscales))
         root = _inverse_root(signal) @ inverse
-        assert isinstance(features, PointFeatures)
         return cls(
-            kernel=features.kernel,
-            points=features.points,
+            **where,
             measure=model.measure,
             lengthscales=kept.lengthscales,
             prior_variances=np.exp(log_variance),
@@ -184,8 +170,64 @@ class WitnessPosterior(Comparable):
             coefficients=(np.swapaxes(scale * root, -1, -2) @ (scale * root @ kept.delta[..., None]))[..., 0],
             factors=np.ascontiguousarray(np.swapaxes(scale**2 * root, -1, -2)),  # as it is read back
             weights=weights,
-            covariance=(mass[:, None] * deviations).T @ deviations,
+            covariance=covariance,
         )
+
+    @classmethod
+    def of_each(cls, evidence: Evidence, mass: Array, features: FeatureMap, model: Model) -> Self:
+        """The mixture where the lengthscales of the evidence are all there are, with these probabilities, (m,)."""
+        kept = np.flatnonzero(mass > _NEGLIGIBLE_TAIL * mass.max())
+        weights = mass[kept] / mass[kept].sum()
+        return cls.mixed(evidence.select(kept), weights, np.diag(weights) - np.outer(weights, weights), features, model)
+
+    def through(self, features: FeatureMap, rows: Array) -> tuple[Array, Array]:
+        """Mean and standard deviation at rows of which the features are known.
+
+        At one lengthscale the mean is b r(w,Z)(bR+V)⁻¹Δ and the variance b r(w,w) - b² r(w,Z)(bR+V)⁻¹r(Z,w), to which
+        that of the residual is added.
+        """
+        means, variances = np.empty((2, len(self.lengthscales), len(rows)))
+        for j, lengthscale in enumerate(self.lengthscales.tolist()):
+            cross, prior_variance, residual = prior.at_locations(self.measure, features, rows, lengthscale)
+            means[j] = cross @ self.coefficients[j]
+            known = np.square(cross @ self.factors[j]).sum(axis=1)
+            variances[j] = np.maximum(self.prior_variances[j] * prior_variance - known, 0.0)
+            variances[j] += self.residual_variances[j] * residual**2
+        within = np.maximum(self.weights @ variances, 0.0)
+        between = np.einsum("jw,jk,kw->w", means, self.covariance, means)
+        return self.weights @ means, np.sqrt(within + np.maximum(between, 0.0))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WitnessPosterior(WitnessMixture):
+    """The mixture of rows of a table.
+
+    Attributes
+    ----------
+    kernel
+        The kernel.
+    points
+        Evaluation points (s, D), in standardised units.
+    """
+
+    kernel: Kernel
+    points: Array
+
+    @classmethod
+    def of(
+        cls, evidence: Evidence, posterior: LengthscalePosterior, features: FeatureMap, model: Model
+    ) -> WitnessPosterior:
+        """The mixture at some of the lengthscales, interpolated between them."""
+        assert isinstance(features, PointFeatures)
+        kept = evidence.select(_representatives(posterior, evidence.lengthscales))
+        mass = posterior.mass[:, H1]
+        nodes = np.log(kept.lengthscales)
+        interpolation = local_polynomials(nodes, np.clip(posterior.rule.grid, nodes[0], nodes[-1]), _DEGREE)
+        weights = mass @ interpolation
+        deviations = interpolation - weights
+        covariance = (mass[:, None] * deviations).T @ deviations
+        where = {"kernel": features.kernel, "points": features.points}
+        return cls.mixed(kept, weights, covariance, features, model, **where)
 
     def to_plain(self) -> dict[str, Any]:
         """For JSON: of upper triangular factors their rows from the diagonal on, one after the other."""
@@ -206,22 +248,9 @@ class WitnessPosterior(Comparable):
         return cls(**arguments)
 
     def at(self, locations: Array) -> tuple[Array, Array]:
-        """Mean and standard deviation at locations (m, D) in standardised units.
-
-        At one lengthscale the mean is b r(w,Z)(bR+V)⁻¹Δ and the variance b r(w,w) - b² r(w,Z)(bR+V)⁻¹r(Z,w), to which
-        that of the residual is added.
-        """
+        """Mean and standard deviation at locations (m, D) in standardised units."""
         features = PointFeatures(self.kernel, View.none(self.points.shape[1]), self.points, typical=1.0)
-        means, variances = np.empty((2, len(self.lengthscales), len(locations)))
-        for j, lengthscale in enumerate(self.lengthscales.tolist()):
-            cross, prior_variance, residual = prior.at_locations(self.measure, features, locations, lengthscale)
-            means[j] = cross @ self.coefficients[j]
-            known = np.square(cross @ self.factors[j]).sum(axis=1)
-            variances[j] = np.maximum(self.prior_variances[j] * prior_variance - known, 0.0)
-            variances[j] += self.residual_variances[j] * residual**2
-        within = np.maximum(self.weights @ variances, 0.0)
-        between = np.einsum("jw,jk,kw->w", means, self.covariance, means)
-        return self.weights @ means, np.sqrt(within + np.maximum(between, 0.0))
+        return self.through(features, locations)
 
 
 def locations(grid: Array) -> Array:

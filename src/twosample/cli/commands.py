@@ -20,7 +20,7 @@ from twosample.cli.options import (
     count_option,
     json_option,
     keep_rows_option,
-    kernel_option,
+    kernel_options,
     lengthscale_option,
     model_option,
     nan_policy_option,
@@ -195,6 +195,7 @@ Examples:
   twosample test a.csv b.csv --plot answer.pdf --json answer.json
   twosample test a.csv b.csv --report answer.html    a page to send round
   twosample test big_a.parquet big_b.parquet         larger than memory, read block by block
+  twosample test a.txt b.txt --kernel kmer           strings, one a line, or a record of .fasta files
 """
 
 
@@ -202,7 +203,7 @@ Examples:
 @sample_options
 @reference_option
 @model_option("adaptive")
-@kernel_option
+@kernel_options
 @lengthscale_option
 @points_option
 @subsets_option
@@ -236,6 +237,18 @@ def test(
     check_outputs(source.files, json_path, {"--plot": plot_path}, report=report_path)
     if reference is not None and (source.by is None or source.groups is not None):
         raise InputError("--reference: needs --by COLUMN, one of whose values it is, and no --groups")
+    parameters = options.pop("parameters")
+    if options["kernel"] == "kmer":
+        if reference is not None or stream:
+            raise InputError("--kernel: strings are read whole, as two samples; leave --reference and --stream out")
+        with notes():
+            strings = source.read_strings()
+        with refusals(strings.names):
+            result = _test(strings.x, strings.y, parameters=parameters, rng=seed, **options)
+        _write(result.of_files(strings.names, ()), json_path, plot_path, report_path, quiet)
+        return
+    if parameters is not None:
+        raise InputError("--parameters: is for --kernel kmer")
     if stream is None and (reference is not None or options["permutations"] or options["model"] != "adaptive"):
         stream = False  # these need all rows in memory
     if stream and reference is not None:
@@ -248,8 +261,14 @@ def test(
         return
     with refusals(given.names):
         result = _test(given.x, given.y, rng=seed, **given.choice, **options)
-    result = result.of_files(given.names, given.notes)
-    show(result, given.names, json_path, quiet=quiet)
+    _write(result.of_files(given.names, given.notes), json_path, plot_path, report_path, quiet)
+
+
+def _write(
+    result: TwoSampleResult, json_path: Path | None, plot_path: Path | None, report_path: Path | None, quiet: bool
+) -> None:
+    """Print the answer, and write what is asked for."""
+    show(result, result.names, json_path, quiet=quiet)
     if plot_path is not None:
         save_plot(plot_path, result.plot)
     if report_path is not None:

@@ -25,7 +25,8 @@ _OPTIONS = {
     **{
         name: f"--{name.replace('_', '-')}"
         for name in (
-            "model paired kernel lengthscale points subsets prior_odds scale nan_policy permutations rope tolerance "
+            "model paired kernel parameters lengthscale points subsets prior_odds scale nan_policy permutations rope "
+            "tolerance "
             "steps burn_in thinning hmc_steps adapt_steps chains evidence early_stop fdr "
             "by groups columns drop reference keep_rows alpha window forget "
             "missing decimal thousands encoding comment header delimiter port"

@@ -19,7 +19,7 @@ __all__ = [
     "count_option",
     "json_option",
     "keep_rows_option",
-    "kernel_option",
+    "kernel_options",
     "lengthscale_option",
     "model_option",
     "nan_policy_option",
@@ -69,6 +69,16 @@ def _tokens(context: click.Context, parameter: click.Parameter, values: tuple[st
     return tuple(token for value in values for token in next(csv.reader([value], skipinitialspace=True), ()))
 
 
+def _parameters(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+    """Whole numbers between commas."""
+    if value is None:
+        return None
+    try:
+        return tuple(int(one) for one in value.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not a list of whole numbers separated by commas.") from None
+
+
 def _together(*options: Decorator) -> Decorator:
     """Several options as one decorator, in the order of the help text."""
     return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
@@ -93,17 +103,6 @@ def model_option(default: str) -> Decorator:
 def _kernels(context: click.Context, parameter: click.Parameter, value: str) -> str | list[str]:
     names = [name.strip() for name in value.split(",")]
     return names[0] if len(names) == 1 else names
-
-
-kernel_option = click.option(
-    "--kernel",
-    metavar="NAMES",
-    default="rbf",
-    show_default=True,
-    callback=_kernels,
-    help="rbf, laplace, matern12, matern32, matern52 or rational_quadratic, or sums and products such as "
-    "'rbf + laplace'; of several, with commas, the Bayes factors are averaged.",
-)
 
 
 def seed_option(help: str) -> Decorator:
@@ -193,6 +192,24 @@ rope_option = click.option(
     type=float,
     metavar="AUC",
     help="Also print P(AUC > this), that there is a difference that matters; between 0.5 and 1, such as 0.55.",
+)
+kernel_options = _together(
+    click.option(
+        "--kernel",
+        metavar="NAMES",
+        default="rbf",
+        show_default=True,
+        callback=_kernels,
+        help="rbf, laplace, matern12, matern32, matern52 or rational_quadratic, or sums and products such as "
+        "'rbf + laplace'; of several, with commas, the Bayes factors are averaged. Or kmer for strings, one a line of "
+        "A and B, or one a record of .fasta or .fa files.",
+    ),
+    click.option(
+        "--parameters",
+        metavar="K,K",
+        callback=_parameters,
+        help="With --kernel kmer: lengths of the runs of letters, which are averaged over [1,2,3,4].",
+    ),
 )
 points_option = count_option("--points", 40, "Number of evaluation points.")
 json_option = path_option("--json", "json_path", help="Write the whole result to this file; - prints it instead.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from twosample.cli.messages import refusals
 from twosample.data import Blocks, Choice
@@ -19,10 +19,18 @@ if TYPE_CHECKING:
 
     from twosample.files.streams import Parquet
 
-__all__ = ["Source", "two_tables"]
+__all__ = ["Source", "Strings", "two_tables"]
 
 # Parquet files with more values are read in blocks.
 _MANY_VALUES = 1 << 22
+
+
+class Strings(NamedTuple):
+    """Two files of strings, and their names."""
+
+    x: list[str]
+    y: list[str]
+    names: tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,19 @@ class Source:
         x_table, y_table = (read_table(path, self.reading) for path in self.files)
         with refusals((first, second)):
             return two_files(x_table, y_table, (first, second), **said)
+
+    def read_strings(self) -> Strings:
+        """Read strings, one a line or a record."""
+        from twosample.files.strings import read_strings
+
+        for option in ("by", "groups", "columns", "drop"):
+            if getattr(self, option) is not None:
+                raise InputError(f"--{option}: is for tables, not for strings; leave it out")
+        _check_two(self.files, self.groups)
+        same = self.files[0].name == self.files[1].name
+        first, second = (str(path) if same else path.name for path in self.files)
+        x, y = (read_strings(path, self.reading) for path in self.files)
+        return Strings(x, y, (first, second))
 
     def _chosen(self) -> dict[str, Any]:
         given = {"by": self.by, "columns": self.columns, "drop": self.drop}

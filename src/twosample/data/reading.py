@@ -13,13 +13,17 @@ from twosample.data.blocks import Blocks, is_dask
 from twosample.data.cells import COMPLEX, MIXED, OTHER, TEXT, TIMES, Cells, from_objects, from_times
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut
 from twosample.data.frame_columns import cells_of_series, together
-from twosample.errors import InputError, InputTypeError, Remedy
+from twosample.errors import InputError, InputTypeError, Remedy, Setting
 
 __all__ = ["Table", "as_rows", "check_finite", "column_labels", "finite_rows", "from_numpy", "label_list", "read"]
 
-_REMEDIES = {
+_REMEDIES: dict[str, Remedy] = {
     COMPLEX: "pass the real and imaginary parts as two columns",
-    TEXT: "encode them as numbers, such as one 0/1 column per category, or leave the column out",
+    TEXT: (
+        "encode them as numbers, such as one 0/1 column per category, or leave the column out; strings as such are "
+        "compared by test with ",
+        Setting("kernel", "kmer"),
+    ),
     TIMES: "convert them to numbers, such as days since a start, or leave the column out",
     MIXED: "give the column values of one kind, or leave it out",
     OTHER: "convert them to floats, float('nan') where missing, or leave the column out",

@@ -23,7 +23,7 @@ from twosample.files.header import kind_of_first_line
 from twosample.files.reading import Reading, quoted
 from twosample.files.text import named, read_text
 
-__all__ = ["check_schema", "damage", "parquet_parts", "read_grid"]
+__all__ = ["check_schema", "damage", "parquet_parts", "read_grid", "unpacked"]
 
 _PARQUET, _ARROW, _ARROW_STREAM, _FEATHER_1 = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"
 _ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
@@ -110,7 +110,7 @@ def _from_bytes(content: bytes, name: str, how: Reading, depth: int = 0) -> Grid
         )
     if content.startswith(_OLE) or (content.startswith(_ZIP) and _is_workbook(content)):
         return _workbook(content, name, how)
-    inner, unpacked = _unpacked(content, name)
+    inner, unpacked = _unpacked_once(content, name)
     if unpacked is not None:
         if depth == _DEEPEST:
             raise InputError(f"{quoted(name)} is compressed more than {_DEEPEST} times")
@@ -229,7 +229,17 @@ def _workbook(content: bytes, name: str, how: Reading) -> Grid:
     )
 
 
-def _unpacked(content: bytes, name: str) -> tuple[str, bytes | None]:
+def unpacked(content: bytes, name: str) -> tuple[str, bytes]:
+    """The content of a file, with its name, out of all that it is packed in."""
+    for _ in range(_DEEPEST):
+        inner, found = _unpacked_once(content, name)
+        if found is None:
+            break
+        name, content = inner, found
+    return name, content
+
+
+def _unpacked_once(content: bytes, name: str) -> tuple[str, bytes | None]:
     """What a compressed file holds, with its name; None if it is not compressed."""
     inner = (
         name[: -len(suffix)] if (suffix := PurePath(name).suffix.lower()) in (".gz", ".zst", ".bz2", ".xz") else name

@@ -45,6 +45,7 @@ def resolve(kernel: str | Kernel) -> Kernel:
         if isinstance(error, InputError):
             raise
         several = "; gibbs has 'ard'" if kernel == "ard" else ""
+        several += "; of objects it is for test" if kernel in ("kmer", "graph") else ""
         raise InputError(
             f"kernel: {kernel!r:.60} is unknown",
             argument="kernel",
@@ -65,7 +66,7 @@ def _of_expression(node: ast.expr) -> Kernel:
     raise ValueError("no kernel")
 
 
-def resolve_several(kernel: str | Kernel | Sequence[str | Kernel]) -> tuple[Kernel, ...]:
+def resolve_several(kernel: object) -> tuple[Kernel, ...]:
     """The kernel, or all of several that are averaged over.
 
     Examples

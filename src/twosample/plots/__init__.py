@@ -1,8 +1,8 @@
 """Pictures of results: the samples, where they differ, at what scale; and chains. They read a result, infer nothing.
 
-`plot_result`, `plot_each`, `plot_robustness`, `plot_lengthscales`, `plot_trace`, `plot_tree`, `plot_monitor` and
-`plot_mixing` draw whole figures. `samples`, `witness`, `lengthscale` and `columns` draw the panels of `plot_result`,
-each on axes of one's own (`ax`) or in a figure of its own, and return the axes.
+`plot_result`, `plot_each`, `plot_objects`, `plot_robustness`, `plot_lengthscales`, `plot_trace`, `plot_tree`,
+`plot_monitor` and `plot_mixing` draw whole figures. `samples`, `witness`, `lengthscale` and `columns` draw the panels
+of `plot_result`, each on axes of one's own (`ax`) or in a figure of its own, and return the axes.
 
 >>> import twosample as ts
 >>> result = ts.test([4.1, 5.2, 4.7, 5.9, 5.0, 4.4], [6.3, 7.1, 6.9, 7.8, 6.6, 7.3])
@@ -15,6 +15,7 @@ from twosample.plots.each import plot_each
 from twosample.plots.lengthscales import plot_lengthscales
 from twosample.plots.mixing import plot_mixing
 from twosample.plots.monitor import plot_monitor
+from twosample.plots.objects import plot_objects
 from twosample.plots.panels import columns, lengthscale, samples, witness
 from twosample.plots.robustness import plot_robustness
 from twosample.plots.trace import plot_trace
@@ -28,6 +29,7 @@ __all__ = [
     "plot_lengthscales",
     "plot_mixing",
     "plot_monitor",
+    "plot_objects",
     "plot_result",
     "plot_robustness",
     "plot_trace",

@@ -12,7 +12,7 @@ import numpy as np
 
 from twosample.errors import InputError, InputTypeError, MissingExtraError
 from twosample.records import write_whole
-from twosample.report import many_columns, streams, two_samples
+from twosample.report import many_columns, objects, streams, two_samples
 from twosample.report.text import CITATION, version
 
 if TYPE_CHECKING:
@@ -41,7 +41,9 @@ def render(result: Any, robustness: Any = None) -> str:
         If Jinja2 is not installed.
     """
     environment = _environment("report")
-    if hasattr(result, "by_subset"):
+    if hasattr(result, "by_parameter"):
+        name, content = "objects", objects.page(result)
+    elif hasattr(result, "by_subset"):
         name, content = "two_samples", two_samples.page(result, robustness)
     elif hasattr(result, "discoveries"):
         name, content = "many_columns", many_columns.page(result)
@@ -83,7 +85,9 @@ def head(result: Any) -> str:
         environment = _environment("_repr_html_")
     except MissingExtraError:
         return f"<pre>{html.escape(result.summary())}</pre>"
-    if hasattr(result, "by_subset"):
+    if hasattr(result, "by_parameter"):
+        content = objects.head(result)
+    elif hasattr(result, "by_subset"):
         content = two_samples.head(result)
     elif hasattr(result, "discoveries"):
         content = many_columns.head(result)

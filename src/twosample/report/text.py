@@ -17,6 +17,7 @@ from twosample.words import (
 if TYPE_CHECKING:
     from twosample.each_result import EachResult
     from twosample.models import Model
+    from twosample.objects_result import ObjectsResult
     from twosample.result import TwoSampleResult
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "each_paragraph",
     "is_or_sign",
     "model_in_words",
+    "objects_paragraph",
     "odds_in_words",
     "paragraph",
     "version",
@@ -125,6 +127,37 @@ def paragraph(result: TwoSampleResult) -> str:
         f"difference of the two distributions (H1) against none (H0).",
         f"The model was {result.model.name}, with {_kernels(result)} "
         f"and {result.diagnostics.points or 'given'} evaluation points: {_model_clauses(result)}.",
+        *_answered(result),
+        *_columns_that_differ(result),
+        *_relabelled(result),
+    ]
+    if result.left_out:
+        named = ", ".join(f"{printable(one.column)} ({one.reason})" for one in result.left_out[:_SHOWN_COLUMNS])
+        rest = len(result.left_out) - _SHOWN_COLUMNS
+        said.append(f"Left out: {named}{f' and {rest} more' if rest > 0 else ''}.")
+    return " ".join([*said, _software()])
+
+
+def objects_paragraph(result: ObjectsResult) -> str:
+    """The answer of a test of objects as a paragraph."""
+    first, second = map(printable, result.names)
+    values = ", ".join(map(printable, result.parameters))
+    averaged = f", averaged over its parameters {values}" if len(result.parameters) > 1 else ""
+    said = [
+        f"We compared {first} with {second} (n = {result.n_x} and {result.n_y} objects) by a Bayesian kernel "
+        "two-sample test (Zhang et al., 2022), which weighs a difference of the two distributions (H1) against none "
+        "(H0).",
+        f"The model was {result.model.name}, with {_kernel(result.kernel)}{averaged}, at {result.diagnostics.points} "
+        "points among the objects.",
+        *_answered(result),
+        *_relabelled(result),
+    ]
+    return " ".join([*said, _software()])
+
+
+def _answered(result: TwoSampleResult) -> list[str]:
+    """Verdict and numbers, and the size of the difference."""
+    said = [
         f"There was {result.verdict} (log BF10 = {log_bf10_text(result.log_bf10)}; P(H1 | data) "
         f"{is_or_sign(probability_in_words(result.prob_h1))} with prior odds of {odds_in_words(result.prior_odds)}).",
     ]
@@ -137,7 +170,12 @@ def paragraph(result: TwoSampleResult) -> str:
     if result.prob_beyond_rope is not None:
         beyond = is_or_sign(probability_in_words(result.prob_beyond_rope))
         said.append(f"The probability of a difference that matters was P(AUC > {result.rope:g}) {beyond}.")
-    said += _columns_that_differ(result)
+    return said
+
+
+def _relabelled(result: TwoSampleResult) -> list[str]:
+    """What permutations say."""
+    said = []
     if result.pvalue is not None:
         evalue = "" if result.evalue is None else f", e-value {result.evalue:.3g}"
         how = "random swaps" if result.paired else "permutations"
@@ -147,11 +185,7 @@ def paragraph(result: TwoSampleResult) -> str:
         )
     if result.disagreement:
         said.append(result.disagreement)
-    if result.left_out:
-        named = ", ".join(f"{printable(one.column)} ({one.reason})" for one in result.left_out[:_SHOWN_COLUMNS])
-        rest = len(result.left_out) - _SHOWN_COLUMNS
-        said.append(f"Left out: {named}{f' and {rest} more' if rest > 0 else ''}.")
-    return " ".join([*said, _software()])
+    return said
 
 
 def each_paragraph(result: EachResult) -> str:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from twosample.gibbs_result import GibbsResult
     from twosample.result import TwoSampleResult
 
-__all__ = ["head", "page", "sampled_head"]
+__all__ = ["head", "page", "sampled_head", "size", "slider"]
 
 # A kernel by random features, as results call it.
 _RANDOM = re.compile(r"rff\((.*), m=(\d+)\)")
@@ -59,7 +59,7 @@ def page(result: TwoSampleResult, robustness: Any) -> dict[str, Any]:
     return {
         **head(result),
         "names": names,
-        "slider": _slider(result),
+        "slider": slider(result),
         "columns": columns,
         "pictured": any(row["picture"] for row in columns),
         "columns_count": len(result.columns),
@@ -105,7 +105,7 @@ def head(result: TwoSampleResult) -> dict[str, Any]:
         f"{_of_probability(result.prob_h1)}, with prior odds of {odds_in_words(result.prior_odds)}.",
         "warnings": [words for words in (result.disagreement, caution) if words],
         "facts": facts,
-        "size": _size(result, names),
+        "size": size(result, names),
         "data": data_in_words(result.n_x, result.n_y, len(result.columns), result.paired),
         "model_name": result.model.name,
         "prob": result.prob_h1,
@@ -159,23 +159,22 @@ def _of_probability(value: float) -> str:
     return {"<": "less than ", ">": "more than "}.get(words[0], "") + words.lstrip("<> ")
 
 
-def _size(result: TwoSampleResult, names: tuple[str, str]) -> str:
+def size(result: TwoSampleResult, names: tuple[str, str], unit: str = "row") -> str:
     """How large the difference is, in words."""
     if result.effect is None:
         return f"Model {result.model.name} does not say how large the difference is."
     auc = result.effect.auc
     low, high = auc.interval(0.9)
     number = (
-        f"the witness tells a random row of {names[0]} from one of {names[1]} with probability {auc.mean:.2f} "
+        f"the witness tells a random {unit} of {names[0]} from one of {names[1]} with probability {auc.mean:.2f} "
         f"(AUC; 90 % between {low:.2f} and {high:.2f}), where 0.5 is no difference and 1 complete separation"
     )
     if result.log_bf10 > 0.0:
-        size = size_in_words(auc.given_different(0.5))
-        return f"If they differ, the difference is {size}: {number}."
+        return f"If they differ, the difference is {size_in_words(auc.given_different(0.5))}: {number}."
     return f"A difference, if there is one, is no larger than AUC {auc.given_different(0.95):.2f} (95 %): {number}."
 
 
-def _slider(result: TwoSampleResult) -> dict[str, Any]:
+def slider(result: TwoSampleResult) -> dict[str, Any]:
     """The range of the slider, in powers of ten, and P(H1) at some odds."""
     start = math.log10(result.prior_odds)
     reach = max(3.0, math.ceil(abs(start)))
