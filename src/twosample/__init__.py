@@ -23,6 +23,7 @@ from twosample.statistics import FeatureStatistics
 
 if _TYPE_CHECKING:
     from twosample import baselines, checks, chemistry, datasets, plots, simulate
+    from twosample.dependence import IndependenceResult, independence
     from twosample.each_result import EachResult
     from twosample.gibbs_result import GibbsResult
     from twosample.groups import test_groups
@@ -37,6 +38,7 @@ __all__ = [
     "FeatureStatistics",
     "GibbsResult",
     "GroupsResult",
+    "IndependenceResult",
     "Model",
     "Monitor",
     "Plan",
@@ -50,6 +52,7 @@ __all__ = [
     "datasets",
     "errors",
     "gibbs",
+    "independence",
     "log_bf10",
     "plan",
     "plots",
@@ -65,7 +68,9 @@ _LATER = {
     "EachResult": "each_result",
     "GibbsResult": "gibbs_result",
     "GroupsResult": "groups_result",
+    "IndependenceResult": "dependence",
     "Monitor": "monitor",
+    "independence": "dependence",
     "sequential": "monitor",
     "Reference": "reference",
     "test_groups": "groups",

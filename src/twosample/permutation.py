@@ -78,6 +78,20 @@ class Relabelled(NamedTuple):
     pvalue: float
     evalue: float
 
+    @classmethod
+    def of(cls, log_bf10: Array) -> Relabelled:
+        """From log BF10 of all labellings, that of the labels as they are first.
+
+        Examples
+        --------
+        >>> Relabelled.of(np.log([6.0, 1.0, 1.0]))
+        Relabelled(pvalue=0.3333333333333333, evalue=2.25)
+        """
+        return cls(
+            pvalue=as_pvalue(as_extreme(log_bf10[0], log_bf10[1:]), len(log_bf10) - 1),
+            evalue=len(log_bf10) * float(np.exp(-np.logaddexp.reduce(log_bf10 - log_bf10[0]))),
+        )
+
 
 def test(
     plan: Plan,
@@ -137,11 +151,7 @@ def test(
         for of_labels in in_order(of_test, _tests(plan)) if plan.parts else ():
             total = np.logaddexp(total, of_labels)
         values.append(total)
-    statistics = np.concatenate(values)
-    return Relabelled(
-        pvalue=as_pvalue(as_extreme(statistics[0], statistics[1:]), permutations),
-        evalue=len(statistics) * float(np.exp(-np.logaddexp.reduce(statistics - statistics[0]))),
-    )
+    return Relabelled.of(np.concatenate(values))
 
 
 def _tests(plan: Plan) -> list[tuple[int, int]]:
