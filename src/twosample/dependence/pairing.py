@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twosample.arrays import Array
+from twosample.arrays import Array, Indices
 from twosample.dependence.sides import Side, blocks_of
 
-__all__ = ["AMPLITUDE", "EXPECTED", "Coefficients", "Pairing", "products"]
+__all__ = ["AMPLITUDE", "EXPECTED", "Coefficients", "Pairing", "log_mean", "permuted", "products"]
 
 # Scale of the half-Cauchy prior of a, and the values of log a that stand for it.
 AMPLITUDE = 0.4
@@ -75,8 +75,8 @@ class Pairing:
         for amplitude, log_weight in self._amplitudes():
             gains = self._gains(squares, amplitude)
             for number in range(len(EXPECTED)):
-                given = self._given(gains, number) + (log_weight - math.log(len(EXPECTED)))
-                np.logaddexp(found, given, out=found)
+                given, _ = self._given(gains, number)
+                np.logaddexp(found, given + (log_weight - math.log(len(EXPECTED))), out=found)
         return found
 
     def coefficients(self, scores: Array) -> Coefficients:
@@ -90,13 +90,11 @@ class Pairing:
             size = share * scores / math.sqrt(self.count - 1.0)
             spread = share * self._variance / (self.count - 1.0)
             for number in range(len(EXPECTED)):
-                # P(one is not zero and the data) over P(the data), given that not all are zero.
-                given = self._given(gains, number)[..., None, None]
+                given, not_empty = (values[..., None, None] for values in self._given(gains, number))
+                weight = np.exp(given + log_weight - math.log(len(EXPECTED)) - log_bf10)
                 with np.errstate(divide="ignore"):
                     log_active = np.log(self._active[number]) + gains - self._log_terms(gains, number)
-                left_out = np.log(-np.expm1(self._log_empty[number] - self._log_total(gains, number)))
-                weight = np.exp(given + log_weight - math.log(len(EXPECTED)) - log_bf10)
-                active = weight * np.minimum(np.exp(log_active - left_out[..., None, None]), 1.0)
+                active = weight * np.minimum(np.exp(log_active - not_empty), 1.0)
                 mean += active * size
                 square += active * (size**2 + spread)
         return Coefficients(mean, np.maximum(square - mean**2, 0.0))
@@ -138,16 +136,11 @@ class Pairing:
         bounded = np.minimum(gains, _LARGEST_LOG)
         return np.asarray(np.log1p(self._active[number] * np.expm1(bounded)) + (gains - bounded))
 
-    def _log_total(self, gains: Array, number: int) -> Array:
-        total = self._log_terms(gains, number).sum(axis=(-2, -1))
-        # Never quite as small as if nothing spoke for any of them.
-        return np.maximum(total, self._log_empty[number] + np.finfo(np.float64).tiny)
-
-    def _given(self, gains: Array, number: int) -> Array:
-        """Log BF10 given amplitude and expected number, and that not all are zero."""
-        total, empty = self._log_total(gains, number), self._log_empty[number]
-        gap = np.minimum(empty - total, -np.finfo(np.float64).tiny)
-        return np.asarray(total + np.log(-np.expm1(gap)) - np.log(-np.expm1(empty)))
+    def _given(self, gains: Array, number: int) -> tuple[Array, Array]:
+        """Log BF10 given amplitude and expected number, and that not all are zero; and log P(that | data) without."""
+        total, empty = self._log_terms(gains, number).sum(axis=(-2, -1)), self._log_empty[number]
+        not_empty = np.log(-np.expm1(np.minimum(empty - total, -np.finfo(np.float64).tiny)))
+        return np.asarray(total + not_empty - np.log(-np.expm1(empty))), np.asarray(not_empty)
 
 
 def products(x: Side, y: Side, rows_x: Array, rows_y: Array) -> Array:
@@ -164,7 +157,7 @@ def log_mean(log_bf10: Array) -> Array:
     return np.asarray(np.logaddexp.reduce(log_bf10.reshape(*log_bf10.shape[:-2], count), axis=-1) - math.log(count))
 
 
-def permuted(functions_x: Array, functions_y: Array, orders: Sequence[Array]) -> Array:
+def permuted(functions_x: Array, functions_y: Array, orders: Sequence[Indices]) -> Array:
     """Σ f_i g_j with the rows of y in other orders, (B, m_x, k_x, m_y, k_y); functions are (n, m, k)."""
     n, m_x, k_x = functions_x.shape
     _, m_y, k_y = functions_y.shape

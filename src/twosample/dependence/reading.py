@@ -155,9 +155,7 @@ def _columns(values: Any, side: str, names: tuple[str, ...] | None = None) -> li
         try:
             found = nw.from_native(values, pass_through=True, allow_series=True)
         except nw.exceptions.DuplicateError:
-            raise InputError(
-                f"{side} has two columns of the same name", argument=side, remedy="rename one"
-            ) from None
+            raise InputError(f"{side} has two columns of the same name", argument=side, remedy="rename one") from None
     if isinstance(found, nw.LazyFrame):
         found = found.collect()
     if isinstance(found, nw.Series):
@@ -224,7 +222,7 @@ def _of_array(values: Any, side: str, names: tuple[str, ...] | None) -> list[Col
 
 
 def _labels(count: int, side: str, names: tuple[str, ...] | None) -> tuple[str, ...]:
-    """What columns without names are called: x, or x0, x1, …"""
+    """What columns without names are called: x, or x0 and x1."""
     if names is not None:
         return names
     return (side,) if count == 1 else tuple(f"{side}{place}" for place in range(count))
@@ -276,4 +274,6 @@ def _is_serial(columns: Iterable[Column]) -> bool:
         return False
     rows: Array = np.stack([column.values for column in numbers], axis=1)
     none, one = np.zeros(len(rows), dtype=bool), np.zeros(1, dtype=bool)
-    return bool(serial_dependence(rows, rows[:1], tuple(column.name for column in numbers), Copies(none, one, none, one)))
+    return bool(
+        serial_dependence(rows, rows[:1], tuple(column.name for column in numbers), Copies(none, one, none, one))
+    )

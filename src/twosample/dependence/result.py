@@ -158,7 +158,9 @@ class IndependenceResult(BayesFactor):
     @property
     def labels(self) -> tuple[str, str]:
         """What to call the sides: by the name of a single column, else x and y."""
-        one, other = (printable(names[0]) if len(names) == 1 else side for names, side in ((self.x, "x"), (self.y, "y")))
+        one, other = (
+            printable(names[0]) if len(names) == 1 else side for names, side in ((self.x, "x"), (self.y, "y"))
+        )
         return one, other
 
     @cached_property
@@ -184,9 +186,7 @@ class IndependenceResult(BayesFactor):
             i, j = divmod(place, len(self.y))
             correlation = self.correlations[i][j]
             words = _way(correlation, self.n)
-            rows.append(
-                PairEvidence(self.x[i], self.y[j], float(prob[place]), float(logs[place]), correlation, words)
-            )
+            rows.append(PairEvidence(self.x[i], self.y[j], float(prob[place]), float(logs[place]), correlation, words))
         return Table(rows, PairEvidence._fields)
 
     def witness(self, x: object, y: object) -> Witness:

@@ -175,8 +175,8 @@ class _Tests:
             first_x, first_y = (int(len(columns) > 1) for columns in (sides.x, sides.y))
             single += [(i + first_x, j + first_y) for i in range(len(sides.x)) for j in range(len(sides.y))]
         keys = np.stack([sum(map(_key, columns)) for columns in (sides.x, sides.y)])
-        functions = ([Side.of(one, points) for one in some] for some in rows)
-        return cls(rows[0], rows[1], *functions, which=np.array(single), keys=keys)
+        sides_x, sides_y = ([Side.of(one, points) for one in some] for some in rows)
+        return cls(rows[0], rows[1], sides_x, sides_y, np.array(single), keys)
 
     @property
     def log_weights(self) -> Array:
@@ -188,7 +188,7 @@ class _Tests:
     @property
     def work(self) -> int:
         """What the tests cost, once."""
-        return len(self.which) * (_ROWS_PER_TEST + self.keys.shape[1])
+        return len(self.which) * (_ROWS_PER_TEST + int(self.keys.shape[1]))
 
     @property
     def pairings(self) -> list[Pairing]:
@@ -216,8 +216,11 @@ class _Tests:
         order = np.lexsort((np.abs(key_x - key_y), key_x + key_y))
         swapped = bool(np.sum(key_x * key_y * (key_x - key_y)) < 0.0)
         functions = [
-            [np.ascontiguousarray(np.swapaxes(side.functions(one[order]), 0, 1)) for one, side in zip(*both, strict=True)]
-            for both in ((self.rows_x, self.sides_x), (self.rows_y, self.sides_y))
+            [np.ascontiguousarray(np.swapaxes(side.functions(one[order]), 0, 1)) for one, side in both]
+            for both in (
+                zip(self.rows_x, self.sides_x, strict=True),
+                zip(self.rows_y, self.sides_y, strict=True),
+            )
         ]
         n, pairings, log_weights = len(order), self.pairings, self.log_weights
         each = 8 * len(MULTIPLES) ** 2 * math.prod(functions[side][0].shape[2] for side in (0, 1))

@@ -8,7 +8,7 @@ counts: the choices here are blind to which row of x goes with which row of y.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,15 +169,15 @@ class Side(Comparable):
         (True, 1.0)
         """
         points = _points(rows, count)
-        lengthscales = float(typical_of_points(points[np.newaxis])[0]) * MULTIPLES
+        lengthscales = np.asarray(float(typical_of_points(points[np.newaxis])[0]) * MULTIPLES, dtype=np.float64)
         roots = np.stack([_root(points, lengthscale) for lengthscale in lengthscales.tolist()])
-        raw = cls(points, lengthscales, np.zeros(roots.shape[:2]), roots, np.empty((0, 0)), np.empty((0, 0)))
-        means = sum(raw.features(block).sum(axis=1) for block in blocks_of(rows)) / len(rows)
-        centred = cls(points, lengthscales, means, roots, raw.shares, raw.kurtosis)
-        scatter = 0.0
+        side = cls(points, lengthscales, np.zeros(roots.shape[:2]), roots, np.empty((0, 0)), np.empty((0, 0)))
+        means = sum(side.features(block).sum(axis=1) for block in blocks_of(rows)) / len(rows)
+        side = replace(side, means=means)
+        scatter = np.zeros((len(lengthscales), len(points), len(points)))
         for block in blocks_of(rows):
-            values = centred.functions(block)
-            scatter = scatter + np.swapaxes(values, 1, 2) @ values
+            values = side.functions(block)
+            scatter += np.swapaxes(values, 1, 2) @ values
         variances, directions = np.linalg.eigh(scatter / len(rows))
         kept = min(_COMPONENTS, len(points))
         variances, directions = variances[:, ::-1][:, :kept], directions[:, :, ::-1][:, :, :kept]
@@ -185,10 +185,9 @@ class Side(Comparable):
         scale = there / np.sqrt(np.where(there, variances, 1.0))
         shares = np.where(there, variances, 0.0)
         shares /= shares.sum(axis=1, keepdims=True)
-        maps = roots @ (directions * scale[:, None, :])
-        side = cls(points, lengthscales, means, maps, shares, raw.kurtosis)
+        side = replace(side, maps=roots @ (directions * scale[:, None, :]), shares=shares)
         fourth = sum((side.functions(block) ** 4).sum(axis=1) for block in blocks_of(rows)) / len(rows)
-        return cls(points, lengthscales, means, maps, shares, fourth)
+        return replace(side, kurtosis=fourth)
 
     def features(self, rows: Array) -> Array:
         """Kernel values at the points for rows (b, d), (m, b, p)."""
@@ -198,17 +197,6 @@ class Side(Comparable):
     def functions(self, rows: Array) -> Array:
         """The functions at rows (b, d), (m, b, k)."""
         return np.asarray((self.features(rows) - self.means[:, None, :]) @ self.maps)
-
-    def select(self, lengthscales: NDArray[np.intp]) -> Side:
-        """At some of the lengthscales."""
-        return Side(
-            self.points,
-            self.lengthscales[lengthscales],
-            self.means[lengthscales],
-            self.maps[lengthscales],
-            self.shares[lengthscales],
-            self.kurtosis[lengthscales],
-        )
 
 
 def blocks_of(rows: Array) -> Iterator[Array]:

@@ -10,6 +10,7 @@ import numpy as np
 from twosample.arrays import Array, Indices
 from twosample.dependence.pairing import Coefficients
 from twosample.dependence.sides import Axis, Side
+from twosample.pictures import rounded
 from twosample.ranks import normal_quantiles
 from twosample.records import Comparable
 
@@ -106,9 +107,8 @@ class PairsWitness(Comparable):
         (at_x, rows_x), (at_y, rows_y) = (_places(axis) for axis in (self.axes_x[0], self.axes_y[0]))
         mean, sd = self.at(np.repeat(rows_x, len(rows_y), axis=0), np.tile(rows_y, (len(rows_x), 1)))
         shape = (len(at_x), len(at_y))
-        return Picture(
-            at_x, at_y, self.axes_x[0].levels, self.axes_y[0].levels, mean.reshape(shape), sd.reshape(shape)
-        )
+        mean, sd = (rounded(values).reshape(shape) for values in (mean, sd))
+        return Picture(at_x, at_y, self.axes_x[0].levels, self.axes_y[0].levels, mean, sd)
 
 
 def _places(axis: Axis) -> tuple[Array, Array]:
@@ -118,5 +118,5 @@ def _places(axis: Axis) -> tuple[Array, Array]:
     limits = np.interp(normal_quantiles(np.array(_SHOWN)), axis.scores, axis.knots)
     if limits[0] == limits[1]:
         limits = axis.knots[[0, -1]]
-    at = np.linspace(*limits, _PLACES)
+    at = np.linspace(float(limits[0]), float(limits[1]), _PLACES)
     return at, axis.coordinates(at.tolist())
