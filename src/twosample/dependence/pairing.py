@@ -31,8 +31,9 @@ _OFFSETS = np.arange(-4.0, 5.0)
 # How many of the correlations are expected not to be zero; as likely beforehand.
 EXPECTED = (1.0, 3.0, 10.0)
 _LARGEST_PROBABILITY = 0.5
-# Beyond this the logarithm of a Bayes factor is added instead of its exponential.
-_LARGEST_LOG = 500.0
+# Beyond this the logarithm of a Bayes factor is added instead of multiplying, so that a few factors do not overflow.
+_LARGEST_LOG = 80.0
+_FACTORS = 8
 
 
 class Coefficients(NamedTuple):
@@ -74,27 +75,25 @@ class Pairing:
         found = np.full(scores.shape[:-2], -np.inf)
         for amplitude, log_weight in self._amplitudes():
             gains = self._gains(squares, amplitude)
-            for number in range(len(EXPECTED)):
-                given, _ = self._given(gains, number)
+            for given, _ in self._given(gains):
                 np.logaddexp(found, given + (log_weight - math.log(len(EXPECTED))), out=found)
         return found
 
     def coefficients(self, scores: Array) -> Coefficients:
         """The posterior of the c_ij, by Bayes' rule: which are not zero, and how large they are then."""
         squares = np.square(scores) / self._variance
-        log_bf10 = self.log_bf10(scores)[..., None, None]
+        log_bf10 = self.log_bf10(scores)
         mean, square = np.zeros_like(scores), np.zeros_like(scores)
         for amplitude, log_weight in self._amplitudes():
             gains = self._gains(squares, amplitude)
             share = self._share(amplitude)
             size = share * scores / math.sqrt(self.count - 1.0)
             spread = share * self._variance / (self.count - 1.0)
-            for number in range(len(EXPECTED)):
-                given, not_empty = (values[..., None, None] for values in self._given(gains, number))
-                weight = np.exp(given + log_weight - math.log(len(EXPECTED)) - log_bf10)
+            for prior, (given, not_empty) in zip(self._active, self._given(gains), strict=True):
+                log_weights = given + (log_weight - math.log(len(EXPECTED))) - log_bf10 - not_empty
                 with np.errstate(divide="ignore"):
-                    log_active = np.log(self._active[number]) + gains - self._log_terms(gains, number)
-                active = weight * np.minimum(np.exp(log_active - not_empty), 1.0)
+                    log_odds = np.log(prior) - np.log1p(-prior) + gains
+                active = np.exp(np.minimum(log_weights[..., None, None] - np.logaddexp(0.0, -log_odds), 0.0))
                 mean += active * size
                 square += active * (size**2 + spread)
         return Coefficients(mean, np.maximum(square - mean**2, 0.0))
@@ -131,16 +130,23 @@ class Pairing:
         share = self._share(amplitude)
         return np.asarray(0.5 * (squares * share + np.log1p(-share)))
 
-    def _log_terms(self, gains: Array, number: int) -> Array:
-        """Log of 1 - π + π BF for each correlation."""
-        bounded = np.minimum(gains, _LARGEST_LOG)
-        return np.asarray(np.log1p(self._active[number] * np.expm1(bounded)) + (gains - bounded))
+    def _given(self, gains: Array) -> Iterator[tuple[Array, Array]]:
+        """For every expected number, log BF10 given that not all are zero, and log P(that | data) without, (..., m, m).
 
-    def _given(self, gains: Array, number: int) -> tuple[Array, Array]:
-        """Log BF10 given amplitude and expected number, and that not all are zero; and log P(that | data) without."""
-        total, empty = self._log_terms(gains, number).sum(axis=(-2, -1)), self._log_empty[number]
-        not_empty = np.log(-np.expm1(np.minimum(empty - total, -np.finfo(np.float64).tiny)))
-        return np.asarray(total + not_empty - np.log(-np.expm1(empty))), np.asarray(not_empty)
+        Without that, the Bayes factor is the product over the correlations of 1 - π + π BF.
+        """
+        gains = gains.reshape(*gains.shape[:-2], -1)
+        bounded = np.minimum(gains, _LARGEST_LOG)
+        beyond = (gains - bounded).sum(axis=-1)
+        growth = np.expm1(bounded)
+        for prior, empty in zip(self._active.reshape(len(EXPECTED), *gains.shape[-3:]), self._log_empty, strict=True):
+            terms = prior * growth
+            terms += 1.0
+            # One logarithm for a few factors.
+            total = np.log(np.multiply.reduceat(terms, range(0, terms.shape[-1], _FACTORS), axis=-1)).sum(axis=-1)
+            total += beyond
+            not_empty = np.log(-np.expm1(np.minimum(empty - total, -np.finfo(np.float64).tiny)))
+            yield total + not_empty - np.log(-np.expm1(empty)), not_empty
 
 
 def products(x: Side, y: Side, rows_x: Array, rows_y: Array) -> Array:

@@ -175,7 +175,7 @@ class IndependenceResult(BayesFactor):
         >>> y[:, 1] -= x[:, 0]
         >>> first, *others = ts.independence(x, y).by_pair
         >>> first.x, first.y, first.words, [row.prob < 0.5 for row in others]
-        ('x0', 'y1', 'one falls as the other rises (correlation -0.68)', [True, True, True])
+        ('x0', 'y1', 'one falls as the other rises (correlation -0.67)', [True, True, True])
         """
         logs = self.pairs.ravel()
         prob = np.array([self.prob_h1])
