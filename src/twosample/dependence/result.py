@@ -147,6 +147,21 @@ class IndependenceResult(BayesFactor):
     witness_posterior: PairsWitness | None
 
     @property
+    def prob_h1(self) -> float:
+        """Posterior probability that x and y are dependent."""
+        return super().prob_h1
+
+    @property
+    def prob_h0(self) -> float:
+        """Posterior probability that x and y are independent."""
+        return super().prob_h0
+
+    @property
+    def bf10(self) -> float:
+        """Bayes factor of "dependent" over "independent"; infinite where it exceeds the floating-point range."""
+        return super().bf10
+
+    @property
     def verdict(self) -> str:
         """The Bayes factor in words, on the scale of Kass and Raftery (1995)."""
         words = strength(self.log_bf10)
