@@ -63,3 +63,22 @@ def test_paragraph_agrees_with_the_result(frame):
     page = report.render(result)
     assert f"log BF10 = {result.log_bf10:+.2f}" in page
     assert "(19 permutations)" in page
+
+
+@pytest.mark.parametrize("kind", ["numbers", "0/1", "rare", "category", "several", "no evidence"])
+def test_every_element_is_closed_and_nothing_is_fetched(kind, frame, page_of):
+    rng = np.random.default_rng(1)
+    x, y = {
+        "numbers": lambda: (frame["dose"], frame[HOSTILE]),
+        "0/1": lambda: (frame["dose"] > 5, frame["dose"]),
+        "rare": lambda: (np.eye(80)[0], 1e300 * rng.normal(size=80)),
+        "category": lambda: (frame["arm"], frame["arm"]),
+        "several": lambda: (frame["dose", HOSTILE], frame["arm"]),
+        "no evidence": lambda: rng.normal(size=(2, 5)),
+    }[kind]()
+    page = page_of(report.render(ts.independence(x, y)))
+    assert page.unclosed == [] and page.open == []
+    ids = [one.attributes["id"] for one in page.elements if "id" in one.attributes]
+    assert len(ids) == len(set(ids))
+    assert "nan" not in page.one("main").text.lower().split()
+    assert not any(one.attributes.get("src") for one in page.elements)
