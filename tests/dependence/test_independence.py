@@ -148,7 +148,7 @@ def test_bayes_factor_of_the_permutations_is_that_of_the_pairs_themselves(monkey
     """All 120 pairings of five rows, by the function for permutations and one by one."""
     rng = np.random.default_rng(5)
     x, y = rng.normal(size=(5, 2)), rng.normal(size=(5, 1))
-    tests = run._Tests.of(read_sides(x, y, None, None, "raise"), 16)
+    tests = run._Tests.of(read_sides(x, y, None, None, "raise"), 16, lambda work: None)
     orders = iter(permutations(range(5)))
     next(orders)
 
@@ -404,9 +404,13 @@ def test_what_is_shown():
 
 def test_progress():
     seen = []
-    ts.independence(*ring(50), permutations=300, progress=seen.append)
+    x, y = ring(50)
+    ts.independence(np.c_[x, y], y + 0.1 * x, permutations=1000, progress=seen.append)
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
+    assert 0.0 < seen[0] < 0.1
+    assert seen[-2] > 0.99  # nothing is left over, and nothing was counted twice
+    assert seen[-3] < 1.0
 
 
 @pytest.mark.slow

@@ -99,8 +99,8 @@ def independence(
             remedy="pass fewer columns",
         )
     with progress_bar(progress) as report, one_thread():
-        tests = _Tests.of(sides, points)
-        counter = WorkCounter(report, tests.work * (1 + permutations))
+        counter = WorkCounter(report, _work(sides, 1 + permutations))
+        tests = _Tests.of(sides, points, counter)
         observed = tests.observed(counter)
         main = observed[0]
         relabelled = None
@@ -167,15 +167,21 @@ class _Tests:
     keys: Array
 
     @classmethod
-    def of(cls, sides: Sides, points: int) -> _Tests:
-        """Those of two sides."""
+    def of(cls, sides: Sides, points: int, count: Callable[[int], object]) -> _Tests:
+        """Those of two sides; counts the work done."""
         rows = [_together([column.coordinates() for column in columns]) for columns in (sides.x, sides.y)]
         single = [(0, 0)]
         if len(sides.x) * len(sides.y) > 1:
             first_x, first_y = (int(len(columns) > 1) for columns in (sides.x, sides.y))
             single += [(i + first_x, j + first_y) for i in range(len(sides.x)) for j in range(len(sides.y))]
         keys = np.stack([sum(map(_key, columns)) for columns in (sides.x, sides.y)])
-        sides_x, sides_y = ([Side.of(one, points) for one in some] for some in rows)
+
+        def side_of(one: Array) -> Side:
+            found = Side.of(one, points)
+            count(_work_of_a_side(len(one)))
+            return found
+
+        sides_x, sides_y = ([side_of(one) for one in some] for some in rows)
         return cls(rows[0], rows[1], sides_x, sides_y, np.array(single), keys)
 
     @property
@@ -184,11 +190,6 @@ class _Tests:
         if len(self.which) == 1:
             return np.zeros(1)
         return np.log([0.5, *[0.5 / (len(self.which) - 1)] * (len(self.which) - 1)])
-
-    @property
-    def work(self) -> int:
-        """What the tests cost, once."""
-        return len(self.which) * (_ROWS_PER_TEST + int(self.keys.shape[1]))
 
     @property
     def pairings(self) -> list[Pairing]:
@@ -201,7 +202,7 @@ class _Tests:
         for (i, j), pairing in zip(self.which.tolist(), self.pairings, strict=True):
             scores = pairing.scores(products(pairing.x, pairing.y, self.rows_x[i], self.rows_y[j]))
             found.append(_Observed(scores, pairing.log_bf10(scores)))
-            count(self.work // len(self.which))
+            count(_work_of_a_test(self.keys.shape[1]))
         return found
 
     def permuted(
@@ -232,7 +233,7 @@ class _Tests:
             for (i, j), pairing, log_weight in zip(self.which.tolist(), pairings, log_weights.tolist(), strict=True):
                 scores = pairing.scores(permuted(functions[0][i], functions[1][j], orders))
                 total = np.logaddexp(total, log_weight + log_mean(pairing.log_bf10(scores)))
-                count(len(orders) * self.work // len(self.which))
+                count(len(orders) * _work_of_a_test(n))
             yield total
 
 
@@ -250,6 +251,22 @@ def _arranged(key_x: Array, key_y: Array) -> tuple[Indices, bool]:
     differ = np.flatnonzero(one.ravel() != other.ravel())
     swapped = bool(differ.size and one.ravel()[differ[0]] > other.ravel()[differ[0]])
     return by_y if swapped else by_x, swapped
+
+
+def _work(sides: Sides, pairings: int) -> int:
+    """What all of it costs, in rows."""
+    columns = [len(sides.x), len(sides.y)]
+    tests = 1 if columns == [1, 1] else 1 + math.prod(columns)
+    of_sides = sum(count + (count > 1) for count in columns) * _work_of_a_side(sides.count)
+    return of_sides + tests * _work_of_a_test(sides.count) * pairings
+
+
+def _work_of_a_side(rows: int) -> int:
+    return 2 * (_ROWS_PER_TEST + rows)
+
+
+def _work_of_a_test(rows: int) -> int:
+    return _ROWS_PER_TEST + rows
 
 
 def _together(coordinates: Sequence[Array]) -> list[Array]:
