@@ -23,6 +23,7 @@ from twosample.statistics import FeatureStatistics
 
 if _TYPE_CHECKING:
     from twosample import baselines, checks, chemistry, datasets, domains, plots, simulate
+    from twosample.dependence import IndependenceResult, independence
     from twosample.domains.gram import test_gram
     from twosample.each_result import EachResult
     from twosample.gibbs_result import GibbsResult
@@ -40,6 +41,7 @@ __all__ = [
     "FeatureStatistics",
     "GibbsResult",
     "GroupsResult",
+    "IndependenceResult",
     "Mixing",
     "Model",
     "Monitor",
@@ -56,6 +58,7 @@ __all__ = [
     "domains",
     "errors",
     "gibbs",
+    "independence",
     "kernels",
     "log_bf10",
     "plan",
@@ -73,8 +76,10 @@ _LATER = {
     "EachResult": "each_result",
     "GibbsResult": "gibbs_result",
     "GroupsResult": "groups_result",
+    "IndependenceResult": "dependence",
     "Mixing": "mixing",
     "Monitor": "monitor",
+    "independence": "dependence",
     "sequential": "monitor",
     "ObjectsResult": "objects_result",
     "Reference": "reference",

@@ -14,6 +14,7 @@ import click
 from twosample import __version__
 from twosample.cli.app_command import app
 from twosample.cli.check import check, reference
+from twosample.cli.independence import independence
 from twosample.cli.messages import in_options, notes, printable, quoted, refusals, say_error
 from twosample.cli.monitor import monitor
 from twosample.cli.options import (
@@ -92,6 +93,7 @@ Examples:
   twosample test trial.parquet --by arm --groups placebo,high --json trial.json
   twosample each before.csv after.csv --csv columns.csv
   twosample gibbs before.csv after.csv --kernel ard --plot columns.png
+  twosample independence trial.csv --x dose --y response
   twosample compare before.csv after.csv
   twosample check yesterday.csv today.csv --fail-if "prob_h1 > 0.95 and auc > 0.55"
   twosample app
@@ -430,6 +432,7 @@ def gibbs(
             save_plot(path, draw)
 
 
+command_line.add_command(independence)
 command_line.add_command(check)
 command_line.add_command(reference)
 

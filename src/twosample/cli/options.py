@@ -22,11 +22,13 @@ __all__ = [
     "kernel_options",
     "lengthscale_option",
     "model_option",
+    "names_option",
     "nan_policy_option",
     "one_sample_options",
     "path_option",
     "permutations_option",
     "points_option",
+    "prior_odds_option",
     "question_options",
     "quiet_option",
     "reading_options",
@@ -127,6 +129,16 @@ def nan_policy_option(help: str) -> Decorator:
     return click.option("--nan-policy", type=kind, default="raise", show_default=True, help=help)
 
 
+def names_option(name: str, help: str) -> Decorator:
+    """An option for names of columns, which must be there."""
+    return click.option(name, metavar="NAMES", callback=_names, required=True, help=help)
+
+
+def prior_odds_option(help: str) -> Decorator:
+    """The option for the prior odds."""
+    return click.option("--prior-odds", type=float, default=1.0, show_default=True, metavar="ODDS", help=help)
+
+
 choice_options = _together(
     click.option(
         "--columns", metavar="NAMES", callback=_names, help="Columns to compare, with commas [all that hold numbers]."
@@ -150,14 +162,7 @@ reference_option = click.option(
     help="With --by: compare every other group with this one [more than two groups: each with the rest].",
 )
 question_options = _together(
-    click.option(
-        "--prior-odds",
-        type=float,
-        default=1.0,
-        show_default=True,
-        metavar="ODDS",
-        help='Prior odds of "different" against "the same".',
-    ),
+    prior_odds_option('Prior odds of "different" against "the same".'),
     click.option(
         "--scale",
         type=click.Choice(["auto", "robust", "raw"]),

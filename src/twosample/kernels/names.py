@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 
 from twosample.errors import InputError, InputTypeError
 from twosample.kernels.base import Kernel, known_kernels

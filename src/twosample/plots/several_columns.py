@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from twosample.result import TwoSampleResult
     from twosample.witness import Driver
 
-__all__ = ["CELLS_LABEL", "draw_plane", "draw_witness_plane"]
+__all__ = ["CELLS_LABEL", "centered", "draw_plane", "draw_witness_plane", "witness_colors"]
 
 
 CELLS_LABEL = "a dot for each cell, as large as its rows are many"
@@ -115,11 +115,11 @@ def _draw_witness_map(
     from matplotlib.lines import Line2D
 
     first, second = driver.grid
-    norm = _centered(driver.mean, driver.sd)
+    norm = centered(driver.mean, driver.sd)
     levels = np.linspace(norm.vmin or 0.0, norm.vmax or 0.0, 22)
     clear = (np.abs(driver.mean) - 2.0 * driver.sd).T
 
-    filled = axes.contourf(first, second, driver.mean.T, levels=levels, cmap=_colors(), norm=norm)
+    filled = axes.contourf(first, second, driver.mean.T, levels=levels, cmap=witness_colors(), norm=norm)
     if clear.min() < 0.0 < clear.max():
         axes.contour(first, second, clear, levels=[0.0], colors=INK, linewidths=1.2)
     rows = _rows_of(result, plane)
@@ -138,10 +138,10 @@ def _draw_witness_cells(axes: Axes, plane: ShownPlane, names: tuple[str, str]) -
 
     assert plane.witness is not None
     mean, sd = plane.witness
-    norm = _centered(mean, sd)
+    norm = centered(mean, sd)
     clear = np.abs(mean) > 2.0 * sd
     size = (0.8 * _POINTS / len(plane.first)) ** 2 * np.where(clear, 1.0, 0.3)
-    drawn = axes.scatter(plane.centers[:, 0], plane.centers[:, 1], s=size, c=mean, cmap=_colors(), norm=norm)
+    drawn = axes.scatter(plane.centers[:, 0], plane.centers[:, 1], s=size, c=mean, cmap=witness_colors(), norm=norm)
     drawn.set_edgecolor(FAINT)
     drawn.set_linewidth(0.3)
     _witness_scale(axes, drawn, norm, names)
@@ -150,7 +150,7 @@ def _draw_witness_cells(axes: Axes, plane: ShownPlane, names: tuple[str, str]) -
     add_legend(axes, [large], [words])
 
 
-def _centered(mean: Array, sd: Array) -> Normalize:
+def centered(mean: Array, sd: Array) -> Normalize:
     """Colours symmetric about zero, pale where the witness is small beside its own uncertainty."""
     from matplotlib.colors import Normalize
 
@@ -158,7 +158,8 @@ def _centered(mean: Array, sd: Array) -> Normalize:
     return Normalize(-reach, reach)
 
 
-def _colors() -> Colormap:
+def witness_colors() -> Colormap:
+    """From the colour of y over a neutral one to that of x."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("more y, more x", [Y_COLOR, NEUTRAL, X_COLOR])

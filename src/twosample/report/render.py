@@ -12,7 +12,7 @@ import numpy as np
 
 from twosample.errors import InputError, InputTypeError, MissingExtraError
 from twosample.records import write_whole
-from twosample.report import many_columns, objects, streams, two_samples
+from twosample.report import dependence, many_columns, objects, streams, two_samples
 from twosample.report.text import CITATION, version
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def render(result: Any, robustness: Any = None) -> str:
     Parameters
     ----------
     result
-        What `twosample.test` or `twosample.test_each` returned, or a `twosample.Monitor`.
+        What `twosample.test`, `twosample.test_each` or `twosample.independence` returned, or a `twosample.Monitor`.
     robustness
         Of the former, what its `robustness()` returned, if that is to be shown: a `sentence`, and `curves`, each with
         label, values, log_bf10 and default.
@@ -49,6 +49,8 @@ def render(result: Any, robustness: Any = None) -> str:
         name, content = "many_columns", many_columns.page(result)
     elif hasattr(result, "history"):
         name, content = "streams", streams.page(result)
+    elif hasattr(result, "by_pair"):
+        name, content = "dependence", dependence.page(result)
     else:
         raise InputTypeError(
             f"result: expected what test or test_each returns, or a Monitor, got {type(result).__name__}",
@@ -93,6 +95,8 @@ def head(result: Any) -> str:
         content = many_columns.head(result)
     elif hasattr(result, "crossed_at"):
         content = streams.head(result)
+    elif hasattr(result, "by_pair"):
+        content = dependence.head(result)
     elif hasattr(result, "group"):
         content = many_columns.groups_head(result)
     else:
