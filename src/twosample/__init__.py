@@ -27,8 +27,10 @@ if _TYPE_CHECKING:
     from twosample.gibbs_result import GibbsResult
     from twosample.groups import test_groups
     from twosample.groups_result import GroupsResult
+    from twosample.ksample_result import KSampleResult
     from twosample.monitor import Monitor, sequential
     from twosample.reference import Reference
+    from twosample.several import ksample
 
 __version__ = "0.1.0"
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "FeatureStatistics",
     "GibbsResult",
     "GroupsResult",
+    "KSampleResult",
     "Model",
     "Monitor",
     "Plan",
@@ -50,6 +53,7 @@ __all__ = [
     "datasets",
     "errors",
     "gibbs",
+    "ksample",
     "log_bf10",
     "plan",
     "plots",
@@ -65,9 +69,11 @@ _LATER = {
     "EachResult": "each_result",
     "GibbsResult": "gibbs_result",
     "GroupsResult": "groups_result",
+    "KSampleResult": "ksample_result",
     "Monitor": "monitor",
     "sequential": "monitor",
     "Reference": "reference",
+    "ksample": "several",
     "test_groups": "groups",
 }
 

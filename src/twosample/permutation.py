@@ -78,6 +78,14 @@ class Relabelled(NamedTuple):
     pvalue: float
     evalue: float
 
+    @classmethod
+    def of(cls, statistics: Array) -> Relabelled:
+        """From log BF10 of the labels as they are and then of relabelled data."""
+        return cls(
+            pvalue=as_pvalue(as_extreme(statistics[0], statistics[1:]), len(statistics) - 1),
+            evalue=len(statistics) * float(np.exp(-np.logaddexp.reduce(statistics - statistics[0]))),
+        )
+
 
 def test(
     plan: Plan,
@@ -137,11 +145,7 @@ def test(
         for of_labels in in_order(of_test, _tests(plan)) if plan.parts else ():
             total = np.logaddexp(total, of_labels)
         values.append(total)
-    statistics = np.concatenate(values)
-    return Relabelled(
-        pvalue=as_pvalue(as_extreme(statistics[0], statistics[1:]), permutations),
-        evalue=len(statistics) * float(np.exp(-np.logaddexp.reduce(statistics - statistics[0]))),
-    )
+    return Relabelled.of(np.concatenate(values))
 
 
 def _tests(plan: Plan) -> list[tuple[int, int]]:

@@ -1,0 +1,415 @@
+"""Several groups at once: are they all alike, and if not, which of them are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from twosample import answer, evidence, kernels, models, partitions, permutation
+from twosample.arguments import Seed, count_of, generator_of, positive
+from twosample.arrays import Array, Indices
+from twosample.contrasts import Contrasts
+from twosample.data import Choice
+from twosample.data.several import Groups
+from twosample.engines import local
+from twosample.errors import InputError, Setting, warn
+from twosample.evidence import Evidence
+from twosample.features import FeatureMap
+from twosample.kernels import Kernel
+from twosample.ksample_result import KSampleResult
+from twosample.mixture import log_mean
+from twosample.models import LogUniform, Model
+from twosample.permutation import Relabelled
+from twosample.plan import Plan, make_plan
+from twosample.posterior import grid
+from twosample.posterior.lengthscale import LengthscalePosterior, wanted_error
+from twosample.progress import Progress, WorkCounter, progress_bar
+from twosample.result_parts import Diagnostics
+from twosample.statistics import Moments
+from twosample.subsets import multiples_of
+from twosample.threads import one_thread
+
+__all__ = ["ksample"]
+
+# Rows and relabellings that are worked on at the same time.
+_BLOCK_ROWS = 512
+_LABELLINGS = 64
+
+
+def ksample(
+    groups: object,
+    *,
+    by: object = None,
+    columns: Sequence[str | int] | None = None,
+    drop: Sequence[str | int] | None = None,
+    model: str | Model = "adaptive",
+    kernel: str | Kernel = "rbf",
+    points: int | ArrayLike = 40,
+    subsets: str | Iterable[Iterable[str | int]] | None = "auto",
+    prior_odds: float = 1.0,
+    scale: ArrayLike = "auto",
+    nan_policy: Literal["raise", "omit"] = "raise",
+    permutations: int = 0,
+    tolerance: float = 1e-3,
+    rng: Seed = 0,
+    progress: Progress = False,
+) -> KSampleResult:
+    """Test whether several groups come from one distribution, and tell which of them share one.
+
+    For two groups it is `test`. Given that not all groups are alike, all numbers of different distributions from 2 to k
+    are as likely beforehand, and so are all partitions of the groups with the same number. Up to 6 groups all
+    partitions are looked at; of more, those on the way from all different to all alike, two blocks made one at a time,
+    and those near the best of these: then log BF10 is a lower bound.
+
+    Parameters
+    ----------
+    groups
+        A dictionary or a list of 2 to 50 samples, each as in `test`; or one table with the rows of all, and `by`.
+    by
+        What splits a table: the name of the column that says which group a row is in, or a label for each row.
+    columns, drop, kernel, points, subsets, scale, nan_policy, tolerance
+        As in `test`.
+    model
+        "adaptive", or a `Model` of your own that weighs lengthscales by their evidence and pools the covariance.
+    prior_odds
+        Prior odds of "not all alike" against "all alike".
+    permutations
+        Number of permutations of the labels for a p-value and an e-value, none if 0. Their statistic is log BF10 with
+        the covariance of all rows in the place of that within groups, which is the same for all labels; of more than 6
+        groups it has the partitions "all different" and "this one and the others" alone.
+    rng
+        Seed of the permutations.
+    progress
+        True shows a progress bar on a terminal; a function is called with the share of work done.
+
+    Returns
+    -------
+    KSampleResult
+        P(not all alike), the partitions by probability, and for each two groups the probability that they are alike.
+
+    Examples
+    --------
+    >>> import numpy as np, twosample as ts
+    >>> rng = np.random.default_rng(1)
+    >>> doses = {"none": rng.normal(0, 1, 80), "low": rng.normal(0, 1, 90), "high": rng.normal(1.2, 1, 70)}
+    >>> result = ts.ksample(doses)
+    >>> result.prob_h1 > 0.99
+    True
+    >>> result.partitions[0].groups
+    (('none', 'low'), ('high',))
+    >>> [(pair.first, pair.second) for pair in result.pairs if pair.prob_same > 0.5]
+    [('none', 'low')]
+    """
+    chosen = _checked(models.resolve(model))
+    prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
+    permutations = count_of(permutations, "permutations", 0)
+    if isinstance(points, float | np.floating):
+        points = count_of(float(points), "points", 1)
+    scale = chosen.scale if isinstance(scale, str) and scale == "auto" else scale
+    given = Groups.of(groups, Choice.of(by, None, columns, drop), scale=scale, nan_policy=nan_policy)
+    plan = make_plan(
+        given.samples,
+        chosen,
+        kernels.resolve(kernel),
+        points,
+        nan_policy=nan_policy,
+        tolerance=positive(tolerance, "tolerance"),
+        subsets=subsets if chosen.ranks > 0.0 else None,
+    )
+    with progress_bar(progress) as report, one_thread():
+        counter = WorkCounter(report, _work(plan, given, permutations))
+        found = _answer(plan, given, prior_odds, counter)
+        if permutations:
+            relabelled = _relabelled(plan, given, permutations, generator, counter)
+            diagnostics = replace(found.diagnostics, permutations=permutations)
+            found = replace(found, **relabelled._asdict(), diagnostics=diagnostics)
+        counter.finish()
+    if found.diagnostics.flat:
+        warn(answer.out_of_reach())
+    if not found.diagnostics.converged:
+        warn(answer.inaccurate(found, "the likelihood of the lengthscale is rough"))
+    return found
+
+
+def _checked(model: Model) -> Model:
+    """Refuse models that know two samples only."""
+    if model.needs_pairs or not isinstance(model.lengthscale, LogUniform) or model.shrinkage is not None:
+        raise InputError(
+            f"model: {model.name!r} is for two samples", argument="model", remedy=("use ", Setting("model", "adaptive"))
+        )
+    return model
+
+
+@dataclass(frozen=True, eq=False)
+class _Tests:
+    """All tests of a plan, for several groups.
+
+    Attributes
+    ----------
+    plan
+        Says which tests these are.
+    main
+        Of all columns as scaled.
+    stacks
+        The others, at the lengthscales of one test after the other.
+    """
+
+    plan: Plan
+    main: Contrasts
+    stacks: tuple[Contrasts, ...]
+
+    @property
+    def weights(self) -> Array:
+        """Prior probability of each test given that not all groups are alike, (T,)."""
+        return np.concatenate([[self.plan.prior], *(part.prior for part in self.plan.parts)])
+
+    def log_bf(self, chosen: Indices) -> tuple[Array, list[LengthscalePosterior]]:
+        """Log Bayes factors of partitions by each test, (T, P), and what was integrated for the first."""
+        curves = self.main.log_bf(chosen)[:, 0]
+        posteriors = [self._posterior(curve) for curve in curves.T]
+        found = [np.array([[posterior.log_bf10 for posterior in posteriors]])]
+        found += [self._mean(stack.log_bf(chosen)[:, 0]) for stack in self.stacks]
+        return np.concatenate(found), posteriors
+
+    def log_bf_of_two(self, first: Indices, second: Indices, *, rough: bool = False) -> float:
+        """Log BF10 of two unions of groups, by all tests together."""
+        curve = self.main.log_bf_of_two(first, second)
+        main = float(np.logaddexp.reduce(curve) - math.log(len(curve))) if rough else self._posterior(curve).log_bf10
+        others = [self._mean(stack.log_bf_of_two(first, second)[:, np.newaxis])[:, 0] for stack in self.stacks]
+        return log_mean(np.concatenate([[main], *others]), self.weights)
+
+    def _posterior(self, curve: Array) -> LengthscalePosterior:
+        """Integrate log Bayes factors at the lengthscales of the plan, as for two samples."""
+        assert self.plan.lengthscales is not None
+        nothing = np.empty((len(curve), 0))
+        return self.plan.posterior(
+            Evidence(self.plan.lengthscales, curve, np.zeros_like(curve), curve, nothing, nothing, nothing)
+        )
+
+    def _mean(self, log_bf: Array) -> Array:
+        """The mean over the lengthscales of each test of a stack, (P·m, K) to (P, K)."""
+        count = len(multiples_of(self.plan.model))
+        by_test = log_bf.reshape(-1, count, log_bf.shape[1])
+        return np.asarray(np.logaddexp.reduce(by_test, axis=1) - math.log(count))
+
+    def coarse(self) -> _Tests:
+        """The same with fewer amplitudes, where log BF10 is only compared."""
+        return _Tests(self.plan, self.main.coarse(), tuple(stack.coarse() for stack in self.stacks))
+
+
+def _answer(plan: Plan, given: Groups, prior_odds: float, counter: WorkCounter) -> KSampleResult:
+    """The answer, from as many lengthscales as its accuracy needs."""
+    k, model = len(given.names), plan.model
+    assert plan.lengthscales is not None
+    stacks = tuple(_stack(plan, given, part) for part in range(len(plan.parts)))
+    moments = _moments(plan.features, given, plan.lengthscales, counter)
+    chosen: Indices | None = None
+    while True:
+        tests = _Tests(plan, Contrasts.of(moments, plan.features, plan.lengthscales, model), stacks)
+        if chosen is None:
+            chosen = partitions.all_partitions(k)[1:] if k <= partitions.MOST_LISTED else _near_best(tests, k)
+        by_test, posteriors = tests.log_bf(chosen)
+        by_partition = np.array([log_mean(column, tests.weights) for column in by_test.T])
+        log_prior = partitions.log_prior(chosen)
+        log_bf10 = float(np.logaddexp.reduce(log_prior + by_partition))
+        # How much of the answer is the first test, whose integral over the lengthscale has an error.
+        shares = np.exp(log_prior + by_test[0] - log_bf10) * plan.prior
+        error = float(shares @ np.array([posterior.rule.error for posterior in posteriors]))
+        converged = all(posterior.rule.converged for posterior in posteriors)
+        converged = converged or error <= wanted_error(log_bf10, plan.tolerance)
+        if converged or plan.level >= grid.LAST_LEVEL:
+            break
+        plan, known = plan.refined(), plan.lengthscales
+        assert plan.lengthscales is not None
+        missing = np.setdiff1d(plan.lengthscales, known)
+        counter.expect(sum(map(len, given.rows)) * len(missing))
+        order = np.argsort(np.concatenate([known, missing]))
+        moments = [
+            Moments(
+                old.count,
+                np.concatenate([old.mean, new.mean])[order],
+                np.concatenate([old.scatter, new.scatter])[order],
+            )
+            for old, new in zip(moments, _moments(plan.features, given, missing, counter), strict=True)
+        ]
+    alone = [np.eye(k)[group] for group in range(k)]
+    pairs = [tests.log_bf_of_two(alone[first], alone[second]) for first, second in combinations(range(k), 2)]
+    rest = moments[1]
+    for more in moments[2:]:
+        rest = rest.merge(more)
+    varies = any((rows != given.rows[0][0]).any() for rows in given.rows)
+    return KSampleResult(
+        log_bf10=log_bf10,
+        prior_odds=prior_odds,
+        names=given.names,
+        n=np.array([len(rows) for rows in given.rows]),
+        assignments=np.concatenate([np.zeros((1, k), dtype=np.int64), chosen]),
+        partition_log_bf10=np.concatenate([[0.0], by_partition]),
+        partition_log_prior=np.concatenate([[0.0], log_prior]),
+        pair_log_bf10=np.array(pairs),
+        column_log_bf10=_by_column(plan, by_test, log_prior, log_bf10),
+        columns=plan.columns,
+        left_out=given.left_out,
+        by=given.by,
+        model=model,
+        diagnostics=Diagnostics(
+            evaluations=len(plan.lengthscales),
+            quadrature_error=error,
+            converged=converged,
+            pairs=0,
+            permutations=0,
+            notes=given.notes,
+            points=len(plan.points),
+            flat=bool(varies and evidence.are_flat(moments[0], rest, model).all()),
+        ),
+    )
+
+
+def _by_column(plan: Plan, by_test: Array, log_prior: Array, log_bf10: float) -> Array:
+    """Log BF10 of each column by itself, (D,); empty where the model does not say."""
+    if not plan.parts:
+        return np.empty(0)
+    if len(plan.columns) == 1:
+        return np.array([log_bf10])
+    found = np.empty(len(plan.columns))
+    of_test = np.logaddexp.reduce(by_test + log_prior, axis=1)
+    start = 1
+    for part in plan.parts:
+        if part.columns.shape[1] == 1:
+            found[part.columns[:, 0]] = of_test[start : start + len(part.columns)]
+        start += len(part.columns)
+    return found
+
+
+def _moments(features: FeatureMap, given: Groups, lengthscales: Array, counter: WorkCounter) -> list[Moments]:
+    tick: Callable[[int], object] = lambda rows: counter(rows * len(lengthscales))  # noqa: E731
+    return local.sample_moments(features, given.rows, lengthscales, tick)
+
+
+def _stack(plan: Plan, given: Groups, part: int) -> Contrasts:
+    """The tests of a stack, whose moments are collected two groups at a time."""
+    features = plan.features_of(part)
+    found: list[Any] = []
+    nothing = given.rows[0][:0]
+    for first in range(0, len(given.rows), 2):
+        both = (*given.rows[first : first + 2], nothing)
+        found += local.stack_moments(features, both[0], both[1])[:2]
+    return Contrasts.of(found[: len(given.rows)], features, features.lengthscales, plan.model)
+
+
+def _near_best(tests: _Tests, k: int) -> Indices:
+    """Partitions from all different to two blocks, the two blocks most alike made one each time; and near the best."""
+    rough = tests.coarse()
+    current = tuple(range(k))
+    path = [current]
+    known: dict[tuple[frozenset[int], frozenset[int]], float] = {}
+    while max(current) > 1:
+        blocks = [frozenset(block) for block in partitions.blocks_of(current)]
+        for one, other in combinations(blocks, 2):
+            if (one, other) not in known:
+                flags = (np.isin(np.arange(k), list(block)).astype(np.int64) for block in (one, other))
+                known[one, other] = rough.log_bf_of_two(*flags, rough=True)
+        likest = min(combinations(range(len(blocks)), 2), key=lambda pair: known[blocks[pair[0]], blocks[pair[1]]])
+        current = partitions.merged(current, *likest)
+        path.append(current)
+    on_path = np.array(path)
+    found = rough.log_bf(on_path)[0]
+    total = [log_mean(column, tests.weights) for column in found.T] + partitions.log_prior(on_path)
+    best = path[int(np.argmax(total))]
+    near = [one for one in partitions.neighbours(best) if max(one) > 0]
+    return np.array(list(dict.fromkeys([*path, *near])), dtype=np.int64)
+
+
+def _work(plan: Plan, given: Groups, permutations: int) -> int:
+    """All that is counted, in rows × lengthscales."""
+    assert plan.lengthscales is not None
+    total = sum(map(len, given.rows))
+    tests = sum(len(part.points) for part in plan.parts)
+    each = len(plan.lengthscales) + tests * (len(multiples_of(plan.model)) if tests else 0)
+    return total * len(plan.lengthscales) + (1 + permutations) * each
+
+
+def _relabelled(
+    plan: Plan, given: Groups, permutations: int, generator: np.random.Generator, counter: WorkCounter
+) -> Relabelled:
+    """Compare log BF10 with its values for random relabellings of the rows, in an order of their own.
+
+    Groups are numbered by size: those of one size are exchangeable, so that their order does not matter.
+    """
+    k = len(given.rows)
+    by_size = sorted(given.rows, key=len)
+    rows = np.concatenate(by_size)
+    labels = np.repeat(np.arange(k), [len(one) for one in by_size])
+    order = np.lexsort(rows.T[::-1])
+    rows, observed = rows[order], labels[order]
+    chosen = partitions.all_partitions(k)[1:] if k <= partitions.MOST_LISTED else _one_and_others(k)
+    log_prior = partitions.log_prior(chosen)
+    log_prior = log_prior - np.logaddexp.reduce(log_prior)
+    lengthscales, log_weights = permutation.rule(plan)
+    tests: list[tuple[FeatureMap, Array, Array, Array]] = []
+    if plan.prior:
+        tests.append((plan.features, lengthscales, log_weights + math.log(plan.prior), rows))
+    for number, part in enumerate(plan.parts):
+        stack = plan.features_of(number)
+        for test in np.flatnonzero(part.prior):
+            alone = stack.alone(int(test))
+            multiples = alone.typical * multiples_of(plan.model)
+            weights = np.full(len(multiples), math.log(part.prior[test] / len(multiples)))
+            tests.append((alone, multiples, weights, rows[:, part.columns[test]]))
+
+    statistics = np.full(1 + permutations, -np.inf)
+    draws = np.stack([observed, *(generator.permutation(labels) for _ in range(permutations))])
+    for features, at, log_weight, own in tests:
+        blind = _Blind.of(own, labels, features, at, plan.model)
+        for start in range(0, len(draws), _LABELLINGS):
+            block = slice(start, start + _LABELLINGS)
+            by_partition = blind.log_bf(draws[block], chosen)  # (m, B, P)
+            both = by_partition + log_prior + log_weight[:, np.newaxis, np.newaxis]
+            statistics[block] = np.logaddexp(statistics[block], np.logaddexp.reduce(both, axis=(0, 2)))
+            counter(len(draws[block]) * len(at))
+    return Relabelled.of(statistics)
+
+
+def _one_and_others(k: int) -> Indices:
+    """Partitions that depend on nothing: all different, and each group against all others."""
+    alone = [partitions.normalised(int(group == other) for other in range(k)) for group in range(k)]
+    return np.array([tuple(range(k)), *alone], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Blind:
+    """One test of several groups, for any labels of the pooled rows; its covariance is that of all rows."""
+
+    rows: Array
+    features: FeatureMap
+    lengthscales: Array
+    mean: Array  # (m, s)
+    contrasts: Contrasts
+
+    @classmethod
+    def of(cls, rows: Array, labels: Indices, features: FeatureMap, lengthscales: Array, model: Model) -> _Blind:
+        """Go once over the rows."""
+        [pooled] = local.sample_moments(features, (rows,), lengthscales)
+        variance = np.einsum("mss->m", pooled.covariance) / features.count
+        sizes = np.bincount(labels).astype(np.float64)
+        contrasts = Contrasts.around(sizes, pooled.covariance, variance, features, lengthscales, model).coarse()
+        return cls(rows, features, lengthscales, pooled.mean, contrasts)
+
+    def log_bf(self, labels: Indices, chosen: Indices) -> Array:
+        """Log Bayes factors of partitions for labels (B, N) of the rows, (m, B, P)."""
+        sizes = self.contrasts.sizes
+        means = np.zeros((len(self.lengthscales), len(labels) * len(sizes), self.features.count))
+        for start in range(0, len(self.rows), _BLOCK_ROWS):
+            block = slice(start, start + _BLOCK_ROWS)
+            member = labels[:, np.newaxis, block] == np.arange(len(sizes))[:, np.newaxis]
+            weights = (member / sizes[:, np.newaxis]).reshape(means.shape[1], -1)
+            for index, values in self.features.values(self.rows[block], self.lengthscales):
+                means[index] += weights @ (values - self.mean[index])
+        shaped = means.reshape(len(means), len(labels), len(sizes), -1)
+        return self.contrasts.with_means(shaped).log_bf(chosen)
