@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal
@@ -37,6 +37,8 @@ from twosample.threads import one_thread
 
 __all__ = ["ksample"]
 
+# The p-value of so many groups has all partitions in its statistic.
+_MOST_RELABELLED = 4
 # Rows and relabellings that are worked on at the same time.
 _BLOCK_ROWS = 512
 _LABELLINGS = 64
@@ -81,7 +83,7 @@ def ksample(
         Prior odds of "not all alike" against "all alike".
     permutations
         Number of permutations of the labels for a p-value and an e-value, none if 0. Their statistic is log BF10 with
-        the covariance of all rows in the place of that within groups, which is the same for all labels; of more than 6
+        the covariance of all rows in the place of that within groups, which is the same for all labels; of more than 4
         groups it has the partitions "all different" and "this one and the others" alone.
     rng
         Seed of the permutations.
@@ -206,11 +208,11 @@ class _Tests:
 def _answer(plan: Plan, given: Groups, prior_odds: float, counter: WorkCounter) -> KSampleResult:
     """The answer, from as many lengthscales as its accuracy needs."""
     k, model = len(given.names), plan.model
-    assert plan.lengthscales is not None
     stacks = tuple(_stack(plan, given, part) for part in range(len(plan.parts)))
-    moments = _moments(plan.features, given, plan.lengthscales, counter)
     chosen: Indices | None = None
     while True:
+        assert plan.lengthscales is not None
+        moments = _moments(plan, given, counter)
         tests = _Tests(plan, Contrasts.of(moments, plan.features, plan.lengthscales, model), stacks)
         if chosen is None:
             chosen = partitions.all_partitions(k)[1:] if k <= partitions.MOST_LISTED else _near_best(tests, k)
@@ -225,19 +227,8 @@ def _answer(plan: Plan, given: Groups, prior_odds: float, counter: WorkCounter) 
         converged = converged or error <= wanted_error(log_bf10, plan.tolerance)
         if converged or plan.level >= grid.LAST_LEVEL:
             break
-        plan, known = plan.refined(), plan.lengthscales
-        assert plan.lengthscales is not None
-        missing = np.setdiff1d(plan.lengthscales, known)
-        counter.expect(sum(map(len, given.rows)) * len(missing))
-        order = np.argsort(np.concatenate([known, missing]))
-        moments = [
-            Moments(
-                old.count,
-                np.concatenate([old.mean, new.mean])[order],
-                np.concatenate([old.scatter, new.scatter])[order],
-            )
-            for old, new in zip(moments, _moments(plan.features, given, missing, counter), strict=True)
-        ]
+        plan = plan.refined()
+        counter.expect(_rows(given) * 2 * len(moments[0].mean))
     alone = [np.eye(k)[group] for group in range(k)]
     pairs = [tests.log_bf_of_two(alone[first], alone[second]) for first, second in combinations(range(k), 2)]
     rest = moments[1]
@@ -287,9 +278,15 @@ def _by_column(plan: Plan, by_test: Array, log_prior: Array, log_bf10: float) ->
     return found
 
 
-def _moments(features: FeatureMap, given: Groups, lengthscales: Array, counter: WorkCounter) -> list[Moments]:
-    tick: Callable[[int], object] = lambda rows: counter(rows * len(lengthscales))  # noqa: E731
-    return local.sample_moments(features, given.rows, lengthscales, tick)
+def _rows(given: Groups) -> int:
+    return sum(map(len, given.rows))
+
+
+def _moments(plan: Plan, given: Groups, counter: WorkCounter) -> list[Moments]:
+    """Moments of the features of all columns, of each group."""
+    lengthscales = plan.lengthscales
+    assert lengthscales is not None
+    return local.sample_moments(plan.features, given.rows, lengthscales, lambda rows: counter(rows * len(lengthscales)))
 
 
 def _stack(plan: Plan, given: Groups, part: int) -> Contrasts:
@@ -329,10 +326,9 @@ def _near_best(tests: _Tests, k: int) -> Indices:
 def _work(plan: Plan, given: Groups, permutations: int) -> int:
     """All that is counted, in rows × lengthscales."""
     assert plan.lengthscales is not None
-    total = sum(map(len, given.rows))
     tests = sum(len(part.points) for part in plan.parts)
     each = len(plan.lengthscales) + tests * (len(multiples_of(plan.model)) if tests else 0)
-    return total * len(plan.lengthscales) + (1 + permutations) * each
+    return _rows(given) * len(plan.lengthscales) + (1 + permutations) * each
 
 
 def _relabelled(
@@ -348,7 +344,7 @@ def _relabelled(
     labels = np.repeat(np.arange(k), [len(one) for one in by_size])
     order = np.lexsort(rows.T[::-1])
     rows, observed = rows[order], labels[order]
-    chosen = partitions.all_partitions(k)[1:] if k <= partitions.MOST_LISTED else _one_and_others(k)
+    chosen = partitions.all_partitions(k)[1:] if k <= _MOST_RELABELLED else _one_and_others(k)
     log_prior = partitions.log_prior(chosen)
     log_prior = log_prior - np.logaddexp.reduce(log_prior)
     lengthscales, log_weights = permutation.rule(plan)

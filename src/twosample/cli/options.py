@@ -131,7 +131,7 @@ one_sample_options = _together(
 reference_option = click.option(
     "--reference",
     metavar="VALUE",
-    help="With --by: compare every other group with this one [more than two groups: each with the rest].",
+    help="With --by: compare every other group with this one [more than two groups: all at once].",
 )
 question_options = _together(
     click.option(

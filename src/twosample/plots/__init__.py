@@ -1,8 +1,8 @@
 """Pictures of results: the samples, where they differ, at what scale; and chains. They read a result, infer nothing.
 
-`plot_result`, `plot_each`, `plot_robustness`, `plot_lengthscales`, `plot_trace`, `plot_tree` and `plot_monitor` draw
-whole figures. `samples`, `witness`, `lengthscale` and `columns` draw the panels of `plot_result`, each on axes of one's
-own (`ax`) or in a figure of its own, and return the axes.
+`plot_result`, `plot_each`, `plot_robustness`, `plot_lengthscales`, `plot_trace`, `plot_tree`, `plot_monitor` and
+`plot_ksample` draw whole figures. `samples`, `witness`, `lengthscale` and `columns` draw the panels of `plot_result`,
+each on axes of one's own (`ax`) or in a figure of its own, and return the axes.
 
 >>> import twosample as ts
 >>> result = ts.test([4.1, 5.2, 4.7, 5.9, 5.0, 4.4], [6.3, 7.1, 6.9, 7.8, 6.6, 7.3])
@@ -12,6 +12,7 @@ own (`ax`) or in a figure of its own, and return the axes.
 
 from twosample.plots.answer import plot_result
 from twosample.plots.each import plot_each
+from twosample.plots.ksample import plot_ksample
 from twosample.plots.lengthscales import plot_lengthscales
 from twosample.plots.monitor import plot_monitor
 from twosample.plots.panels import columns, lengthscale, samples, witness
@@ -24,6 +25,7 @@ __all__ = [
     "columns",
     "lengthscale",
     "plot_each",
+    "plot_ksample",
     "plot_lengthscales",
     "plot_monitor",
     "plot_result",

@@ -10,6 +10,6 @@ True
 """
 
 from twosample.report.render import head, render, script, style, write
-from twosample.report.text import each_paragraph, paragraph
+from twosample.report.text import each_paragraph, groups_paragraph, paragraph
 
-__all__ = ["each_paragraph", "head", "paragraph", "render", "script", "style", "write"]
+__all__ = ["each_paragraph", "groups_paragraph", "head", "paragraph", "render", "script", "style", "write"]

@@ -12,7 +12,7 @@ import numpy as np
 
 from twosample.errors import InputError, InputTypeError, MissingExtraError
 from twosample.records import write_whole
-from twosample.report import many_columns, streams, two_samples
+from twosample.report import many_columns, several_groups, streams, two_samples
 from twosample.report.text import CITATION, version
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def render(result: Any, robustness: Any = None) -> str:
         name, content = "many_columns", many_columns.page(result)
     elif hasattr(result, "history"):
         name, content = "streams", streams.page(result)
+    elif hasattr(result, "assignments"):
+        name, content = "several_groups", several_groups.page(result)
     else:
         raise InputTypeError(
             f"result: expected what test or test_each returns, or a Monitor, got {type(result).__name__}",
@@ -89,6 +91,8 @@ def head(result: Any) -> str:
         content = many_columns.head(result)
     elif hasattr(result, "crossed_at"):
         content = streams.head(result)
+    elif hasattr(result, "assignments"):
+        content = several_groups.head(result)
     elif hasattr(result, "group"):
         content = many_columns.groups_head(result)
     else:

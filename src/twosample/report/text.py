@@ -16,12 +16,14 @@ from twosample.words import (
 
 if TYPE_CHECKING:
     from twosample.each_result import EachResult
+    from twosample.ksample_result import KSampleResult
     from twosample.models import Model
     from twosample.result import TwoSampleResult
 
 __all__ = [
     "CITATION",
     "each_paragraph",
+    "groups_paragraph",
     "is_or_sign",
     "model_in_words",
     "odds_in_words",
@@ -169,6 +171,33 @@ def each_paragraph(result: EachResult) -> str:
         f"them, was {result.share:.3g} and served as the prior probability of each. {len(found)} of {len(result)} "
         f"differed at a false discovery rate of {result.fdr:g}{named}.{skipped} {_software()}"
     )
+
+
+def groups_paragraph(result: KSampleResult) -> str:
+    """The answer to whether several groups are alike, and which are.
+
+    Examples
+    --------
+    >>> import twosample as ts
+    >>> groups_paragraph(ts.ksample([[0.1, 0.4, 0.7], [2.1, 2.4, 2.6], [0.2, 0.3, 0.8]]))[:40]
+    'We compared 3 groups (n = 3, 3 and 3; 1 '
+    """
+    *first, last = [f"{n:,}" for n in result.n.tolist()]
+    likeliest = result.partitions[0]
+    blocks = " | ".join(", ".join(map(printable, block)) for block in likeliest.groups)
+    prob = is_or_sign(probability_in_words(result.prob_h1))
+    words = [
+        f"We compared {len(result.names)} groups (n = {', '.join(first)} and {last}; "
+        f"{columns_in_words(len(result.columns))}) by the Bayes factors of their partitions into blocks that share a "
+        f"distribution, with the {result.model.name} model of a Bayesian kernel two-sample test (Zhang et al., 2022).",
+        f'The log Bayes factor of "not all alike" against "all alike" is '
+        f"{'' if result.all_listed else 'at least '}{log_bf10_text(result.log_bf10)}, so that at prior odds of "
+        f"{odds_in_words(result.prior_odds)} P(not all alike | data) {prob}.",
+        f"The likeliest partition is {blocks} (P {is_or_sign(probability_in_words(likeliest.posterior))}).",
+    ]
+    if result.pvalue is not None:
+        words.append(f"The permutation p-value is {is_or_sign(pvalue_text(result.pvalue), '').strip()}.")
+    return " ".join([*words, _software()])
 
 
 def _kernel(name: str) -> str:
