@@ -129,9 +129,9 @@ def test_the_path_of_seven_is_near_all_partitions(monkeypatch):
     """What is found without looking at all partitions is most of what there is."""
     rng = np.random.default_rng(7)
     groups = [rng.normal(1.5 * (number > 4), 1, 80) for number in range(7)]
-    few = ts.ksample(groups, points=8, subsets=None)
+    few = ts.ksample(groups, points=5, subsets=None)
     monkeypatch.setattr("twosample.partitions.MOST_LISTED", 7)
-    everything = ts.ksample(groups, points=8, subsets=None)
+    everything = ts.ksample(groups, points=5, subsets=None)
     assert few.log_bf10 <= everything.log_bf10 + 1e-9
     assert few.log_bf10 > everything.log_bf10 - 2.0
     assert few.partitions[0].groups == everything.partitions[0].groups
@@ -178,7 +178,8 @@ def test_ways_to_give_groups(three):
 
 def test_the_pvalue_has_its_level():
     rng = np.random.default_rng(8)
-    found = [ts.ksample([rng.standard_t(3, n) for n in (8, 12, 10)], points=8, permutations=19) for _ in range(60)]
+    options = {"points": 8, "permutations": 19, "subsets": None}
+    found = [ts.ksample([rng.standard_t(3, n) for n in (8, 12, 10)], **options) for _ in range(60)]
     pvalues = np.array([result.pvalue for result in found])
     # Of 60 uniform p-values the share up to 0.2 has standard error 0.05.
     assert abs((pvalues <= 0.2).mean() - 0.2) < 0.17
