@@ -25,10 +25,12 @@ if _TYPE_CHECKING:
     from twosample import baselines, checks, chemistry, datasets, plots, simulate
     from twosample.each_result import EachResult
     from twosample.gibbs_result import GibbsResult
+    from twosample.goodness_result import GoodnessResult
     from twosample.groups import test_groups
     from twosample.groups_result import GroupsResult
     from twosample.ksample_result import KSampleResult
     from twosample.monitor import Monitor, sequential
+    from twosample.one_sample import goodness
     from twosample.reference import Reference
     from twosample.several import ksample
 
@@ -38,6 +40,7 @@ __all__ = [
     "EachResult",
     "FeatureStatistics",
     "GibbsResult",
+    "GoodnessResult",
     "GroupsResult",
     "KSampleResult",
     "Model",
@@ -53,6 +56,7 @@ __all__ = [
     "datasets",
     "errors",
     "gibbs",
+    "goodness",
     "ksample",
     "log_bf10",
     "plan",
@@ -68,11 +72,13 @@ __all__ = [
 _LATER = {
     "EachResult": "each_result",
     "GibbsResult": "gibbs_result",
+    "GoodnessResult": "goodness_result",
     "GroupsResult": "groups_result",
     "KSampleResult": "ksample_result",
     "Monitor": "monitor",
     "sequential": "monitor",
     "Reference": "reference",
+    "goodness": "one_sample",
     "ksample": "several",
     "test_groups": "groups",
 }

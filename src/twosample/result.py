@@ -390,11 +390,14 @@ class TwoSampleResult(BayesFactor):
             *self._effect_in_words(),
             *self._columns_in_words(),
             f"  lengthscale          {lengthscale}",
-            f"  data                 {data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)}",
+            f"  data                 {self._data_in_words()}",
             *self._used_in_words(),
             f"  model                {self.model.name}, {self._count_points()} evaluation points",
         ]
         return "\n".join(lines + [f"  note                 {note}" for note in self.diagnostics.notes])
+
+    def _data_in_words(self) -> str:
+        return data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)
 
     def _used_in_words(self) -> list[str]:
         """The columns by name, where they have names, and those left out."""
@@ -412,9 +415,11 @@ class TwoSampleResult(BayesFactor):
     def _permutations_in_words(self) -> list[str]:
         if self.pvalue is None:
             return []
-        relabelled = f"{self.diagnostics.permutations} {'random swaps' if self.paired else 'permutations'}"
-        lines = [f"  p-value              {pvalue_text(self.pvalue)} ({relabelled})"]
+        lines = [f"  p-value              {pvalue_text(self.pvalue)} ({self._relabellings_in_words()})"]
         return lines if self.evalue is None else [*lines, f"  e-value              {self.evalue:.3g}"]
+
+    def _relabellings_in_words(self) -> str:
+        return f"{self.diagnostics.permutations} {'random swaps' if self.paired else 'permutations'}"
 
     def _effect_in_words(self) -> list[str]:
         if self.effect is None:
