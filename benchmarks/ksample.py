@@ -110,8 +110,8 @@ def _text(found: dict[str, Any]) -> str:
         lines.append(f"| {' | '.join(map(str, cells))} | {row['median_log_bf10']:.2f} |")
     lines += [
         "",
-        "Five groups of n standard normal rows, of which three are alike, one is shifted by 0.6 and one by 1. How often",
-        "the likeliest of the 52 partitions is the true one, and the mean of the probability of the true one:",
+        "Five groups of n standard normal rows, of which three are alike, one is shifted by 0.6 and one by 1. How",
+        "often the likeliest of the 52 partitions is the true one, and the mean of the probability of the true one:",
         "",
         "| n | data sets | likeliest is true | P(true one) |",
         "|---|---|---|---|",
@@ -120,8 +120,8 @@ def _text(found: dict[str, Any]) -> str:
         lines.append(f"| {row['n']} | {row['runs']} | {row['likeliest']:.2f} | {row['mean_posterior']:.2f} |")
     lines += [
         "",
-        f"Three groups of {POWER_ROWS} rows, of which one may differ: share of {POWER_RUNS} data sets with p up to 0.05",
-        f"({PERMUTATIONS} permutations), and the median of P(not all alike):",
+        f"Three groups of {POWER_ROWS} rows, of which one may differ: share of {POWER_RUNS} data sets with p up to",
+        f"0.05 ({PERMUTATIONS} permutations), and the median of P(not all alike):",
         "",
         "| the third group | `ksample` | Anderson–Darling | Kruskal–Wallis | P(not all alike) |",
         "|---|---|---|---|---|",

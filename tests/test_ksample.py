@@ -266,6 +266,12 @@ def test_refusals(groups, options, message):
         ts.ksample(groups, **options)
 
 
+def test_too_few_or_many_groups_of_a_table():
+    for labels, count in ((["a"] * 20, "is 1 group"), (np.repeat(np.arange(60), 2), "are 60 groups")):
+        with pytest.raises(InputError, match=f"^by: there {count} with 2 rows or more; needs 2 to 50"):
+            ts.ksample(np.arange(float(len(labels))), by=labels)
+
+
 def test_what_is_no_groups():
     with pytest.raises(InputTypeError, match=r"expected a dictionary or a list of samples, got ndarray; .*by"):
         ts.ksample(np.zeros((4, 2)))

@@ -17,7 +17,7 @@ from twosample.statistics import Moments
 __all__ = ["Law", "law_of_text", "normal_moments"]
 
 # Quantiles that stand for a distribution of one column.
-_QUANTILES = 1 << 14
+_QUANTILES = 1 << 13
 _LONGEST_TEXT = 2000
 _SHOWN = 60
 
@@ -62,7 +62,7 @@ class Law:
         if isinstance(law, str):
             law = law_of_text(law)
         if hasattr(law, "ppf") and hasattr(law, "rvs"):
-            return cls._of_one_column(law)
+            return cls._of_one_column(law if hasattr(law, "dist") else _frozen(law))
         if hasattr(law, "icdf") and hasattr(law, "sample"):
             rows = _quantiles(law.icdf)
             return cls(_shown(repr(law)), rows, True, lambda n, rng: _rows(law.sample(n, rng=rng), n, 1))
@@ -99,6 +99,18 @@ class Law:
             draw=lambda n, rng: _rows(law.rvs(size=n, random_state=rng), n, 1),
             normal=normal,
         )
+
+
+def _frozen(law: Any) -> Any:
+    """A distribution that was given without numbers, if it needs none."""
+    try:
+        return law()
+    except TypeError:
+        raise InputTypeError(
+            f"law: {_shown(str(getattr(law, 'name', type(law).__name__)))} needs its numbers",
+            argument="law",
+            remedy="give them, as in scipy.stats.gamma(2, scale=3)",
+        ) from None
 
 
 def _quantiles(inverse: Callable[[Array], Any]) -> Array:

@@ -71,7 +71,7 @@ def goodness(
     law
         A frozen distribution of `scipy.stats`, such as ``norm(0, 1)`` or ``multivariate_normal(...)``, or its text,
         such as ``"norm(0, 1)"``; or a function of a size and a `numpy.random.Generator` that returns rows, (size, D). A
-        distribution of one column is known by 16,384 of its quantiles, and all columns of a normal law together
+        distribution of one column is known by 8,192 of its quantiles, and all columns of a normal law together
         exactly. Of everything else `draws` rows are drawn once, and their noise is taken into account.
     columns, drop, model, kernel, subsets, prior_odds, nan_policy, rope, tolerance
         As in `test`; the columns of the law are those of the data, in their order.

@@ -15,6 +15,7 @@ import click
 from twosample import __version__
 from twosample.cli.app_command import app
 from twosample.cli.check import check, reference
+from twosample.cli.goodness import goodness
 from twosample.cli.messages import in_options, notes, printable, quoted, refusals, say_error
 from twosample.cli.monitor import monitor
 from twosample.cli.options import (
@@ -94,6 +95,7 @@ Examples:
   twosample each before.csv after.csv --csv columns.csv
   twosample gibbs before.csv after.csv --kernel ard --plot columns.png
   twosample compare before.csv after.csv
+  twosample goodness residuals.csv --law "norm(0, 1)"
   twosample check yesterday.csv today.csv --fail-if "prob_h1 > 0.95 and auc > 0.55"
   twosample app
   twosample monitor reference.csv --follow log.csv
@@ -505,6 +507,7 @@ def compare(
     show_comparison(results, names)
 
 
+command_line.add_command(goodness)
 command_line.add_command(app)
 command_line.add_command(monitor)
 

@@ -26,6 +26,7 @@ __all__ = [
     "path_option",
     "permutations_option",
     "points_option",
+    "prior_odds_option",
     "question_options",
     "quiet_option",
     "reading_options",
@@ -99,10 +100,10 @@ def count_option(name: str, default: int, help: str) -> Decorator:
     return click.option(name, type=int, default=default, show_default=True, help=help)
 
 
-def permutations_option(lowest: int, default: int, help: str) -> Decorator:
-    """The option for the number of permutations."""
+def permutations_option(lowest: int, default: int, help: str, name: str = "--permutations") -> Decorator:
+    """The option for the number of permutations, or of what takes their place."""
     kind = click.IntRange(lowest, _MOST_PERMUTATIONS)
-    return click.option("--permutations", type=kind, default=default, show_default=True, help=help)
+    return click.option(name, type=kind, default=default, show_default=True, help=help)
 
 
 def nan_policy_option(help: str) -> Decorator:
@@ -133,15 +134,16 @@ reference_option = click.option(
     metavar="VALUE",
     help="With --by: compare every other group with this one [more than two groups: all at once].",
 )
+prior_odds_option = click.option(
+    "--prior-odds",
+    type=float,
+    default=1.0,
+    show_default=True,
+    metavar="ODDS",
+    help='Prior odds of "different" against "the same".',
+)
 question_options = _together(
-    click.option(
-        "--prior-odds",
-        type=float,
-        default=1.0,
-        show_default=True,
-        metavar="ODDS",
-        help='Prior odds of "different" against "the same".',
-    ),
+    prior_odds_option,
     click.option(
         "--scale",
         type=click.Choice(["auto", "robust", "raw"]),

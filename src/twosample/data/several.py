@@ -71,7 +71,7 @@ class Groups:
         """Read and check: a dictionary or list of samples, or one table and what it is split by."""
         check_policy(nan_policy)
         choice = Choice() if choice is None else choice
-        by = choice.by_column or ""
+        by, what = choice.by_column or "", "groups" if choice.by is None else "by"
         if choice.by is None:
             groups, labels_given = _stacked(groups, choice)
             choice = replace(choice, by=labels_given)
@@ -86,10 +86,13 @@ class Groups:
             dropped.append(note)
         if not 2 <= len(found) <= _MOST_GROUPS:
             many = f"{len(found)} group{'s' * (len(found) != 1)} with 2 rows or more"
-            raise InputError(f"groups: there {'is' if len(found) == 1 else 'are'} {many}", argument="groups",
-                             remedy=f"needs 2 to {_MOST_GROUPS}")  # fmt: skip
+            raise InputError(
+                f"{what}: there {'is' if len(found) == 1 else 'are'} {many}",
+                argument=what,
+                remedy=f"needs 2 to {_MOST_GROUPS}",
+            )
         for note in dropped:
-            warn(DroppedDataWarning(note, argument="groups"))
+            warn(DroppedDataWarning(note, argument=what))
         rows = tuple(found.values())
         rest = np.concatenate(rows[1:])
         samples = _pooled(rows[0], rest, columns, scale)
