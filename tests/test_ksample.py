@@ -125,6 +125,7 @@ def test_more_than_six_groups_say_what_was_looked_at():
     assert sum(row.prior for row in result.partitions) < 1.0
 
 
+@pytest.mark.slow
 def test_the_path_of_seven_is_near_all_partitions(monkeypatch):
     """What is found without looking at all partitions is most of what there is."""
     rng = np.random.default_rng(7)
@@ -179,10 +180,10 @@ def test_ways_to_give_groups(three):
 def test_the_pvalue_has_its_level():
     rng = np.random.default_rng(8)
     options = {"points": 8, "permutations": 19, "subsets": None}
-    found = [ts.ksample([rng.standard_t(3, n) for n in (8, 12, 10)], **options) for _ in range(60)]
+    found = [ts.ksample([rng.standard_t(3, n) for n in (8, 12, 10)], **options) for _ in range(40)]
     pvalues = np.array([result.pvalue for result in found])
-    # Of 60 uniform p-values the share up to 0.2 has standard error 0.05.
-    assert abs((pvalues <= 0.2).mean() - 0.2) < 0.17
+    # Of 40 uniform p-values the share up to 0.2 has standard error 0.06.
+    assert abs((pvalues <= 0.2).mean() - 0.2) < 0.2
     assert np.mean([result.evalue for result in found]) < 2.0
 
 

@@ -13,7 +13,7 @@ against "all alike". For two groups it is the Bayes factor of `evidence`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ import numpy as np
 from twosample import evidence, prior
 from twosample.arrays import Array, Indices
 from twosample.evidence import Spectrum
+from twosample.threads import in_order
 
 if TYPE_CHECKING:
     from twosample.features import PointKernel
@@ -32,6 +33,8 @@ __all__ = ["Contrasts"]
 
 # Values that are worked on at the same time.
 _MOST_VALUES = 1 << 20
+# More partitions are worked on in threads.
+_FEW = 8
 # One in so many amplitudes is enough where log BF10 is only compared.
 _COARSE = 4
 
@@ -125,14 +128,24 @@ class Contrasts:
             log_weight=weight - np.logaddexp.reduce(weight),
         )
 
-    def log_bf(self, partitions: Indices) -> Array:
-        """Log Bayes factors of partitions (P, k) against "all alike" at every lengthscale, (m, B, P)."""
+    def log_bf(self, partitions: Indices, tick: Callable[[int], object] | None = None) -> Array:
+        """Log Bayes factors of partitions (P, k) against "all alike" at every lengthscale, (m, B, P).
+
+        `tick` is called with the number of partitions just done, at each lengthscale.
+        """
         size = max(1, _MOST_VALUES // (self.log_variance.shape[1] * self.scores.shape[-1]))
-        found = [
-            np.stack([self._at(index, partitions[start : start + size]) for index in range(len(self.scores))])
-            for start in range(0, len(partitions), size)
-        ]
-        return np.concatenate(found, axis=2)
+        parts = [partitions[start : start + size] for start in range(0, len(partitions), size)]
+
+        def at(index: int) -> Array:
+            return np.concatenate([self._at(index, part) for part in parts], axis=1)
+
+        places = range(len(self.scores))
+        found = []
+        for values in in_order(at, places) if len(partitions) > _FEW else map(at, places):
+            found.append(values)
+            if tick is not None:
+                tick(len(partitions))
+        return np.stack(found)
 
     def _at(self, index: int, partitions: Indices) -> Array:
         """The same at one lengthscale, (B, P)."""

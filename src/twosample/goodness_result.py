@@ -52,12 +52,16 @@ class GoodnessResult(TwoSampleResult):
         words = super().disagreement
         return None if words is None else words.replace("relabelled", "simulated")
 
-    def _data_in_words(self) -> str:
+    @property
+    def data_words(self) -> str:
+        """How much data there was, and what they are compared with, in words."""
         how = "quantiles" if self.exact else "rows drawn from it"
         return (
             f"{self.n_x} rows, {columns_in_words(len(self.columns))}, against {printable(self.law)} "
             f"({self.n_y:,} {how})"
         )
 
-    def _relabellings_in_words(self) -> str:
-        return f"{self.diagnostics.permutations} simulated data sets"
+    @property
+    def relabelled_words(self) -> str:
+        """What the p-value is counted in."""
+        return "simulated data sets"

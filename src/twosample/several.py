@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from twosample import answer, evidence, kernels, models, partitions, permutation
+from twosample import answer, evidence, kernels, models, partitions, relabelled_groups
 from twosample.arguments import Seed, count_of, generator_of, positive
 from twosample.arrays import Array, Indices
 from twosample.contrasts import Contrasts
@@ -20,12 +20,10 @@ from twosample.data.several import Groups
 from twosample.engines import local
 from twosample.errors import InputError, Setting, warn
 from twosample.evidence import Evidence
-from twosample.features import FeatureMap
 from twosample.kernels import Kernel
 from twosample.ksample_result import KSampleResult
 from twosample.mixture import log_mean
 from twosample.models import LogUniform, Model
-from twosample.permutation import Relabelled
 from twosample.plan import Plan, make_plan
 from twosample.posterior import grid
 from twosample.posterior.lengthscale import LengthscalePosterior, wanted_error
@@ -37,11 +35,8 @@ from twosample.threads import one_thread
 
 __all__ = ["ksample"]
 
-# The p-value of so many groups has all partitions in its statistic.
-_MOST_RELABELLED = 4
-# Rows and relabellings that are worked on at the same time.
-_BLOCK_ROWS = 512
-_LABELLINGS = 64
+# For progress bars: a partition at a lengthscale takes as long as so many rows.
+_ROWS_PER_PARTITION = 100
 
 
 def ksample(
@@ -128,7 +123,7 @@ def ksample(
         counter = WorkCounter(report, _work(plan, given, permutations))
         found = _answer(plan, given, prior_odds, counter)
         if permutations:
-            relabelled = _relabelled(plan, given, permutations, generator, counter)
+            relabelled = relabelled_groups.test(plan, given.rows, permutations, generator, counter)
             diagnostics = replace(found.diagnostics, permutations=permutations)
             found = replace(found, **relabelled._asdict(), diagnostics=diagnostics)
         counter.finish()
@@ -171,12 +166,18 @@ class _Tests:
         """Prior probability of each test given that not all groups are alike, (T,)."""
         return np.concatenate([[self.plan.prior], *(part.prior for part in self.plan.parts)])
 
-    def log_bf(self, chosen: Indices) -> tuple[Array, list[LengthscalePosterior]]:
+    def log_bf(self, chosen: Indices, counter: WorkCounter) -> tuple[Array, list[LengthscalePosterior]]:
         """Log Bayes factors of partitions by each test, (T, P), and what was integrated for the first."""
-        curves = self.main.log_bf(chosen)[:, 0]
+        lengthscales = sum(len(one.scores) for one in (self.main, *self.stacks))
+        counter.expect(_ROWS_PER_PARTITION * len(chosen) * lengthscales)
+
+        def tick(partitions: int) -> None:
+            counter(_ROWS_PER_PARTITION * partitions)
+
+        curves = self.main.log_bf(chosen, tick)[:, 0]
         posteriors = [self._posterior(curve) for curve in curves.T]
         found = [np.array([[posterior.log_bf10 for posterior in posteriors]])]
-        found += [self._mean(stack.log_bf(chosen)[:, 0]) for stack in self.stacks]
+        found += [self._mean(stack.log_bf(chosen, tick)[:, 0]) for stack in self.stacks]
         return np.concatenate(found), posteriors
 
     def log_bf_of_two(self, first: Indices, second: Indices, *, rough: bool = False) -> float:
@@ -215,8 +216,8 @@ def _answer(plan: Plan, given: Groups, prior_odds: float, counter: WorkCounter) 
         moments = _moments(plan, given, counter)
         tests = _Tests(plan, Contrasts.of(moments, plan.features, plan.lengthscales, model), stacks)
         if chosen is None:
-            chosen = partitions.all_partitions(k)[1:] if k <= partitions.MOST_LISTED else _near_best(tests, k)
-        by_test, posteriors = tests.log_bf(chosen)
+            chosen = partitions.all_partitions(k)[1:] if k <= partitions.MOST_LISTED else _near_best(tests, k, counter)
+        by_test, posteriors = tests.log_bf(chosen, counter)
         by_partition = np.array([log_mean(column, tests.weights) for column in by_test.T])
         log_prior = partitions.log_prior(chosen)
         log_bf10 = float(np.logaddexp.reduce(log_prior + by_partition))
@@ -300,7 +301,7 @@ def _stack(plan: Plan, given: Groups, part: int) -> Contrasts:
     return Contrasts.of(found[: len(given.rows)], features, features.lengthscales, plan.model)
 
 
-def _near_best(tests: _Tests, k: int) -> Indices:
+def _near_best(tests: _Tests, k: int, counter: WorkCounter) -> Indices:
     """Partitions from all different to two blocks, the two blocks most alike made one each time; and near the best."""
     rough = tests.coarse()
     current = tuple(range(k))
@@ -316,7 +317,7 @@ def _near_best(tests: _Tests, k: int) -> Indices:
         current = partitions.merged(current, *likest)
         path.append(current)
     on_path = np.array(path)
-    found = rough.log_bf(on_path)[0]
+    found = rough.log_bf(on_path, counter)[0]
     total = [log_mean(column, tests.weights) for column in found.T] + partitions.log_prior(on_path)
     best = path[int(np.argmax(total))]
     near = [one for one in partitions.neighbours(best) if max(one) > 0]
@@ -329,83 +330,3 @@ def _work(plan: Plan, given: Groups, permutations: int) -> int:
     tests = sum(len(part.points) for part in plan.parts)
     each = len(plan.lengthscales) + tests * (len(multiples_of(plan.model)) if tests else 0)
     return _rows(given) * len(plan.lengthscales) + (1 + permutations) * each
-
-
-def _relabelled(
-    plan: Plan, given: Groups, permutations: int, generator: np.random.Generator, counter: WorkCounter
-) -> Relabelled:
-    """Compare log BF10 with its values for random relabellings of the rows, in an order of their own.
-
-    Groups are numbered by size: those of one size are exchangeable, so that their order does not matter.
-    """
-    k = len(given.rows)
-    by_size = sorted(given.rows, key=len)
-    rows = np.concatenate(by_size)
-    labels = np.repeat(np.arange(k), [len(one) for one in by_size])
-    order = np.lexsort(rows.T[::-1])
-    rows, observed = rows[order], labels[order]
-    chosen = partitions.all_partitions(k)[1:] if k <= _MOST_RELABELLED else _one_and_others(k)
-    log_prior = partitions.log_prior(chosen)
-    log_prior = log_prior - np.logaddexp.reduce(log_prior)
-    lengthscales, log_weights = permutation.rule(plan)
-    tests: list[tuple[FeatureMap, Array, Array, Array]] = []
-    if plan.prior:
-        tests.append((plan.features, lengthscales, log_weights + math.log(plan.prior), rows))
-    for number, part in enumerate(plan.parts):
-        stack = plan.features_of(number)
-        for test in np.flatnonzero(part.prior):
-            alone = stack.alone(int(test))
-            multiples = alone.typical * multiples_of(plan.model)
-            weights = np.full(len(multiples), math.log(part.prior[test] / len(multiples)))
-            tests.append((alone, multiples, weights, rows[:, part.columns[test]]))
-
-    statistics = np.full(1 + permutations, -np.inf)
-    draws = np.stack([observed, *(generator.permutation(labels) for _ in range(permutations))])
-    for features, at, log_weight, own in tests:
-        blind = _Blind.of(own, labels, features, at, plan.model)
-        for start in range(0, len(draws), _LABELLINGS):
-            block = slice(start, start + _LABELLINGS)
-            by_partition = blind.log_bf(draws[block], chosen)  # (m, B, P)
-            both = by_partition + log_prior + log_weight[:, np.newaxis, np.newaxis]
-            statistics[block] = np.logaddexp(statistics[block], np.logaddexp.reduce(both, axis=(0, 2)))
-            counter(len(draws[block]) * len(at))
-    return Relabelled.of(statistics)
-
-
-def _one_and_others(k: int) -> Indices:
-    """Partitions that depend on nothing: all different, and each group against all others."""
-    alone = [partitions.normalised(int(group == other) for other in range(k)) for group in range(k)]
-    return np.array([tuple(range(k)), *alone], dtype=np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class _Blind:
-    """One test of several groups, for any labels of the pooled rows; its covariance is that of all rows."""
-
-    rows: Array
-    features: FeatureMap
-    lengthscales: Array
-    mean: Array  # (m, s)
-    contrasts: Contrasts
-
-    @classmethod
-    def of(cls, rows: Array, labels: Indices, features: FeatureMap, lengthscales: Array, model: Model) -> _Blind:
-        """Go once over the rows."""
-        [pooled] = local.sample_moments(features, (rows,), lengthscales)
-        variance = np.einsum("mss->m", pooled.covariance) / features.count
-        sizes = np.bincount(labels).astype(np.float64)
-        contrasts = Contrasts.around(sizes, pooled.covariance, variance, features, lengthscales, model).coarse()
-        return cls(rows, features, lengthscales, pooled.mean, contrasts)
-
-    def log_bf(self, labels: Indices, chosen: Indices) -> Array:
-        """Log Bayes factors of partitions for labels (B, N) of the rows, (m, B, P)."""
-        sizes = self.contrasts.sizes
-        means = np.zeros((len(self.lengthscales), len(labels) * len(sizes), self.features.count))
-        for start in range(0, len(self.rows), _BLOCK_ROWS):
-            block = slice(start, start + _BLOCK_ROWS)
-            member = labels[:, np.newaxis, block] == np.arange(len(sizes))[:, np.newaxis]
-            weights = (member / sizes[:, np.newaxis]).reshape(means.shape[1], -1)
-            for index, values in self.features.values(self.rows[block], self.lengthscales):
-                means[index] += weights @ (values - self.mean[index])
-        shaped = means.reshape(len(means), len(labels), len(sizes), -1)
-        return self.contrasts.with_means(shaped).log_bf(chosen)

@@ -121,6 +121,9 @@ def paragraph(result: TwoSampleResult) -> str:
     """The answer of one test as a paragraph."""
     first, second = map(printable, result.names)
     sizes = f"n = {result.n_x} pairs" if result.paired else f"n = {result.n_x} and {result.n_y}"
+    by_law = hasattr(result, "law")
+    if by_law:
+        sizes = f"n = {result.n_x}"
     said = [
         f"We compared {first} with {second} ({sizes}; {columns_in_words(len(result.columns))}"
         f"{_named(result.columns)}) by a Bayesian kernel two-sample test (Zhang et al., 2022), which weighs a "
@@ -142,10 +145,10 @@ def paragraph(result: TwoSampleResult) -> str:
     said += _columns_that_differ(result)
     if result.pvalue is not None:
         evalue = "" if result.evalue is None else f", e-value {result.evalue:.3g}"
-        how = "random swaps" if result.paired else "permutations"
         said.append(
-            f"A permutation test of the Bayes factor gave p {is_or_sign(pvalue_text(result.pvalue))}{evalue} "
-            f"({result.diagnostics.permutations} {how})."
+            f"A {'Monte Carlo' if by_law else 'permutation'} test of the Bayes factor gave p "
+            f"{is_or_sign(pvalue_text(result.pvalue))}{evalue} "
+            f"({result.diagnostics.permutations} {result.relabelled_words})."
         )
     if result.disagreement:
         said.append(result.disagreement)
