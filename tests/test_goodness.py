@@ -158,7 +158,7 @@ def test_columns_and_missing_values():
     [
         ([1.0], NORMAL, {}, "x has 1 row; pass at least 2"),
         ([1.0, math.nan, 2.0], NORMAL, {}, "x has 1 missing .*nan_policy='omit'"),
-        (np.zeros((5, 2)), NORMAL, {}, "law: it has 1 columns and x has 2"),
+        (np.zeros((5, 2)), NORMAL, {}, "law: it has 1 column and x has 2"),
         (NULL, lambda n, g: np.ones(n), {}, "law: it has one value throughout"),
         (NULL, "nom(0, 1)", {}, "law: scipy.stats has no distribution 'nom'"),
         (NULL, NORMAL, {"model": "paper"}, "model: 'paper' is for two samples"),
@@ -178,6 +178,14 @@ def test_refusals(x, law, options, message):
 def test_a_sample_of_one_value_is_compared():
     result = ts.goodness(np.zeros(40), NORMAL)
     assert result.prob_h1 > 0.99 and math.isfinite(result.log_bf10)
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-120, 1e120, 1e300])
+def test_any_magnitude(unit):
+    plain = ts.goodness(NULL[:30], NORMAL, points=12)
+    scaled = ts.goodness(NULL[:30] * unit, stats.norm(0, unit), points=12)
+    assert scaled.log_bf10 == pytest.approx(plain.log_bf10, abs=1e-3)
+    assert math.isfinite(ts.goodness(NULL[:30], stats.norm(0, unit), points=12).log_bf10)
 
 
 def test_prior_odds_and_rope():

@@ -146,6 +146,8 @@ def test_texts_that_are_no_law(text):
         (lambda size, rng: ["a"] * size, InputTypeError, "not numbers"),
         (lambda size, rng: np.zeros((size, 2, 2)), InputError, "shape"),
         (stats.norm(0, -1), InputError, "quantiles"),
+        (stats.norm([0, 1], 1), InputError, "several values of a parameter"),
+        (lambda size: np.zeros(size), InputTypeError, "does not take a size and a generator"),
     ],
 )
 def test_refusals(law, kind, message):

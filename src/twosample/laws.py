@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ __all__ = ["Law", "law_of_text", "normal_moments"]
 # Quantiles that stand for a distribution of one column.
 _QUANTILES = 1 << 13
 _LONGEST_TEXT = 2000
+# Variances that can be divided by each other.
+_SMALLEST = 1e-200
 _SHOWN = 60
 
 
@@ -76,6 +79,7 @@ class Law:
             if hasattr(law, "cov_object") and hasattr(law, "mean"):
                 normal = np.atleast_1d(np.asarray(law.mean, float)), np.atleast_2d(law.cov_object.covariance)
         elif callable(law):
+            _check_arguments(law, draws, generator)
             name, draw = _shown(getattr(law, "__name__", type(law).__name__)), law
         else:
             raise InputTypeError(
@@ -88,10 +92,15 @@ class Law:
 
     @classmethod
     def _of_one_column(cls, law: Any) -> Law:
+        if any(np.ndim(value) for value in (*law.args, *law.kwds.values())):
+            raise InputError("law: it has several values of a parameter", argument="law", remedy="give one of each")
         args = [*map(_number, law.args), *(f"{name}={_number(value)}" for name, value in law.kwds.items())]
         normal = None
         if law.dist.name == "norm":
-            normal = np.array([float(law.mean())]), np.array([[float(law.var())]])
+            with np.errstate(over="ignore", under="ignore"):
+                mean, variance = float(law.mean()), float(law.var())
+            if _SMALLEST < variance < 1.0 / _SMALLEST:
+                normal = np.array([mean]), np.array([[variance]])
         return cls(
             name=_shown(f"{law.dist.name}({', '.join(args)})"),
             rows=_quantiles(law.ppf),
@@ -139,6 +148,22 @@ def _rows(drawn: Any, n: int, n_columns: int | None) -> Array:
     if not np.isfinite(rows).all():
         raise InputError("law: it draws missing or infinite values", argument="law")
     return rows
+
+
+def _check_arguments(law: Callable[..., Any], *arguments: object) -> None:
+    """Refuse a function that does not take a size and a generator."""
+    try:
+        signature = inspect.signature(law)
+    except (TypeError, ValueError):  # of a built-in function nobody knows
+        return
+    try:
+        signature.bind(*arguments)
+    except TypeError as error:
+        raise InputTypeError(
+            f"law: it does not take a size and a generator ({error})",
+            argument="law",
+            remedy="pass a function such as lambda size, rng: rng.normal(size=size)",
+        ) from None
 
 
 def _multivariate_name(law: Any) -> str:

@@ -32,6 +32,7 @@ from twosample.sketch import Sketch
 from twosample.statistics import FeatureStatistics, Moments
 from twosample.subsets import multiples_of
 from twosample.threads import one_thread
+from twosample.words import columns_in_words
 
 __all__ = ["goodness"]
 
@@ -188,7 +189,7 @@ def _as_samples(law: Law, rows: Array, names: tuple[str, ...], notes: tuple[str,
     """The rows of the law, shared out to two samples: for what is fixed beforehand."""
     if law.rows.shape[1] != rows.shape[1]:
         raise InputError(
-            f"law: it has {law.rows.shape[1]} columns and x has {rows.shape[1]}",
+            f"law: it has {columns_in_words(law.rows.shape[1])} and x has {rows.shape[1]}",
             argument="law",
             remedy="they must have the same; choose those of x with columns",
         )
@@ -221,7 +222,7 @@ def _all_columns(plan: Plan, law: Law, lengthscales: Array, of_rows: Moments) ->
     if law.normal is None or type(plan.kernel) is not RBF:
         return _known(law, of_rows)
     mean, covariance = law.normal
-    scaled = (mean - plan.center) / plan.scale, covariance / np.outer(plan.scale, plan.scale)
+    scaled = (mean - plan.center) / plan.scale, covariance / plan.scale / plan.scale[:, np.newaxis]
     return normal_moments(plan.points, lengthscales, *scaled, _KNOWN)
 
 

@@ -41,7 +41,7 @@ def test_missing_values(run, refused, files):
     [
         ("__import__('os').getcwd()", "--law: \"__import__('os').getcwd()\" is not a distribution"),
         ("nrm(0, 1)", "--law: scipy.stats has no distribution 'nrm'"),
-        ("norm(0, 1)", "--law: it has 1 columns and x has 2"),
+        ("norm(0, 1)", "--law: it has 1 column and x has 2"),
     ],
 )
 def test_refusals(refused, files, law, message):
