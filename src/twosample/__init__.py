@@ -27,12 +27,16 @@ if _TYPE_CHECKING:
     from twosample.domains.gram import test_gram
     from twosample.each_result import EachResult
     from twosample.gibbs_result import GibbsResult
+    from twosample.goodness_result import GoodnessResult
     from twosample.groups import test_groups
     from twosample.groups_result import GroupsResult
+    from twosample.ksample_result import KSampleResult
     from twosample.mixing import Mixing
     from twosample.monitor import Monitor, sequential
     from twosample.objects_result import ObjectsResult
+    from twosample.one_sample import goodness
     from twosample.reference import Reference
+    from twosample.several import ksample
 
 __version__ = "0.1.0"
 __all__ = [
@@ -40,8 +44,10 @@ __all__ = [
     "EachResult",
     "FeatureStatistics",
     "GibbsResult",
+    "GoodnessResult",
     "GroupsResult",
     "IndependenceResult",
+    "KSampleResult",
     "Mixing",
     "Model",
     "Monitor",
@@ -58,8 +64,10 @@ __all__ = [
     "domains",
     "errors",
     "gibbs",
+    "goodness",
     "independence",
     "kernels",
+    "ksample",
     "log_bf10",
     "plan",
     "plots",
@@ -75,15 +83,19 @@ __all__ = [
 _LATER = {
     "EachResult": "each_result",
     "GibbsResult": "gibbs_result",
+    "GoodnessResult": "goodness_result",
     "GroupsResult": "groups_result",
     "IndependenceResult": "dependence",
     "Mixing": "mixing",
+    "KSampleResult": "ksample_result",
     "Monitor": "monitor",
     "independence": "dependence",
     "sequential": "monitor",
     "ObjectsResult": "objects_result",
     "Reference": "reference",
     "test_gram": "domains.gram",
+    "goodness": "one_sample",
+    "ksample": "several",
     "test_groups": "groups",
 }
 

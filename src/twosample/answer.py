@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from twosample.arrays import Array
     from twosample.data import Samples
+    from twosample.ksample_result import KSampleResult
     from twosample.plan import Plan
     from twosample.statistics import FeatureStatistics
 
@@ -280,7 +281,7 @@ def flat_lengthscales(plan: Plan, samples: Samples, lengthscales: Array) -> Flat
     return flat_features(replace(plan, fixed=True, lengthscales=flat), sizes, sketches)
 
 
-def inaccurate(answer: TwoSampleResult, why: str) -> AccuracyWarning:
+def inaccurate(answer: TwoSampleResult | KSampleResult, why: str) -> AccuracyWarning:
     """The warning that the integration over the lengthscale fell short of its tolerance."""
     error = answer.diagnostics.quadrature_error
     return AccuracyWarning(

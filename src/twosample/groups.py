@@ -1,4 +1,4 @@
-"""More than two groups in one table: each against the rest, or against one of them."""
+"""More than two groups in one table, each against one of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from twosample.data import Choice, some
 from twosample.data.reading import Table
 from twosample.data.two_tables import read_groups
 from twosample.errors import DroppedDataWarning, InputError, InputTypeError, warn
-from twosample.groups_result import REST, GroupsResult
+from twosample.groups_result import GroupsResult
 from twosample.kernels import Kernel
 from twosample.models import Model
 from twosample.progress import Progress, progress_bar
@@ -31,7 +31,7 @@ def test_groups(
     x: object,
     *,
     by: object,
-    reference: object = None,
+    reference: object,
     columns: Sequence[str | int] | None = None,
     drop: Sequence[str | int] | None = None,
     model: str | Model = "adaptive",
@@ -48,10 +48,11 @@ def test_groups(
     rng: Seed = 0,
     progress: Progress = False,
 ) -> GroupsResult:
-    """Test each group of the rows of a table against all other rows, or against one group.
+    """Test each group of the rows of a table against one group, such as a placebo.
 
-    Each comparison is that of `test`. Probabilities are those of each comparison by itself, with the given prior odds:
-    they are not adjusted for how many there are, and the comparisons share rows.
+    `ksample` says whether all groups are alike, and which are. Here each comparison is that of `test`. Probabilities
+    are those of each comparison by itself, with the given prior odds: they are not adjusted for how many there are, and
+    the comparisons share rows.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ def test_groups(
     by
         The name of the column that says which group a row is in, or a label for each row.
     reference
-        The group that all others are compared with; None compares each group with the rest.
+        The group that all others are compared with.
     columns, drop, model, kernel, lengthscale, points, subsets, prior_odds, scale, nan_policy, permutations, rope
         As in `test`.
     tolerance, rng
@@ -88,7 +89,13 @@ def test_groups(
         raise InputError("by: needs the column that says which group a row is in", argument="by")
     table, labels, notes = read_groups(x, choice)
     groups = tuple(labels.counts)
-    base = None if reference is None else labels.find(str(reference), "reference")
+    if reference is None:
+        raise InputError(
+            "reference: needs the group that all others are compared with",
+            argument="reference",
+            remedy="use ksample to compare all of them",
+        )
+    base = labels.find(str(reference), "reference")
     compared = tuple(group for group, rows in labels.counts.items() if group != base and rows > 1)
     if len(groups) < 2 or len(groups) > _MOST_GROUPS:
         values = "value" if len(groups) == 1 else "different values"
@@ -104,14 +111,12 @@ def test_groups(
         notes += (note,)
 
     found: dict[str, TwoSampleResult] = {}
-    # The rest has several groups, of which rows that follow each other are alike: that says nothing of dependence.
-    shuffled = np.random.default_rng(0).permutation(np.concatenate([labels.rows(group) for group in groups]))
+    others = labels.rows(base)
     clean = table._replace(left_out=(), times=())
     with progress_bar(progress) as report:
         for index, group in enumerate(compared):
             own = labels.rows(group)
-            others = labels.rows(base) if base is not None else np.setdiff1d(shuffled, own, assume_unique=True)
-            names = group, REST if base is None else base
+            names = group, base
             result = _compare(
                 names,
                 clean._replace(rows=table.rows[own]),

@@ -16,14 +16,13 @@ from twosample.records import Record
 from twosample.result import TwoSampleResult
 from twosample.words import aligned, columns_in_words, log_bf10_text, printable, probability_in_words
 
-__all__ = ["REST", "GroupRow", "GroupsResult"]
+__all__ = ["GroupRow", "GroupsResult"]
 
-REST = "the rest"
 _LONGEST_NAME = 32
 
 
 class GroupRow(NamedTuple):
-    """One line of the table: one group against the rest, or against the reference.
+    """One line of the table: one group against the reference.
 
     Attributes
     ----------
@@ -61,7 +60,7 @@ class GroupsResult(Record):
     by
         The column that says which group a row is in; empty where labels were given.
     reference
-        The group that the others are compared with; None where each is compared with all other rows.
+        The group that the others are compared with.
     group
         Names of the groups compared, (G,).
     n, n_other
@@ -89,7 +88,7 @@ class GroupsResult(Record):
     """
 
     by: str
-    reference: str | None
+    reference: str
     group: tuple[str, ...]
     n: Indices
     n_other: Indices
@@ -123,7 +122,7 @@ class GroupsResult(Record):
 
     def __repr__(self) -> str:
         """Return the answer in one line."""
-        return f"GroupsResult({len(self)} groups against {self.reference or REST!r})"
+        return f"GroupsResult({len(self)} groups against {self.reference!r})"
 
     @property
     def table(self) -> Table[GroupRow]:
@@ -143,8 +142,7 @@ class GroupsResult(Record):
 
     def summary(self) -> str:
         """The answer in a few lines of text."""
-        other = REST if self.reference is None else printable(repr(self.reference))
-        shared = "each row is in all of them" if self.reference is None else f"the rows of {other} are in all of them"
+        other = printable(repr(self.reference))
         lines = [
             f"{len(self)} group{'s' * (len(self) != 1)}, each against {other}.",
             f"  columns used         {columns_in_words(len(self.columns))}: "
@@ -159,8 +157,8 @@ class GroupsResult(Record):
         lines += [f"  note                 {printable(note)}" for note in self.notes]
         lines += ["", *_aligned(list(self)), ""]
         lines.append(
-            f"The comparisons share rows ({shared}), so they are not independent; probabilities are not adjusted for "
-            "how many there are."
+            f"The comparisons share rows (the rows of {other} are in all of them), so they are not independent; "
+            "probabilities are not adjusted for how many there are."
         )
         return "\n".join(lines)
 

@@ -417,12 +417,17 @@ class TwoSampleResult(BayesFactor):
             *self._effect_in_words(),
             *self._columns_in_words(),
             f"  lengthscale          {lengthscale}",
-            f"  data                 {data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)}",
+            f"  data                 {self.data_words}",
             *self._used_in_words(),
             f"  model                {self.model.name}, {self._count_points()} evaluation points",
             *self._kernels_in_words(),
         ]
         return "\n".join(lines + [f"  note                 {note}" for note in self.diagnostics.notes])
+
+    @property
+    def data_words(self) -> str:
+        """How much data there was, in words."""
+        return data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)
 
     def _used_in_words(self) -> list[str]:
         """The columns by name, where they have names, and those left out."""
@@ -448,9 +453,14 @@ class TwoSampleResult(BayesFactor):
     def _permutations_in_words(self) -> list[str]:
         if self.pvalue is None:
             return []
-        relabelled = f"{self.diagnostics.permutations} {'random swaps' if self.paired else 'permutations'}"
+        relabelled = f"{self.diagnostics.permutations} {self.relabelled_words}"
         lines = [f"  p-value              {pvalue_text(self.pvalue)} ({relabelled})"]
         return lines if self.evalue is None else [*lines, f"  e-value              {self.evalue:.3g}"]
+
+    @property
+    def relabelled_words(self) -> str:
+        """What the p-value is counted in."""
+        return "random swaps" if self.paired else "permutations"
 
     def _effect_in_words(self) -> list[str]:
         if self.effect is None:

@@ -21,8 +21,17 @@ def three(files, first, second, table):
 def test_more_than_two_groups_are_one_table(run, three):
     status, out, err = run("test", "three.csv", "--by", "label")
     assert (status, err) == (0, "")
-    assert out == f"{ts.test_groups(three, by='label').summary()}\n"
-    assert "each against the rest" in out
+    assert out == f"{ts.ksample(three, by='label').summary()}\n"
+    assert "P(not all alike)" in out and "P(alike)" in out
+
+
+def test_pictures_pages_and_json_of_several_groups(run, three):
+    outputs = ("--plot", "o.png", "--report", "o.html", "--json", "o.json", "--permutations", "9")
+    status, _, err = run("test", "three.csv", "--by", "label", *outputs, "--points", "12")
+    assert (status, err) == (0, "")
+    result = ts.ksample(three, by="label", permutations=9, points=12)
+    assert ts.KSampleResult.from_json(Path("o.json")) == result
+    assert Path("o.png").stat().st_size > 1000 and "Which groups are alike" in Path("o.html").read_text()
 
 
 def test_a_reference(run, three, second):
@@ -37,9 +46,12 @@ def test_a_reference(run, three, second):
     assert content["group"] == ["p", "r"] and content["reference"] == "q"
 
 
-def test_options_reach_every_comparison(run, three):
+def test_options_reach_several_groups(run, three):
     _, out, _ = run("test", "three.csv", "--by", "label", "-q", "--prior-odds", "0.25", "--points", "12")
-    result = ts.test_groups(three, by="label", prior_odds=0.25, points=12)
+    result = ts.ksample(three, by="label", prior_odds=0.25, points=12)
+    assert out == f"{result.prob_h1:.6g} {result.log_bf10:.6g}\n"
+    _, out, _ = run("test", "three.csv", "--by", "label", "-q", "--reference", "p", "--points", "12")
+    result = ts.test_groups(three, by="label", reference="p", points=12)
     assert out == "".join(f"{row.group} {row.prob_h1:.6g} {row.log_bf10:.6g}\n" for row in result)
 
 
@@ -50,7 +62,7 @@ def test_two_of_several_groups(run, three, expected, agrees):
 def test_json_to_other_programs(run, three):
     status, out, _ = run("test", "three.csv", "--by", "label", "--json", "-")
     assert status == 0
-    assert len(json.loads(out)["log_bf10"]) == 3
+    assert len(json.loads(out)["pairs"]) == 3
 
 
 def test_refusals(refused, three):
@@ -58,8 +70,10 @@ def test_refusals(refused, three):
     assert refused(*by, "--reference", "z").startswith("--reference: column 'label' has no value 'z'; it has 'p', 'q'")
     assert "needs --by COLUMN" in refused("test", "a.csv", "b.csv", "--reference", "p")
     assert "no --groups" in refused(*by, "--groups", "p,q", "--reference", "p")
-    assert refused(*by, "--plot", "o.png").startswith("--plot: is for two samples")
-    assert refused(*by, "--paired").startswith("--paired: is for two samples")
+    assert refused(*by, "--reference", "p", "--plot", "o.png").startswith("--plot: is for two samples")
+    for option in (("--paired",), ("--keep-rows",), ("--rope", "0.6"), ("--lengthscale", "median")):
+        assert refused(*by, *option).startswith(f"{option[0]}: is for two samples")
+    assert "--model adaptive" in refused(*by, "--model", "paper")
 
 
 # ---- columns

@@ -76,7 +76,7 @@ def test_other_numbers_of_groups_are_refused_with_what_to_do():
     ) as refused:
         ts.test(frame, by="arm")
     assert refused.value.argument == "by"
-    assert "groups=('p', 'q')" in str(refused.value) and "test_groups" in str(refused.value)
+    assert "groups=('p', 'q')" in str(refused.value) and "ksample" in str(refused.value)
     with pytest.raises(InputError, match="holds 1 value, not 2: 'p'"):
         ts.test(frame.filter(arm="p"), by="arm")
 

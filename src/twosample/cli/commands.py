@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,6 +15,7 @@ import click
 from twosample import __version__
 from twosample.cli.app_command import app
 from twosample.cli.check import check, reference
+from twosample.cli.goodness import goodness
 from twosample.cli.independence import independence
 from twosample.cli.messages import in_options, notes, printable, quoted, refusals, say_error
 from twosample.cli.monitor import monitor
@@ -49,6 +51,7 @@ from twosample.cli.output import (
     show_comparison,
     show_each,
     show_groups,
+    show_ksample,
 )
 from twosample.cli.tables import Source, two_tables
 from twosample.errors import InputError, InputTypeError, MissingExtraError
@@ -95,6 +98,7 @@ Examples:
   twosample gibbs before.csv after.csv --kernel ard --plot columns.png
   twosample independence trial.csv --x dose --y response
   twosample compare before.csv after.csv
+  twosample goodness residuals.csv --law "norm(0, 1)"
   twosample check yesterday.csv today.csv --fail-if "prob_h1 > 0.95 and auc > 0.55"
   twosample app
   twosample monitor reference.csv --follow log.csv
@@ -189,6 +193,7 @@ _TEST_EPILOG = """\b
 Examples:
   twosample test before.csv after.csv                two files, one sample each
   twosample test trial.csv --by arm                  one file; column "arm" holds two values
+  twosample test trial.csv --by centre               more values: are all groups alike, and which are
   twosample test trial.csv --by arm --groups a,c     one file, two of its groups
   twosample test trial.csv --by arm --reference a    every other group against "a", in one table
   twosample test a.csv b.csv --columns dose,weight   only these columns
@@ -234,7 +239,8 @@ def test(
 ) -> None:
     """Test two samples: the files A and B, or the file A split by a column.
 
-    Where the column has more than two values, each group is tested against the rest, or against --reference.
+    Where the column has more than two values, it tells whether all groups are alike, and which are; or tests each
+    group against --reference.
     """
     check_outputs(source.files, json_path, {"--plot": plot_path}, report=report_path)
     if reference is not None and (source.by is None or source.groups is not None):
@@ -257,9 +263,12 @@ def test(
         raise InputError("--reference: needs all rows in memory; leave --stream out")
     with notes():
         given = source.read(options["nan_policy"], several=True, stream=stream)
-    if given.groups > 2 or reference is not None:
+    if reference is not None:
         pages = {"--plot": plot_path, "--report": report_path}
         _test_groups(given, reference, json_path, pages, quiet, rng=seed, **options)
+        return
+    if given.groups > 2:
+        _ksample(given, json_path, plot_path, report_path, quiet, rng=seed, **options)
         return
     with refusals(given.names):
         result = _test(given.x, given.y, rng=seed, **given.choice, **options)
@@ -278,9 +287,41 @@ def _write(
             result.report(report_path, progress=True)
 
 
+def _ksample(
+    given: Given,
+    json_path: Path | None,
+    plot_path: Path | None,
+    report_path: Path | None,
+    quiet: bool,
+    *,
+    paired: bool,
+    keep_rows: bool,
+    lengthscale: float | str | None,
+    rope: float | None,
+    **options: Any,
+) -> None:
+    """More than two groups, all at once."""
+    from twosample.several import ksample
+
+    unused = {"--paired": paired, "--keep-rows": keep_rows, "--lengthscale": lengthscale, "--rope": rope}
+    for option, used in unused.items():
+        if used:
+            raise InputError(f"{option}: is for two samples; choose two groups with --groups")
+    choice = {name: value for name, value in given.choice.items() if name != "groups"}
+    with refusals(()), notes():
+        result = ksample(given.x, progress=True, **choice, **options)
+    diagnostics = replace(result.diagnostics, notes=given.notes + result.diagnostics.notes)
+    result = replace(result, diagnostics=diagnostics)
+    show_ksample(result, json_path, quiet=quiet)
+    if plot_path is not None:
+        save_plot(plot_path, result.plot)
+    if report_path is not None:
+        result.report(report_path)
+
+
 def _test_groups(
     given: Given,
-    reference: str | None,
+    reference: str,
     json_path: Path | None,
     pages: dict[str, Path | None],
     quiet: bool,
@@ -289,7 +330,7 @@ def _test_groups(
     keep_rows: bool,
     **options: Any,
 ) -> None:
-    """More than two groups, in one table."""
+    """Every other group against one of them, in one table."""
     from twosample.groups import test_groups
 
     for option, used in {**pages, "--paired": paired, "--keep-rows": keep_rows}.items():
@@ -493,6 +534,7 @@ def compare(
     show_comparison(results, names)
 
 
+command_line.add_command(goodness)
 command_line.add_command(app)
 command_line.add_command(monitor)
 

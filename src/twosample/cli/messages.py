@@ -29,7 +29,7 @@ _OPTIONS = {
             "tolerance "
             "steps burn_in thinning hmc_steps adapt_steps chains evidence early_stop fdr "
             "by groups columns drop reference keep_rows alpha window forget "
-            "missing decimal thousands encoding comment header delimiter port"
+            "law simulations missing decimal thousands encoding comment header delimiter port"
         ).split()
     },
 }

@@ -117,10 +117,10 @@ def count_option(name: str, default: int, help: str) -> Decorator:
     return click.option(name, type=int, default=default, show_default=True, help=help)
 
 
-def permutations_option(lowest: int, default: int, help: str) -> Decorator:
-    """The option for the number of permutations."""
+def permutations_option(lowest: int, default: int, help: str, name: str = "--permutations") -> Decorator:
+    """The option for the number of permutations, or of what takes their place."""
     kind = click.IntRange(lowest, _MOST_PERMUTATIONS)
-    return click.option("--permutations", type=kind, default=default, show_default=True, help=help)
+    return click.option(name, type=kind, default=default, show_default=True, help=help)
 
 
 def nan_policy_option(help: str) -> Decorator:
@@ -134,7 +134,7 @@ def names_option(name: str, help: str) -> Decorator:
     return click.option(name, metavar="NAMES", callback=_names, required=True, help=help)
 
 
-def prior_odds_option(help: str) -> Decorator:
+def prior_odds_option(help: str = 'Prior odds of "different" against "the same".') -> Decorator:
     """The option for the prior odds."""
     return click.option("--prior-odds", type=float, default=1.0, show_default=True, metavar="ODDS", help=help)
 
@@ -159,10 +159,10 @@ one_sample_options = _together(
 reference_option = click.option(
     "--reference",
     metavar="VALUE",
-    help="With --by: compare every other group with this one [more than two groups: each with the rest].",
+    help="With --by: compare every other group with this one [more than two groups: all at once].",
 )
 question_options = _together(
-    prior_odds_option('Prior odds of "different" against "the same".'),
+    prior_odds_option(),
     click.option(
         "--scale",
         type=click.Choice(["auto", "robust", "raw"]),

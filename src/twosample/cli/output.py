@@ -25,9 +25,20 @@ if TYPE_CHECKING:
     from twosample.each_result import EachResult
     from twosample.gibbs_result import GibbsResult
     from twosample.groups_result import GroupsResult
+    from twosample.ksample_result import KSampleResult
     from twosample.result import TwoSampleResult
 
-__all__ = ["STDOUT", "check_outputs", "save_plot", "save_tables", "show", "show_comparison", "show_each", "show_groups"]
+__all__ = [
+    "STDOUT",
+    "check_outputs",
+    "save_plot",
+    "save_tables",
+    "show",
+    "show_comparison",
+    "show_each",
+    "show_groups",
+    "show_ksample",
+]
 
 STDOUT = Path("-")
 _PLOT_KINDS = (".png", ".pdf", ".svg")
@@ -122,6 +133,19 @@ def show_groups(result: GroupsResult, json_path: Path | None, *, quiet: bool) ->
     if quiet:
         for row in result:
             click.echo(f"{printable(row.group)} {row.prob_h1:.6g} {row.log_bf10:.6g}")
+    else:
+        click.echo("\n".join(printable(line) for line in result.summary().splitlines()))
+    if json_path is not None:
+        result.to_json(json_path)
+
+
+def show_ksample(result: KSampleResult, json_path: Path | None, *, quiet: bool) -> None:
+    """Print the answer of several groups at once, or all of it as JSON if the path is `STDOUT`; else write that."""
+    if json_path == STDOUT:
+        click.echo(result.to_json())
+        return
+    if quiet:
+        click.echo(f"{result.prob_h1:.6g} {result.log_bf10:.6g}")
     else:
         click.echo("\n".join(printable(line) for line in result.summary().splitlines()))
     if json_path is not None:

@@ -193,7 +193,7 @@ class Labels:
             raise InputError(f"by: {self._what} holds 0 values, not 2: none", argument="by")
         remedy: Remedy = "there is nothing to compare it with"
         if len(present) > 2:
-            rest = ", or compare each with the rest (test_groups, twosample test)"
+            rest = ", or compare all of them (ksample, twosample test)"
             remedy = ("choose two with ", Setting("groups", present[:2]), rest)
         counted = some(
             [f"{group!r} ({rows} row{'s' * (rows != 1)})" for group, rows in self.counts.items()], quote=False

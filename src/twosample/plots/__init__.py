@@ -1,7 +1,8 @@
 """Pictures of results: the samples, where they differ, at what scale; and chains. They read a result, infer nothing.
 
 Functions whose names begin with `plot_` draw whole figures, such as `plot_result`. `samples`, `witness`, `lengthscale`
-and `columns` draw the panels of `plot_result`, each on axes of one's own (`ax`) or in a figure of its own, and return the axes.
+and `columns` draw the panels of `plot_result`, each on axes of one's own (`ax`) or in a figure of its own, and return
+the axes.
 
 >>> import twosample as ts
 >>> result = ts.test([4.1, 5.2, 4.7, 5.9, 5.0, 4.4], [6.3, 7.1, 6.9, 7.8, 6.6, 7.3])
@@ -12,6 +13,7 @@ and `columns` draw the panels of `plot_result`, each on axes of one's own (`ax`)
 from twosample.plots.answer import plot_result
 from twosample.plots.each import plot_each
 from twosample.plots.independence import plot_independence
+from twosample.plots.ksample import plot_ksample
 from twosample.plots.lengthscales import plot_lengthscales
 from twosample.plots.mixing import plot_mixing
 from twosample.plots.monitor import plot_monitor
@@ -27,6 +29,7 @@ __all__ = [
     "lengthscale",
     "plot_each",
     "plot_independence",
+    "plot_ksample",
     "plot_lengthscales",
     "plot_mixing",
     "plot_monitor",

@@ -10,6 +10,16 @@ True
 """
 
 from twosample.report.render import head, render, script, style, write
-from twosample.report.text import each_paragraph, objects_paragraph, paragraph
+from twosample.report.text import each_paragraph, groups_paragraph, objects_paragraph, paragraph
 
-__all__ = ["each_paragraph", "head", "objects_paragraph", "paragraph", "render", "script", "style", "write"]
+__all__ = [
+    "each_paragraph",
+    "groups_paragraph",
+    "head",
+    "objects_paragraph",
+    "paragraph",
+    "render",
+    "script",
+    "style",
+    "write",
+]

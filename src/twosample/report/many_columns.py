@@ -97,7 +97,7 @@ def head(result: EachResult) -> dict[str, Any]:
 
 def groups_head(result: GroupsResult) -> dict[str, Any]:
     """The table of several groups."""
-    other = "the rest" if result.reference is None else printable(result.reference)
+    other = printable(result.reference)
     differ = sum(value > 0.5 for value in result.prob_h1.tolist())
     return {
         "title": f"{len(result)} groups against {other}",

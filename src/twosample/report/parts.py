@@ -81,7 +81,7 @@ def options_of_all(result: Any) -> dict[str, Any]:
     return found
 
 
-def call_in_words(function: str, options: dict[str, Any]) -> str:
+def call_in_words(function: str, options: dict[str, Any], other: str = "y") -> str:
     """The call that makes a result, with the options that are not the default ones.
 
     Examples
@@ -92,4 +92,4 @@ def call_in_words(function: str, options: dict[str, Any]) -> str:
     said = [
         f"{name}={value if name == 'model' and value == 'model' else repr(value)}" for name, value in options.items()
     ]
-    return f"ts.{function}({', '.join(['x', 'y', *said])})"
+    return f"ts.{function}({', '.join(['x', other, *said])})"

@@ -12,7 +12,7 @@ import numpy as np
 
 from twosample.errors import InputError, InputTypeError, MissingExtraError
 from twosample.records import write_whole
-from twosample.report import dependence, many_columns, objects, streams, two_samples
+from twosample.report import dependence, many_columns, objects, several_groups, streams, two_samples
 from twosample.report.text import CITATION, version
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ def render(result: Any, robustness: Any = None) -> str:
         name, content = "streams", streams.page(result)
     elif hasattr(result, "by_pair"):
         name, content = "dependence", dependence.page(result)
+    elif hasattr(result, "assignments"):
+        name, content = "several_groups", several_groups.page(result)
     else:
         raise InputTypeError(
             f"result: expected what test or test_each returns, or a Monitor, got {type(result).__name__}",
@@ -97,6 +99,8 @@ def head(result: Any) -> str:
         content = streams.head(result)
     elif hasattr(result, "by_pair"):
         content = dependence.head(result)
+    elif hasattr(result, "assignments"):
+        content = several_groups.head(result)
     elif hasattr(result, "group"):
         content = many_columns.groups_head(result)
     else:

@@ -16,6 +16,7 @@ from twosample.words import (
 
 if TYPE_CHECKING:
     from twosample.each_result import EachResult
+    from twosample.ksample_result import KSampleResult
     from twosample.models import Model
     from twosample.objects_result import ObjectsResult
     from twosample.result import TwoSampleResult
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CITATION",
     "each_paragraph",
+    "groups_paragraph",
     "is_or_sign",
     "model_in_words",
     "objects_paragraph",
@@ -121,6 +123,8 @@ def paragraph(result: TwoSampleResult) -> str:
     """The answer of one test as a paragraph."""
     first, second = map(printable, result.names)
     sizes = f"n = {result.n_x} pairs" if result.paired else f"n = {result.n_x} and {result.n_y}"
+    if _by_law(result):
+        sizes = f"n = {result.n_x}"
     said = [
         f"We compared {first} with {second} ({sizes}; {columns_in_words(len(result.columns))}"
         f"{_named(result.columns)}) by a Bayesian kernel two-sample test (Zhang et al., 2022), which weighs a "
@@ -173,15 +177,20 @@ def _answered(result: TwoSampleResult) -> list[str]:
     return said
 
 
+def _by_law(result: TwoSampleResult) -> bool:
+    """Whether the second sample is a distribution."""
+    return hasattr(result, "law")
+
+
 def _relabelled(result: TwoSampleResult) -> list[str]:
     """What permutations say."""
     said = []
     if result.pvalue is not None:
         evalue = "" if result.evalue is None else f", e-value {result.evalue:.3g}"
-        how = "random swaps" if result.paired else "permutations"
         said.append(
-            f"A permutation test of the Bayes factor gave p {is_or_sign(pvalue_text(result.pvalue))}{evalue} "
-            f"({result.diagnostics.permutations} {how})."
+            f"A {'Monte Carlo' if _by_law(result) else 'permutation'} test of the Bayes factor gave p "
+            f"{is_or_sign(pvalue_text(result.pvalue))}{evalue} "
+            f"({result.diagnostics.permutations} {result.relabelled_words})."
         )
     if result.disagreement:
         said.append(result.disagreement)
@@ -211,6 +220,33 @@ def _kernels(result: TwoSampleResult) -> str:
     names = [one.name for one in result.kernels]
     likeliest = f"P = {probability_in_words(result.kernels[0].posterior)}"
     return f"the average over the kernels {', '.join(names)} (likeliest {names[0]}, {likeliest})"
+
+
+def groups_paragraph(result: KSampleResult) -> str:
+    """The answer to whether several groups are alike, and which are.
+
+    Examples
+    --------
+    >>> import twosample as ts
+    >>> groups_paragraph(ts.ksample([[0.1, 0.4, 0.7], [2.1, 2.4, 2.6], [0.2, 0.3, 0.8]]))[:40]
+    'We compared 3 groups (n = 3, 3 and 3; 1 '
+    """
+    *first, last = [f"{n:,}" for n in result.n.tolist()]
+    likeliest = result.partitions[0]
+    blocks = " | ".join(", ".join(map(printable, block)) for block in likeliest.groups)
+    prob = is_or_sign(probability_in_words(result.prob_h1))
+    words = [
+        f"We compared {len(result.names)} groups (n = {', '.join(first)} and {last}; "
+        f"{columns_in_words(len(result.columns))}) by the Bayes factors of their partitions into blocks that share a "
+        f"distribution, with the {result.model.name} model of a Bayesian kernel two-sample test (Zhang et al., 2022).",
+        f'The log Bayes factor of "not all alike" against "all alike" is '
+        f"{'' if result.all_listed else 'at least '}{log_bf10_text(result.log_bf10)}, so that at prior odds of "
+        f"{odds_in_words(result.prior_odds)} P(not all alike | data) {prob}.",
+        f"The likeliest partition is {blocks} (P {is_or_sign(probability_in_words(likeliest.posterior))}).",
+    ]
+    if result.pvalue is not None:
+        words.append(f"The permutation p-value is {is_or_sign(pvalue_text(result.pvalue), '').strip()}.")
+    return " ".join([*words, _software()])
 
 
 def _kernel(name: str) -> str:

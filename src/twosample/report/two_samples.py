@@ -56,6 +56,8 @@ def page(result: TwoSampleResult, robustness: Any) -> dict[str, Any]:
             [with_names(result.by_subset.direction[place], names) for place in order],
             share=discoveries.learn_share(result.by_subset.log_bf10),
         )
+    function, other = ("goodness", "law") if hasattr(result, "law") else ("test", "y")
+    call = call_in_words(function, _options(result), other)
     return {
         **head(result),
         "names": names,
@@ -73,8 +75,8 @@ def page(result: TwoSampleResult, robustness: Any) -> dict[str, Any]:
         "left_out": [(printable(one.column), one.reason) for one in result.left_out],
         "notes": [printable(note) for note in result.diagnostics.notes],
         "numerics": _numerics(result),
-        "code": ["import twosample as ts", f'{call_in_words("test", _options(result))}.report("report.html")'],
-        "code_note": f"x and y are {names[0]} and {names[1]}"
+        "code": ["import twosample as ts", f'{call}.report("report.html")'],
+        "code_note": f"x and {other} are {names[0]} and {names[1]}"
         + ("; model is the one described above." if "model" in _options(result).values() else "."),
         "paragraph": paragraph(result),
         "json": fitting(result.to_dict()),
@@ -106,7 +108,7 @@ def head(result: TwoSampleResult) -> dict[str, Any]:
         "warnings": [words for words in (result.disagreement, caution) if words],
         "facts": facts,
         "size": size(result, names),
-        "data": data_in_words(result.n_x, result.n_y, len(result.columns), result.paired),
+        "data": result.data_words,
         "model_name": result.model.name,
         "prob": result.prob_h1,
         "bar": charts.probability_bar(result.prob_h1, f"P(different) {probability_in_words(result.prob_h1)}"),
@@ -292,7 +294,7 @@ def _numerics(result: TwoSampleResult) -> list[tuple[str, str]]:
         ("error of log BF10 from integration", f"{found.quadrature_error:.1g}"),
     ]
     if found.permutations:
-        said.append(("random swaps" if result.paired else "permutations", str(found.permutations)))
+        said.append((result.relabelled_words, str(found.permutations)))
     return said
 
 
@@ -325,7 +327,7 @@ def _options(result: TwoSampleResult) -> dict[str, Any]:
     if result.prior_odds != 1.0:
         found["prior_odds"] = result.prior_odds
     if result.diagnostics.permutations:
-        found["permutations"] = result.diagnostics.permutations
+        found["simulations" if hasattr(result, "law") else "permutations"] = result.diagnostics.permutations
     if result.rope is not None:
         found["rope"] = result.rope
     dropped = [one.column for one in result.left_out if one.reason == DROPPED]
