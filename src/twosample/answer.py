@@ -139,6 +139,7 @@ def result(
         shown_x=sketches[0].rows,
         shown_y=sketches[1].rows,
         points_given=plan.points_given,
+        levels=plan.levels,
     )
     found = replace(found, shown=found.picture)
     return found if keep_rows else replace(found, shown_x=None, shown_y=None)

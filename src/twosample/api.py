@@ -52,6 +52,7 @@ def test(
     groups: Sequence[object] | None = None,
     columns: Sequence[str | int] | None = None,
     drop: Sequence[str | int] | None = None,
+    categories: Sequence[str | int] | None = None,
     model: str | Model = "adaptive",
     paired: bool = False,
     kernel: str | Kernel = "rbf",
@@ -84,7 +85,10 @@ def test(
         The two labels to compare, first that of the sample called x; None where there are just two.
     columns, drop
         Names of the columns to compare, or of those to leave out; of arrays their places. Without them, all columns
-        that hold numbers, dates or times are compared, and the result says which were left out.
+        that hold numbers, dates, times or, in data frames, text and categories are compared, and the result says which
+        were left out: text that is different in nearly every row.
+    categories
+        Names of columns of numbers that are categories too, such as codes of places.
     model
         "adaptive" (the default), "paper", "published", or a `Model` of your own.
     paired
@@ -160,7 +164,8 @@ def test(
     >>> result.names, result.columns
     (('a', 'b'), ('dose',))
     """
-    chosen, choice = models.resolve(model), Choice.of(by, groups, columns, drop)
+    chosen = models.resolve(model)
+    choice = Choice.of(by, groups, columns, drop, categories, texts=not chosen.needs_pairs)
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
     permutations, keep_rows = count_of(permutations, "permutations", 0), flag_of(keep_rows, "keep_rows")
     rope = None if rope is None else share_of(rope, "rope", 0.5)
@@ -236,6 +241,7 @@ def test_each(
     by: object = None,
     columns: Sequence[str | int] | None = None,
     drop: Sequence[str | int] | None = None,
+    categories: Sequence[str | int] | None = None,
     fdr: float = 0.05,
     groups: Mapping[str, Sequence[str]] | Sequence[object] | None = None,
     model: str | Model = "adaptive",
@@ -251,8 +257,8 @@ def test_each(
     ----------
     x, y
         The samples, as in `test`, with any number of columns.
-    by, columns, drop
-        What splits one table `x`, and which of its columns are tested, as in `test`.
+    by, columns, drop, categories
+        What splits one table `x`, which of its columns are tested, and which of them hold categories, as in `test`.
     fdr
         The false discovery rate: what share of the columns in `discoveries` may be expected to be the same.
     groups
@@ -290,7 +296,7 @@ def test_each(
     return each.run(
         x,
         y,
-        choice=Choice.of(by, of_rows, columns, drop),
+        choice=Choice.of(by, of_rows, columns, drop, categories, texts=True),
         fdr=fdr,
         groups=groups if of_rows is None else None,
         model=models.resolve(model),
@@ -318,6 +324,7 @@ def plan(
     groups: Sequence[object] | None = None,
     columns: Sequence[str | int] | None = None,
     drop: Sequence[str | int] | None = None,
+    categories: Sequence[str | int] | None = None,
 ) -> Plan:
     """Fix everything about a test that must not look at which row is in which sample.
 
@@ -326,6 +333,8 @@ def plan(
     x, y
         The samples, or a pilot of each, as in `test`; or one pilot of rows of both, and no `y`.
     model, paired, kernel, lengthscale, points, subsets, scale, nan_policy, tolerance, by, groups, columns, drop
+        As in `test`.
+    categories
         As in `test`.
 
     Returns
@@ -342,7 +351,8 @@ def plan(
     >>> the_plan.test(days[0].merge(*days[1:])).verdict
     'very strong evidence of a small difference'
     """
-    chosen, choice = models.resolve(model), Choice.of(by, groups, columns, drop)
+    chosen = models.resolve(model)
+    choice = Choice.of(by, groups, columns, drop, categories, texts=not chosen.needs_pairs)
     cluster = _cluster("auto", x, y)
     in_parts = cluster is not None or are_blocks(x, y)
     if in_parts and y is None and by is None:
@@ -396,7 +406,8 @@ def log_bf10(
     (3,)
     """
     chosen = models.resolve(model)
-    samples = _samples(x, y, chosen, paired, scale, nan_policy, Choice.of(columns=columns, drop=drop))
+    choice = Choice.of(columns=columns, drop=drop, texts=not chosen.needs_pairs)
+    samples = _samples(x, y, chosen, paired, scale, nan_policy, choice)
     the_plan = _plan(samples, chosen, kernel, points, None, nan_policy)
     lengthscales = the_plan.standardised(lengthscale)
     with one_thread():

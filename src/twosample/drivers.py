@@ -9,7 +9,7 @@ import numpy as np
 
 from twosample.columns import BySubset
 from twosample.mixture import OneTest
-from twosample.pictures import limits_of
+from twosample.pictures import levels_at, limits_of, places_along
 from twosample.witness import Driver, WitnessPosterior, locations
 
 if TYPE_CHECKING:
@@ -82,10 +82,15 @@ def _number_of(plan: Plan, columns: tuple[int, ...]) -> tuple[int, int]:
 
 def _driver(plan: Plan, test: OneTest, rows: tuple[Array, Array]) -> Driver:
     count = _PLACES[len(test.columns)]
-    grid = np.stack(
-        [np.linspace(*limits_of(*(sample[:, column] for sample in rows)), count) for column in test.columns]
-    )
+    grid = np.stack([_places(plan, column, rows, count, alone=len(test.columns) == 1) for column in test.columns])
     posterior = WitnessPosterior.of(test.evidence, test.posterior, test.features, plan.model)
     mean, sd = posterior.at(test.features.view.apply(locations(grid)))
-    shape = (count,) * len(test.columns)
+    shape = (grid.shape[1],) * len(test.columns)
     return Driver(test.columns, grid, mean.reshape(shape), sd.reshape(shape))
+
+
+def _places(plan: Plan, column: int, rows: tuple[Array, Array], count: int, *, alone: bool) -> Array:
+    """Where along a column the witness is shown."""
+    codes = levels_at(plan.levels, column)
+    limits = limits_of(*(sample[:, column] for sample in rows)) if codes is None else (-0.4, codes - 0.6)
+    return places_along(limits, count, codes, alone=alone)

@@ -6,17 +6,18 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from twosample import evidence
 from twosample.arrays import Array
-from twosample.columns import BySubset
+from twosample.columns import BySubset, moved_level
+from twosample.data.categories import OTHER, Levels, sizes_of, starts_of
 from twosample.evidence import Evidence
 from twosample.posterior.lengthscale import Curves, LengthscalePosterior
 from twosample.ranks import direction
-from twosample.statistics import FeatureStatistics
+from twosample.statistics import FeatureStatistics, Moments
 from twosample.threads import in_order
 
 if TYPE_CHECKING:
@@ -124,21 +125,52 @@ class Mixture:
         ]
         x, y = self.statistics.columns_x, self.statistics.columns_y
         assert x is not None and y is not None
+        differences = self.statistics.columns_differences
+        of_categories = _of_categories(plan.levels, x, y, differences)
+        if plan.levels:  # the others need a coordinate each
+            first = starts_of(plan.view.sizes)[:-1] if plan.view.sizes is not None else slice(None)
+            x, y = _some(x, first), _some(y, first)
+            differences = None if differences is None else _some(differences, first)
         (mean_x, level_x), (mean_y, level_y) = x.mean[..., 0], y.mean[..., 0]
         # As unbiased variances; a column of one value in a sample has none.
         var_x, var_y = (np.maximum(of.scatter[0, :, 0, 0], _ROUNDED) / (of.count - 1) for of in (x, y))
         covariance = np.zeros(count)
-        if self.statistics.columns_differences is not None:
-            covariance = 0.5 * (var_x + var_y - self.statistics.columns_differences.scatter[0, :, 0, 0] / (x.count - 1))
+        if differences is not None:
+            covariance = 0.5 * (var_x + var_y - differences.scatter[0, :, 0, 0] / (x.count - 1))
+        ways = direction(mean_x, mean_y, var_x, var_y, x.count, y.count, covariance).tolist()
+        auc, spread = 0.5 + level_x - level_y, np.sqrt(var_x / var_y)
+        for place, (way, of_level) in of_categories.items():
+            ways[place], auc[place], spread[place] = way, of_level, 1.0
         return BySubset(
             log_bf10=alone if count > 1 else np.array([self.log_bf10]),
-            auc=0.5 + level_x - level_y,
-            spread=np.sqrt(var_x / var_y),
-            direction=tuple(direction(mean_x, mean_y, var_x, var_y, x.count, y.count, covariance).tolist()),
+            auc=auc,
+            spread=spread,
+            direction=tuple(ways),
             subsets=tuple(logs),
             prior=priors,
             subset_log_bf10=np.array(values) - np.log(priors),
         )
+
+
+def _some(moments: Moments, places: Any) -> Moments:
+    return Moments(moments.count, moments.mean[:, places], moments.scatter[:, places])
+
+
+def _of_categories(levels: Levels, x: Moments, y: Moments, differences: Moments | None) -> dict[int, tuple[str, float]]:
+    """Of each column of categories which level moved, in words, and the AUC of having it."""
+    sizes = sizes_of(levels)
+    if sizes is None:
+        return {}
+    starts, found = starts_of(sizes), {}
+    for place in np.flatnonzero(sizes).tolist():
+        here, names = slice(int(starts[place]), int(starts[place + 1])), levels[place]
+        assert names is not None
+        variance = None
+        if differences is not None:
+            variance = differences.scatter[1, here, 0, 0] / max(differences.count - 1, 1)
+        share_x, share_y = x.mean[1, here, 0], y.mean[1, here, 0]
+        found[place] = moved_level((*names, OTHER), share_x, share_y, x.count, y.count, variance)
+    return found
 
 
 def log_mean(log_values: Array, weights: Array) -> float:

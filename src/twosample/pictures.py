@@ -13,10 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.arrays import Array, Indices
+from twosample.data.categories import Levels
 from twosample.records import Comparable
 from twosample.witness import Witness
 
-__all__ = ["QUANTILES", "Shown", "ShownColumn", "ShownPlane", "kernel_density", "limits_of", "of_rows", "on_axes"]
+__all__ = [
+    "QUANTILES", "Shown", "ShownColumn", "ShownPlane", "kernel_density", "levels_at", "limits_of", "of_rows", "on_axes",
+    "places_along",
+]  # fmt: skip
 
 PLACES = 200
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -130,7 +134,20 @@ class Shown(Comparable):
     plane: ShownPlane | None = None
 
 
-def of_rows(x: Array, y: Array, groups: Sequence[tuple[int, ...]]) -> Shown:
+def levels_at(levels: Levels, column: int) -> int | None:
+    """How many codes a column has, None for numbers."""
+    names = levels[column] if levels else None
+    return None if names is None else len(names) + 1
+
+
+def places_along(limits: tuple[float, float], count: int, codes: int | None, *, alone: bool) -> Array:
+    """Places along a column at which a picture shows the witness: evenly spaced, or the codes of a column alone."""
+    if codes is not None and alone:
+        return np.arange(float(codes))
+    return np.linspace(*limits, count)
+
+
+def of_rows(x: Array, y: Array, groups: Sequence[tuple[int, ...]], levels: Levels = ()) -> Shown:
     """The aggregates of columns and of pairs of columns.
 
     Parameters
@@ -139,6 +156,8 @@ def of_rows(x: Array, y: Array, groups: Sequence[tuple[int, ...]]) -> Shown:
         Rows of the samples, (n, D).
     groups
         Places of one or two columns each.
+    levels
+        The levels of columns of categories.
 
     Examples
     --------
@@ -148,7 +167,14 @@ def of_rows(x: Array, y: Array, groups: Sequence[tuple[int, ...]]) -> Shown:
            [0, 3]]))
     """
     places = dict.fromkeys(place for group in groups for place in group)
-    columns = {place: _column(place, x[:, place], y[:, place]) for place in places}
+    columns = {}
+    for place in places:
+        codes = levels_at(levels, place)
+        columns[place] = (
+            _column(place, x[:, place], y[:, place])
+            if codes is None
+            else _codes(place, x[:, place], y[:, place], codes)
+        )
     plane = next((_plane_of_columns(x, y, columns[a], columns[b]) for a, *more in groups for b in more), None)
     alone = tuple(columns[place] for place in places)
     return Shown((len(x), len(y)), alone, plane)
@@ -227,6 +253,21 @@ def _column(place: int, x: Array, y: Array) -> ShownColumn:
         density=density,
         quantiles=quantiles,
         outside=np.array(outside, dtype=np.int64),
+    )
+
+
+def _codes(place: int, x: Array, y: Array, codes: int) -> ShownColumn:
+    """A column of categories: all its levels, and the others where there are any."""
+    counts = np.stack([np.bincount(one.astype(np.intp), minlength=codes) for one in (x, y)]).astype(np.int64)
+    shown = codes if counts[:, -1].any() else codes - 1
+    return ShownColumn(
+        column=place,
+        limits=(-0.6, shown - 0.4),
+        values=np.arange(float(shown)),
+        counts=counts[:, :shown],
+        density=None,
+        quantiles=None,
+        outside=np.zeros((2, 2), dtype=np.int64),
     )
 
 
@@ -319,19 +360,19 @@ def _even_middles(limits: tuple[float, float], count: int) -> Array:
     return np.asarray(limits[0] + (np.arange(count) + 0.5) * ((limits[1] - limits[0]) / count))
 
 
-def on_axes(x: Array, y: Array, center: Array, scale: Array, witness: Callable[[Array], Witness]) -> Shown:
+def on_axes(x: Array, y: Array, see: Callable[[Array], Array], witness: Callable[[Array], Witness]) -> Shown:
     """The rows on their first two principal axes, found without the outermost values, and the witness there.
 
     Parameters
     ----------
     x, y
         Rows of the samples, (n, D).
-    center, scale
-        What is subtracted from each column and what it is divided by, (D,).
+    see
+        What is done to the columns.
     witness
         The witness at given rows.
     """
-    seen = [(rows - center) / scale for rows in (x, y)]
+    seen = [see(rows) for rows in (x, y)]
     both = np.concatenate(seen)
     inner = np.clip(both, *np.quantile(both, (0.0025, 0.9975), axis=0))
     middle = inner.mean(axis=0)

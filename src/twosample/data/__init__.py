@@ -6,7 +6,7 @@ from twosample.data.copies import find_copies, row_hashes
 from twosample.data.order import serial_dependence
 from twosample.data.parts import are_blocks
 from twosample.data.reading import as_rows, check_finite, finite_rows, read
-from twosample.data.samples import Samples, read_columns
+from twosample.data.samples import Samples, located, read_columns
 from twosample.data.views import Limits, Ranks, View
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "check_finite",
     "find_copies",
     "finite_rows",
+    "located",
     "read",
     "read_columns",
     "row_hashes",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from twosample.data.categories import MISSING, Levels, kept_levels, recoded
+from twosample.data.cells import TEXT
 from twosample.data.choosing import DROPPED, EVERYTHING, Choice, Labels, LeftOut, some
 from twosample.data.identifiers import identifiers
 from twosample.data.reading import Table, column_labels, label_list, read
@@ -24,11 +27,14 @@ from twosample.errors import (
 __all__ = [
     "TwoTables",
     "align",
+    "levels_of",
     "no_second_sample",
     "read_groups",
     "read_one",
     "read_two",
     "row_labels",
+    "settled",
+    "united",
     "without_label",
 ]
 
@@ -48,6 +54,8 @@ class TwoTables(NamedTuple):
         Columns of the data that these are not, and why.
     notes
         One sentence for everything that was warned about.
+    levels
+        The levels of columns of categories, most common first; nothing where there are only numbers.
     """
 
     x: NDArray[np.float64]
@@ -56,6 +64,7 @@ class TwoTables(NamedTuple):
     names: tuple[str, str] = ("x", "y")
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
+    levels: Levels = ()
 
 
 def read_two(x: object, y: object, choice: Choice = EVERYTHING) -> TwoTables:
@@ -88,22 +97,29 @@ def read_two(x: object, y: object, choice: Choice = EVERYTHING) -> TwoTables:
         first, second = (table._replace(rows=table.rows[labels.rows(group)]) for group in names)
         tables = first, second
     choice.check_drop([table.present for table in tables])
-    x_rows, y_rows, columns = align(*tables)
-    left_out = tuple({one.column: one for table in tables for one in table.left_out}.values())
+    tables = united(*tables)
+    aligned = align(*tables)
+    x_rows, y_rows, columns, levels, nameless = settled(*aligned, levels_of(tables[0], aligned[2]), tables[0].asked)
+    left_out = tuple({one.column: one for table in tables for one in table.left_out}.values()) + nameless
     times = tuple(dict.fromkeys(column for table in tables for column in table.times))
     _same_kind(tables)
     warnings += _about(left_out, times)
     named = columns if any(table.columns is not None for table in tables) else None
-    warnings += about_identifiers([columns[place] for place in identifiers(x_rows, y_rows, named)])
+    of_numbers = [place for place in identifiers(x_rows, y_rows, named) if not levels or levels[place] is None]
+    warnings += about_identifiers([columns[place] for place in of_numbers])
     for warning in warnings:
         warn(warning)
-    return TwoTables(x_rows, y_rows, columns, names, left_out, _notes(warnings))
+    return TwoTables(x_rows, y_rows, columns, names, left_out, _notes(warnings), levels)
 
 
 def read_one(x: object, choice: Choice = EVERYTHING) -> tuple[Table, tuple[str, ...]]:
     """Read one table with rows of both samples; returns also what was warned about."""
     table = read(x, "x", choice)
     choice.check_drop([table.present])
+    columns = table.columns or tuple(map(str, range(table.rows.shape[1])))
+    rows, _, columns, levels, nameless = settled(table.rows, table.rows[:0], columns, table.levels, table.asked)
+    if levels or nameless:
+        table = table._replace(rows=rows, columns=columns, levels=levels, left_out=table.left_out + nameless)
     warnings = _about(table.left_out, table.times)
     for warning in warnings:
         warn(warning)
@@ -140,7 +156,7 @@ def align(x: Table, y: Table) -> tuple[NDArray[np.float64], NDArray[np.float64],
     """
     if x.is_frame and y.is_frame:
         assert x.columns is not None and y.columns is not None
-        if x.columns == y.columns:
+        if x.columns == y.columns and x.columns:
             return x.rows, y.rows, x.columns
         unused = {one.column for table in (x, y) for one in table.left_out}
         places = [
@@ -179,6 +195,124 @@ def align(x: Table, y: Table) -> tuple[NDArray[np.float64], NDArray[np.float64],
     frames = [table for table in (x, y) if table.is_frame]
     names = {table.columns for table in frames or (x, y) if table.columns is not None}
     return x.rows, y.rows, names.pop() if len(names) == 1 else tuple(map(str, range(n_columns)))
+
+
+def united(x: Table, y: Table) -> tuple[Table, Table]:
+    """Both tables with one dictionary for each column of categories.
+
+    A column that holds text in one and numbers in the other is left out of both.
+    """
+    if not x.levels and not y.levels:
+        return x, y
+    by_name = x.is_frame and y.is_frame
+    of = [_by_key(table, by_name) for table in (x, y)]
+    rows, levels = [x.rows.copy(), y.rows.copy()], [_levels(x), _levels(y)]
+    mixed: list[LeftOut] = []
+    for key in of[0].keys() & of[1].keys():
+        places = of[0][key], of[1][key]
+        found = [known[place] for known, place in zip(levels, places, strict=True)]
+        if found == [None, None]:
+            continue
+        for sample, (known, place) in enumerate(zip(found, places, strict=True)):
+            if known is None and np.isnan(rows[sample][:, place]).all():  # nothing but missing values
+                rows[sample][:, place], found[sample] = 0.0, (MISSING,)
+        first, second = found
+        if first is None or second is None:
+            texts, numbers = ("x", "y") if second is None else ("y", "x")
+            mixed.append(LeftOut(str(key), f"text in {texts} and numbers in {numbers}"))
+            continue
+        both = tuple(sorted({*first, *second}))
+        for sample, (known, place) in enumerate(((first, places[0]), (second, places[1]))):
+            rows[sample][:, place] = recoded(rows[sample][:, place], known, both)
+            levels[sample][place] = both
+    if mixed and not by_name:
+        raise InputTypeError(
+            f"x and y: a column holds {mixed[0].reason}", argument="x and y", remedy="give both in the same way"
+        )
+    asked = tuple({*x.asked, *y.asked})
+    first_table, second_table = (
+        table._replace(rows=one, levels=tuple(known), asked=asked, left_out=table.left_out + tuple(mixed))
+        for table, one, known in zip((x, y), rows, levels, strict=True)
+    )
+    return _without(first_table), _without(second_table)
+
+
+def _levels(table: Table) -> list[tuple[str, ...] | None]:
+    return list(table.levels) if table.levels else [None] * table.rows.shape[1]
+
+
+def _by_key(table: Table, by_name: bool) -> dict[str | int, int]:
+    """The place of each column by its name, or by its place."""
+    keys: Sequence[str | int] = (table.columns or ()) if by_name else range(table.rows.shape[1])
+    return {key: place for place, key in enumerate(keys)}
+
+
+def _without(table: Table) -> Table:
+    """The table without columns that were left out after it was read."""
+    unused = {one.column for one in table.left_out}
+    kept = [place for place, column in enumerate(table.columns or ()) if column not in unused]
+    if table.columns is None or len(kept) == len(table.columns):
+        return table
+    return table._replace(
+        rows=table.rows[:, kept],
+        columns=tuple(table.columns[place] for place in kept),
+        levels=tuple(table.levels[place] for place in kept),
+    )
+
+
+def levels_of(table: Table, columns: tuple[str, ...]) -> Levels:
+    """The levels of the columns of a table after it was aligned with another one."""
+    if not table.levels:
+        return ()
+    if table.columns is None or not set(columns) <= set(table.columns):
+        return table.levels
+    known = dict(zip(table.columns, table.levels, strict=True))
+    return tuple(known[column] for column in columns)
+
+
+def settled(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    columns: tuple[str, ...],
+    levels: Levels,
+    asked: tuple[str, ...] = (),
+) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...], Levels, tuple[LeftOut, ...]]:
+    """Rows with codes for common levels only, without columns of text that names the rows; and which these are.
+
+    Parameters
+    ----------
+    x, y
+        Rows of both samples, which have one dictionary, (n, D).
+    columns, levels
+        Names of the columns, and their dictionaries.
+    asked
+        Columns of categories that are not left out, however many levels they have.
+    """
+    if not any(level is not None for level in levels):
+        return x, y, columns, (), ()
+    x, y = x.copy(), y.copy()
+    found: list[tuple[str, ...] | None] = []
+    left_out: list[LeftOut] = []
+    for place, (column, old) in enumerate(zip(columns, levels, strict=True)):
+        if old is None:
+            found.append(None)
+            continue
+        new, reason = kept_levels(np.concatenate([x[:, place], y[:, place]]), old)
+        if reason is not None and column in asked and not new:
+            raise InputError(
+                f"column {column!r} holds {reason}", argument="x and y", remedy="leave it out, it has no categories"
+            )
+        if reason is not None and column not in asked:
+            left_out.append(LeftOut(column, reason))
+        found.append(new)
+        x[:, place], y[:, place] = recoded(x[:, place], old, new), recoded(y[:, place], old, new)
+    unused = {one.column for one in left_out}
+    kept = [place for place, column in enumerate(columns) if column not in unused]
+    if not kept:
+        listed = some([f"{one.column!r} ({one.reason})" for one in left_out], quote=False)
+        raise InputTypeError(f"x and y: no column holds numbers or categories: {listed}", argument="x and y")
+    names = tuple(columns[place] for place in kept)
+    return x[:, kept], y[:, kept], names, tuple(found[place] for place in kept), tuple(left_out)
 
 
 def _notes(warnings: list[TwoSampleWarning]) -> tuple[str, ...]:
@@ -240,11 +374,14 @@ def _about(left_out: tuple[LeftOut, ...], times: tuple[str, ...]) -> list[TwoSam
     others = [one for one in left_out if one.column != "" and one.reason != DROPPED]
     if others:
         listed = some([f"{one.column!r} ({one.reason})" for one in others], quote=False)
+        only_numbers = any(one.reason == TEXT for one in others)
+        remedy = "to include one, encode it as numbers"
+        remedy += ", such as one 0/1 column per category." if only_numbers else ", or as categories that rows share."
         warnings.append(
             DroppedDataWarning(
-                f"Left out columns that do not hold numbers: {listed}",
+                f"Left out columns that do not hold numbers{'' if only_numbers else ' or categories'}: {listed}",
                 argument="columns",
-                remedy="to include one, encode it as numbers, such as one 0/1 column per category.",
+                remedy=remedy,
             )
         )
     if nameless:

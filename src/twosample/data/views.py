@@ -1,17 +1,18 @@
 """Ways to see the columns that do not know the labels: their pooled center and scale, or their ranks."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from twosample.data.categories import distance_of_levels, expanded, places_of, starts_of
 from twosample.data.reading import from_numpy
 from twosample.errors import InputError
 from twosample.ranks import mid_ranks, normal_quantiles
-from twosample.records import Comparable
+from twosample.records import DIGESTED_IF_SET, Comparable
 
 __all__ = ["Limits", "Ranks", "View", "given_scale"]
 
@@ -33,12 +34,16 @@ MOST_KNOTS = 1024
 class View(Comparable):
     """A center and a scale for each column, through which rows are standardised.
 
+    A column of categories becomes as many coordinates as it has codes, such that any two levels are 1/scale apart.
+
     Attributes
     ----------
     center
         What is subtracted from each column, shape (D,).
     scale
         What each column is divided by, shape (D,), all positive.
+    sizes
+        How many codes each column has, (D,), 0 for numbers; None where there are only numbers.
 
     Examples
     --------
@@ -50,6 +55,7 @@ class View(Comparable):
 
     center: NDArray[np.float64]
     scale: NDArray[np.float64]
+    sizes: NDArray[np.int64] | None = None
 
     @classmethod
     def none(cls, n_columns: int) -> "View":
@@ -57,8 +63,14 @@ class View(Comparable):
         return cls(np.zeros(n_columns), np.ones(n_columns))
 
     @classmethod
-    def robust(cls, x: NDArray[np.float64], y: NDArray[np.float64], limits: "Limits") -> "View":
-        """Pooled median and robust scale of each column, from order statistics only.
+    def robust(
+        cls,
+        x: NDArray[np.float64],
+        y: NDArray[np.float64],
+        limits: "Limits",
+        sizes: NDArray[np.int64] | None = None,
+    ) -> "View":
+        """Pooled median and robust scale of each column, from order statistics only; of codes how common each is.
 
         Close pairs of a clustered column are in one cluster, and say how wide clusters are; quartiles, how far apart.
         """
@@ -68,6 +80,9 @@ class View(Comparable):
         center, scale = np.empty(x.shape[1]), np.empty(x.shape[1])
         for column, (low, high) in enumerate(zip(lows.tolist(), highs.tolist(), strict=True)):
             pooled[:n_x], pooled[n_x:] = x[:, column], y[:, column]
+            if sizes is not None and sizes[column]:
+                center[column], scale[column] = 0.0, 1.0 / distance_of_levels(pooled, int(sizes[column]))
+                continue
             pooled.sort()
             first, middle, third = (_quantile(pooled, level) for level in (0.25, 0.5, 0.75))
             if low == high:
@@ -82,11 +97,20 @@ class View(Comparable):
             farthest = max(high - middle, middle - low)
             center[column] = middle
             scale[column] = max(width, farthest * _SMALLEST_SHARE, np.finfo(np.float64).tiny)
-        return cls(center, scale)
+        return cls(center, scale, sizes)
 
     def select(self, columns: NDArray[np.int64]) -> "View":
         """Those of some of the columns."""
-        return View(self.center[columns], self.scale[columns])
+        return View(self.center[columns], self.scale[columns], _selected(self.sizes, columns))
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates that `apply` returns."""
+        return _width(self.sizes, len(self.scale))
+
+    def places(self, columns: NDArray[np.int64], width: int | None = None) -> NDArray[np.int64]:
+        """The coordinates of some columns (P, k), (P, K); `width` is K, and short rows end in one beyond the last."""
+        return columns if self.sizes is None else places_of(columns, self.sizes, width)
 
     @property
     def unit(self) -> float:
@@ -96,8 +120,23 @@ class View(Comparable):
     def apply(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ``(rows - center) / scale`` for rows of shape (m, D) in the units of the data."""
         standardized = rows - self.center
-        standardized /= self.scale
-        return standardized
+        if self.sizes is None:
+            standardized /= self.scale
+            return standardized
+        standardized[:, self.sizes == 0] /= self.scale[self.sizes == 0]
+        found: NDArray[np.float64] = expanded(standardized, self.sizes, self.heights)
+        return found
+
+    @property
+    def codes(self) -> NDArray[np.bool_]:
+        """Which coordinates are those of codes, (K,)."""
+        sizes = np.zeros(len(self.scale), dtype=np.int64) if self.sizes is None else self.sizes
+        return np.repeat(sizes > 0, np.maximum(sizes, 1))
+
+    @property
+    def heights(self) -> NDArray[np.float64]:
+        """What a coordinate of a code is where a row has it, (D,)."""
+        return np.asarray(math.sqrt(0.5) / self.scale)
 
     def undo(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ``rows * scale + center``: standardised rows of shape (m, D) in the units of the data.
@@ -108,7 +147,15 @@ class View(Comparable):
         array([[1.],
                [5.]])
         """
-        return rows * self.scale + self.center
+        if self.sizes is None:
+            return rows * self.scale + self.center
+        starts, found = starts_of(self.sizes), np.empty((len(rows), len(self.scale)))
+        for column, (first, last) in enumerate(zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)):
+            if self.sizes[column]:
+                found[:, column] = rows[:, first:last].argmax(axis=1)
+            else:
+                found[:, column] = rows[:, first] * self.scale[column] + self.center[column]
+        return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,6 +171,10 @@ class Ranks(Comparable):
         Values of each column, increasing, (K, D).
     levels
         Their mid-ranks among the pooled rows, as shares, (K, D): (rank - ½)/N, where equal values share their ranks.
+    sizes
+        How many codes each column has, (D,), 0 for numbers; None where there are only numbers.
+    heights
+        What a coordinate of a code is where a row has it, (D,).
 
     Examples
     --------
@@ -136,13 +187,20 @@ class Ranks(Comparable):
 
     knots: NDArray[np.float64]
     levels: NDArray[np.float64]
+    sizes: NDArray[np.int64] | None = field(default=None, metadata=DIGESTED_IF_SET)
+    heights: NDArray[np.float64] | None = field(default=None, metadata=DIGESTED_IF_SET)
 
     @classmethod
-    def of(cls, x: NDArray[np.float64], y: NDArray[np.float64]) -> "Ranks":
-        """Those of the pooled rows."""
+    def of(cls, x: NDArray[np.float64], y: NDArray[np.float64], sizes: NDArray[np.int64] | None = None) -> "Ranks":
+        """Those of the pooled rows; codes of categories have no ranks, and stay what they are."""
         pooled = np.concatenate([x, y])
         pooled.sort(axis=0)
-        return cls.of_sorted(pooled)
+        ranks = cls.of_sorted(pooled)
+        if sizes is None:
+            return ranks
+        counts = zip(pooled.T, sizes.tolist(), strict=True)
+        apart = [distance_of_levels(codes, size) if size else 0.0 for codes, size in counts]
+        return replace(ranks, sizes=sizes, heights=math.sqrt(0.5) * np.array(apart))
 
     @classmethod
     def of_sorted(cls, pooled: NDArray[np.float64]) -> "Ranks":
@@ -164,23 +222,36 @@ class Ranks(Comparable):
 
     def select(self, columns: NDArray[np.int64]) -> "Ranks":
         """Those of some of the columns."""
-        chosen = Ranks(self.knots[:, columns], self.levels[:, columns])
+        heights = None if self.heights is None else self.heights[columns]
+        chosen = Ranks(self.knots[:, columns], self.levels[:, columns], _selected(self.sizes, columns), heights)
         chosen.__dict__["scores"] = self.scores[:, columns]
         return chosen
 
+    @property
+    def width(self) -> int:
+        """Number of coordinates that `apply` and `shares` return."""
+        return _width(self.sizes, self.knots.shape[1])
+
+    def places(self, columns: NDArray[np.int64], width: int | None = None) -> NDArray[np.int64]:
+        """As those of a `View`."""
+        return columns if self.sizes is None else places_of(columns, self.sizes, width)
+
     def apply(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Normal scores of rows (m, D) in the units of the data; beyond the knots those of the last one."""
-        return self._interpolate(rows, self.scores)
+        return self._seen(rows, self.scores, self.heights)
 
     def shares(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The levels instead of their normal quantiles: the share of pooled rows that are smaller."""
-        return self._interpolate(rows, self.levels)
+        """The levels instead of their normal quantiles: the share of pooled rows that are smaller; of codes 0 or 1."""
+        return self._seen(rows, self.levels, None if self.heights is None else np.ones(len(self.heights)))
 
-    def _interpolate(self, rows: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-        found = np.empty_like(rows)
+    def _seen(
+        self, rows: NDArray[np.float64], values: NDArray[np.float64], heights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        found = rows.copy()
         for column in range(rows.shape[1]):
-            found[:, column] = np.interp(rows[:, column], self.knots[:, column], values[:, column])
-        return found
+            if self.sizes is None or not self.sizes[column]:
+                found[:, column] = np.interp(rows[:, column], self.knots[:, column], values[:, column])
+        return found if self.sizes is None or heights is None else expanded(found, self.sizes, heights)
 
 
 class Limits(NamedTuple):
@@ -239,6 +310,15 @@ class Limits(NamedTuple):
                 remedy="without variation within the samples there is nothing to judge the difference by",
             )
         return varies
+
+
+def _selected(sizes: NDArray[np.int64] | None, columns: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """The numbers of codes of some columns; None where these hold only numbers."""
+    return None if sizes is None or not sizes[columns].any() else sizes[columns]
+
+
+def _width(sizes: NDArray[np.int64] | None, n_columns: int) -> int:
+    return n_columns if sizes is None else int(starts_of(sizes)[-1])
 
 
 def given_scale(scale: ArrayLike, n_columns: int) -> NDArray[np.float64] | None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twosample.plots.common import FAINT, INK, X_COLOR, Y_COLOR, as_text
-from twosample.plots.labels import LONGEST_WITHIN, beyond_in_words, share_in_words, short
+from twosample.plots.labels import LONGEST_WITHIN, beyond_in_words, short
+from twosample.words import share_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
