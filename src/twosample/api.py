@@ -170,6 +170,7 @@ def test(
     permutations, keep_rows = count_of(permutations, "permutations", 0), flag_of(keep_rows, "keep_rows")
     rope = None if rope is None else share_of(rope, "rope", 0.5)
     move, cluster = _move(engine), _cluster(engine, x, y)
+    choice = _without_texts(choice, x, y)
     if rope is not None and not chosen.has_effect:
         raise InputError(
             f"rope: model {chosen.name!r} does not say how much samples differ",
@@ -353,7 +354,7 @@ def plan(
     """
     chosen = models.resolve(model)
     choice = Choice.of(by, groups, columns, drop, categories, texts=not chosen.needs_pairs)
-    cluster = _cluster("auto", x, y)
+    cluster, choice = _cluster("auto", x, y), _without_texts(choice, x, y)
     in_parts = cluster is not None or are_blocks(x, y)
     if in_parts and y is None and by is None:
         scale, paired = _scale(scale, chosen), flag_of(paired, "paired")
@@ -611,6 +612,19 @@ def _cluster(engine: object, x: object, y: object) -> Cluster | None:
     from twosample.clusters import cluster_for
 
     return cluster_for(engine, x, y)
+
+
+def _without_texts(choice: Choice, x: object, y: object) -> Choice:
+    """Of collections of Dask, whose partitions are read apart, only numbers are compared."""
+    if not (is_dask(x) or is_dask(y)):
+        return choice
+    if choice.categories:
+        raise InputError(
+            "categories: of Dask collections only numbers are compared",
+            argument="categories",
+            remedy="pass what their compute() returns, or a lazy frame of polars",
+        )
+    return replace(choice, texts=False)
 
 
 def _elsewhere(x: object, y: object, engine: str) -> bool:

@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike
 
 from twosample import engines
 from twosample.arrays import Array, Flags, doubles, take_rows
-from twosample.data import Choice, LeftOut, Samples, find_copies, serial_dependence
+from twosample.data import Choice, LeftOut, Samples, find_copies
+from twosample.data.categories import recoded
 from twosample.data.identifiers import identifiers
 from twosample.data.parts import Layout, Pass, Sources
 from twosample.data.reading import Table
-from twosample.data.samples import check_policy
+from twosample.data.samples import check_policy, dependence
 from twosample.data.sizes import check_left, check_sizes
-from twosample.data.two_tables import about_identifiers, no_second_sample, read_two, without_label
+from twosample.data.two_tables import about_identifiers, no_second_sample, read_two, settled, without_label
 from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, TwoSampleWarning, warn
 from twosample.pilot import Pilot
 from twosample.plan import Plan
@@ -149,13 +150,14 @@ def open_stream(
     check_policy(nan_policy)
     sources = Sources.of(x, y, choice, paired=paired, nan_policy=nan_policy)
     rows, layout, pilot = (first_pass if cluster is None else cluster.first_pass)(sources, report, refusal)
+    layout, pilot, nameless = _settled(layout, pilot)
     names = ("x", "y") if choice.by is None else rows.labels.two(choice.groups)
     check_sizes(rows.rows[0], rows.rows[1], paired)
     check_left(rows.rows, rows.dropped, 2)
     unlabelled = _said(without_label(rows.unlabelled, choice) for _ in range(min(rows.unlabelled, 1)))
     dropped = _said(DroppedDataWarning(note, argument="x and y") for note in (rows.note,) if note is not None)
     x_table, y_table = (
-        table._replace(rows=pilot.rows(sample) if pilot.whole else pilot.head(sample), columns=layout.named)
+        _table_of(table, layout, pilot.rows(sample) if pilot.whole else pilot.head(sample), nameless)
         for sample, table in enumerate(layout.tables)
     )
     if pilot.whole:
@@ -183,9 +185,33 @@ def open_pilot(
     go = first_pass if cluster is None else cluster.first_pass
     rows, layout, pilot = go(Sources.of(x, None, choice, paired=False, nan_policy=nan_policy), None, None)
     dropped = _said(DroppedDataWarning(note, argument="x") for note in (rows.note,) if note is not None)
-    table = layout.tables[0]._replace(rows=pilot.pooled(), columns=layout.named)
+    layout, pilot, nameless = _settled(layout, pilot)
+    table = _table_of(layout.tables[0], layout, pilot.pooled(), nameless)
     samples = Samples.from_pilot(table, paired=paired, scale=scale)
     return replace(samples, notes=dropped + samples.notes)
+
+
+def _settled(layout: Layout, pilot: Pilot) -> tuple[Layout, Pilot, tuple[LeftOut, ...]]:
+    """Codes for the levels that are common in the pilot, and no columns of text that names the rows."""
+    if not layout.levels:
+        return layout, pilot, ()
+    old, pooled = layout.known_levels, pilot.pooled()
+    _, _, columns, levels, nameless = settled(pooled, pooled[:0], layout.columns, old, layout.tables[0].asked)
+    kept = [layout.columns.index(column) for column in columns]
+    codes = {}
+    for place, new in zip(kept, levels or [None] * len(kept), strict=True):
+        before = old[place]
+        if new is not None and before is not None:
+            codes[place] = recoded(np.arange(len(before) + 1.0), before, new)
+    return layout.with_levels(kept, levels), pilot.recoded(kept, codes), nameless
+
+
+def _table_of(table: Table, layout: Layout, rows: Array, nameless: tuple[LeftOut, ...]) -> Table:
+    """Some rows, as a table with the columns of the layout."""
+    names = layout.columns if nameless else layout.named
+    return table._replace(
+        rows=rows, columns=names, levels=layout.known_levels, settled=True, left_out=table.left_out + nameless
+    )
 
 
 def first_pass(
@@ -221,16 +247,17 @@ def _from_pilot(pilot: Pilot, x_head: Table, y_head: Table, paired: bool, scale:
     varies = limits.columns_to_keep()
     pooled = pilot.pooled()
     # Dealt out, so that both have whatever values there are: a plan is of all rows together.
-    samples = Samples.checked(pooled[::2], pooled[1::2], columns, False, scale, "raise", look=False)
+    samples = Samples.checked(pooled[::2], pooled[1::2], columns, False, scale, "raise", look=False, levels=two.levels)
     rare = [columns[place] for place in np.flatnonzero(varies & ~samples.kept)]
     constant = [columns[place] for place in np.flatnonzero(~varies)]
     left_out = [LeftOut(column, "one value throughout") for column in constant]
     left_out += [LeftOut(column, "one value throughout the pilot") for column in rare]
     copies = find_copies(x_head.rows, y_head.rows, paired=paired)
-    dependent = serial_dependence(x_head.rows, y_head.rows, columns, copies)
+    dependent = dependence(x_head.rows, y_head.rows, columns, copies, two.levels)
     # Numbers that go on from the end of one sample in the other show in the first rows of each alone.
     counting = set.intersection(*(set(identifiers(head.rows, head.rows[:0], None)) for head in (x_head, y_head)))
     counting -= set(identifiers(x_head.rows, y_head.rows, x_head.columns))
+    counting -= {place for place, level in enumerate(two.levels) if level is not None}
     said = [*copies.warnings(), *about_identifiers([columns[place] for place in sorted(counting)])]
     said += [DependentRowsWarning(note, argument="x and y") for note in dependent]
     used = f"The plan was made from a pilot of {len(pooled):,} of {sum(pilot.counts):,} rows."

@@ -209,15 +209,17 @@ def categorical_parts(columns: Indices, ranks: Ranks, coordinates: Array, prior:
     A single column has a point for every level. `coordinates` are those of some pooled rows, as the ranks show them,
     and `prior` is the prior probability of each test.
     """
-    assert ranks.sizes is not None
+    assert ranks.sizes is not None and ranks.heights is not None
     size = columns.shape[1]
-    if size == 1:
-        count = int(ranks.sizes.max())
-    elif size == 2 and len(ranks.sizes) > 2:
+    if size == 2 and len(ranks.sizes) > 2:
         count = min(math.isqrt(count), POINTS_OF_TWO) ** 2
     tests: dict[int, list[tuple[Indices, Array]]] = {}
     for subset in columns:
-        points = choose_among_codes(coordinates[:, ranks.places(subset[np.newaxis])[0]], count)
+        if size == 1:  # up to the largest code that there is
+            corners = np.eye(int(ranks.knots[-1, subset[0]]) + 1, int(ranks.sizes[subset[0]]))
+            points = corners * ranks.heights[subset[0]]
+        else:
+            points = choose_among_codes(coordinates[:, ranks.places(subset[np.newaxis])[0]], count)
         tests.setdefault(len(points), []).append((subset, points))
     parts = []
     for _, alike in sorted(tests.items()):

@@ -136,6 +136,8 @@ class Table(NamedTuple):
         The levels of columns of categories, whose rows hold codes; nothing where there are only numbers.
     asked
         The columns of categories that were asked for by name.
+    settled
+        Whether the levels are those of both samples, and rare ones have no code of their own.
     """
 
     rows: NDArray[np.float64]
@@ -146,6 +148,7 @@ class Table(NamedTuple):
     present: tuple[str, ...] = ()
     levels: Levels = ()
     asked: tuple[str, ...] = ()
+    settled: bool = False
 
 
 def read(values: object, name: str, choice: Choice = EVERYTHING) -> Table:
@@ -285,7 +288,11 @@ def _is_sparse(values: Any) -> bool:
 
 def _from_sparse(matrix: Any, name: str, choice: Choice) -> Table:
     """Rows from a sparse matrix, whose columns are chosen before it is made dense."""
-    if matrix.ndim != 2 or choice is EVERYTHING:
+    if choice.categories:
+        raise InputTypeError(
+            f"{name} is a sparse matrix, which has no categories", argument=name, remedy="pass an array or a data frame"
+        )
+    if matrix.ndim != 2 or (choice.columns is None and choice.by_column is None and not choice.drop):
         return _from_array(_dense(matrix, name), name, choice)
     present = tuple(map(str, range(matrix.shape[1])))
     places = choice.places(present, name)

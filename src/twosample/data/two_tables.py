@@ -97,9 +97,14 @@ def read_two(x: object, y: object, choice: Choice = EVERYTHING) -> TwoTables:
         first, second = (table._replace(rows=table.rows[labels.rows(group)]) for group in names)
         tables = first, second
     choice.check_drop([table.present for table in tables])
-    tables = united(*tables)
-    aligned = align(*tables)
-    x_rows, y_rows, columns, levels, nameless = settled(*aligned, levels_of(tables[0], aligned[2]), tables[0].asked)
+    nameless: tuple[LeftOut, ...] = ()
+    if all(table.settled for table in tables):
+        x_rows, y_rows, columns = align(*tables)
+        levels = tables[0].levels
+    else:
+        tables = united(*tables)
+        aligned = align(*tables)
+        x_rows, y_rows, columns, levels, nameless = settled(*aligned, levels_of(tables[0], aligned[2]), tables[0].asked)
     left_out = tuple({one.column: one for table in tables for one in table.left_out}.values()) + nameless
     times = tuple(dict.fromkeys(column for table in tables for column in table.times))
     _same_kind(tables)
@@ -116,10 +121,7 @@ def read_one(x: object, choice: Choice = EVERYTHING) -> tuple[Table, tuple[str, 
     """Read one table with rows of both samples; returns also what was warned about."""
     table = read(x, "x", choice)
     choice.check_drop([table.present])
-    columns = table.columns or tuple(map(str, range(table.rows.shape[1])))
-    rows, _, columns, levels, nameless = settled(table.rows, table.rows[:0], columns, table.levels, table.asked)
-    if levels or nameless:
-        table = table._replace(rows=rows, columns=columns, levels=levels, left_out=table.left_out + nameless)
+    table = _settled_table(table)
     warnings = _about(table.left_out, table.times)
     for warning in warnings:
         warn(warning)
@@ -130,10 +132,21 @@ def read_groups(x: object, choice: Choice) -> tuple[Table, Labels, tuple[str, ..
     """Read a table of any number of groups; returns also which row is in which, and what was warned about."""
     table, labels, warnings = _read_labelled(x, choice)
     choice.check_drop([table.present])
+    table = _settled_table(table)
     warnings += _about(table.left_out, table.times)
     for warning in warnings:
         warn(warning)
     return table, labels, _notes(warnings)
+
+
+def _settled_table(table: Table) -> Table:
+    """One table with rows of both samples, with the levels that have codes of their own."""
+    if not table.levels or table.settled:
+        return table
+    columns = table.columns or tuple(map(str, range(table.rows.shape[1])))
+    rows, _, columns, levels, nameless = settled(table.rows, table.rows[:0], columns, table.levels, table.asked)
+    names = columns if table.columns is not None or nameless else None
+    return table._replace(rows=rows, columns=names, levels=levels, left_out=table.left_out + nameless, settled=True)
 
 
 def row_labels(x: Any, by: object) -> Labels:
