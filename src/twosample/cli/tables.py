@@ -41,6 +41,8 @@ class Source:
         The columns to compare, and those to leave out; None for all that hold numbers.
     reading
         How the files are to be read.
+    categories
+        Columns of numbers that are categories, or None.
     """
 
     files: tuple[Path, ...]
@@ -49,6 +51,7 @@ class Source:
     columns: tuple[str, ...] | None
     drop: tuple[str, ...] | None
     reading: Reading
+    categories: tuple[str, ...] | None = None
 
     def read(
         self, nan_policy: Literal["raise", "omit"], *, several: bool = False, stream: bool | None = False
@@ -66,7 +69,9 @@ class Source:
         """
         from twosample.files.table import read_table
 
-        said: dict[str, Any] = {"columns": self.columns, "drop": self.drop, "nan_policy": nan_policy}
+        said: dict[str, Any] = {
+            "columns": self.columns, "drop": self.drop, "categories": self.categories, "nan_policy": nan_policy
+        }  # fmt: skip
         if self.by is None:
             _check_two(self.files, self.groups)
         elif len(self.files) != 1:
@@ -93,7 +98,7 @@ class Source:
             return two_files(x_table, y_table, (first, second), **said)
 
     def _chosen(self) -> dict[str, Any]:
-        given = {"by": self.by, "columns": self.columns, "drop": self.drop}
+        given = {"by": self.by, "columns": self.columns, "drop": self.drop, "categories": self.categories}
         return {name: value for name, value in given.items() if value is not None}
 
     def _streamed(self, stream: bool | None) -> list[Parquet | None] | None:

@@ -21,6 +21,7 @@ __all__ = [
     "expanded",
     "kept_levels",
     "level_name",
+    "name_rows",
     "places_of",
     "recoded",
     "sizes_of",
@@ -121,9 +122,20 @@ def kept_levels(codes: _Rows, levels: tuple[str, ...]) -> tuple[tuple[str, ...],
         np.flatnonzero(counts[: len(levels)] >= _FEWEST_ROWS).tolist(), key=lambda at: (-counts[at], levels[at])
     )
     kept = tuple(levels[place] for place in order[:_MOST_LEVELS])
-    if not kept or (seen > _MANY_LEVELS and seen > _MOST_DIFFERENT * len(codes)):
+    if not kept or name_rows(seen, len(codes)):
         return kept, f"text that is different in {seen:,} of {len(codes):,} rows"
     return kept, None
+
+
+def name_rows(different: int, rows: int) -> bool:
+    """Whether so many different values among so many rows are names of the rows rather than categories.
+
+    Examples
+    --------
+    >>> name_rows(40, 60), name_rows(101, 150), name_rows(20, 20)
+    (False, True, True)
+    """
+    return different == rows or (different > _MANY_LEVELS and different > _MOST_DIFFERENT * rows)
 
 
 def distance_of_levels(codes: _Rows, size: int) -> float:
