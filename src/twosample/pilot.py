@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.arrays import Array, Indices, doubles, namespace, take_rows, to_numpy
-from twosample.data.views import Limits
+from twosample.data.limits import Limits
 from twosample.sketch import mixed
 
 __all__ = ["HEAD_ROWS", "PILOT_ROWS", "Pilot", "place_hashes"]

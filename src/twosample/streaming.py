@@ -196,7 +196,9 @@ def _settled(layout: Layout, pilot: Pilot) -> tuple[Layout, Pilot, tuple[LeftOut
     if not layout.levels:
         return layout, pilot, ()
     old, pooled = layout.known_levels, pilot.pooled()
-    _, _, columns, levels, nameless = settled(pooled, pooled[:0], layout.columns, old, layout.tables[0].asked)
+    _, _, columns, levels, nameless = settled(
+        pooled, pooled[:0], layout.columns, old, layout.tables[0].asked, pilot.limits
+    )
     kept = [layout.columns.index(column) for column in columns]
     codes = {}
     for place, new in zip(kept, levels or [None] * len(kept), strict=True):

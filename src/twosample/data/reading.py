@@ -20,8 +20,8 @@ __all__ = ["Table", "as_rows", "check_finite", "column_labels", "finite_rows", "
 
 _REMEDIES = {
     COMPLEX: "pass the real and imaginary parts as two columns",
-    TEXT: "encode them as numbers, such as one 0/1 column per category, or leave the column out; text in data frames is "
-    "taken for categories by test, test_each and plan with model 'adaptive'",
+    TEXT: "encode them as numbers, such as one 0/1 column per category, or leave the column out; text in data "
+    "frames is taken for categories by test, test_each and plan with model 'adaptive'",
     TIMES: "convert them to numbers, such as days since a start, or leave the column out",
     MIXED: "give the column values of one kind, or leave it out",
     OTHER: "convert them to floats, float('nan') where missing, or leave the column out",

@@ -12,12 +12,13 @@ from twosample.data.blocks import Block
 from twosample.data.categories import Levels, recoded, sizes_of
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut, some
 from twosample.data.copies import Copies, find_copies
+from twosample.data.limits import Limits
 from twosample.data.order import serial_dependence
 from twosample.data.parts import Pass, Sources
 from twosample.data.reading import as_rows, check_finite, finite_rows, read
 from twosample.data.sizes import check_left, check_pairs, check_sizes, dropped_in_words
 from twosample.data.two_tables import TwoTables, read_one, read_two
-from twosample.data.views import Limits, View, given_scale
+from twosample.data.views import View, given_scale
 from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, InputTypeError, Setting, warn
 
 __all__ = ["Samples", "check_policy", "dependence", "located", "read_columns"]

@@ -12,6 +12,7 @@ from twosample.data.categories import MISSING, Levels, kept_levels, recoded
 from twosample.data.cells import TEXT
 from twosample.data.choosing import DROPPED, EVERYTHING, Choice, Labels, LeftOut, some
 from twosample.data.identifiers import identifiers
+from twosample.data.limits import Limits
 from twosample.data.reading import Table, column_labels, label_list, read
 from twosample.errors import (
     DatesWarning,
@@ -289,6 +290,7 @@ def settled(
     columns: tuple[str, ...],
     levels: Levels,
     asked: tuple[str, ...] = (),
+    limits: Limits | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...], Levels, tuple[LeftOut, ...]]:
     """Rows with codes for common levels only, without columns of text that names the rows; and which these are.
 
@@ -300,10 +302,14 @@ def settled(
         Names of the columns, and their dictionaries.
     asked
         Columns of categories that are not left out, however many levels they have.
+    limits
+        The smallest and largest codes of each sample, where `x` has rows of both and `y` none.
     """
     if not any(level is not None for level in levels):
         return x, y, columns, (), ()
     x, y = x.copy(), y.copy()
+    if limits is None and len(x) and len(y):
+        limits = Limits.of(x, y)
     found: list[tuple[str, ...] | None] = []
     left_out: list[LeftOut] = []
     for place, (column, old) in enumerate(zip(columns, levels, strict=True)):
@@ -311,6 +317,8 @@ def settled(
             found.append(None)
             continue
         new, reason = kept_levels(np.concatenate([x[:, place], y[:, place]]), old)
+        if limits is not None and limits.is_label(place):
+            reason = "one value in each sample, as a label has"
         if reason is not None and column in asked and not new:
             raise InputError(
                 f"column {column!r} holds {reason}", argument="x and y", remedy="leave it out, it has no categories"

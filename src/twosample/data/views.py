@@ -3,21 +3,19 @@
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twosample.data.categories import distance_of_levels, expanded, places_of, starts_of
+from twosample.data.limits import Limits
 from twosample.data.reading import from_numpy
 from twosample.errors import InputError
 from twosample.ranks import mid_ranks, normal_quantiles
 from twosample.records import DIGESTED_IF_SET, Comparable
 
-__all__ = ["Limits", "Ranks", "View", "given_scale"]
+__all__ = ["Ranks", "View", "given_scale"]
 
-# Differences of values below this cannot overflow.
-_LARGEST = 2.0**1022
 # A column is divided by at least this share of its largest deviation, so that squares of the result cannot overflow.
 _SMALLEST_SHARE = 2.0**-500
 # Of a standard normal column: the interquartile range, and the distance within which a quarter of all pairs lie.
@@ -67,7 +65,7 @@ class View(Comparable):
         cls,
         x: NDArray[np.float64],
         y: NDArray[np.float64],
-        limits: "Limits",
+        limits: Limits,
         sizes: NDArray[np.int64] | None = None,
     ) -> "View":
         """Pooled median and robust scale of each column, from order statistics only; of codes how common each is.
@@ -252,64 +250,6 @@ class Ranks(Comparable):
             if self.sizes is None or not self.sizes[column]:
                 found[:, column] = np.interp(rows[:, column], self.knots[:, column], values[:, column])
         return found if self.sizes is None or heights is None else expanded(found, self.sizes, heights)
-
-
-class Limits(NamedTuple):
-    """The smallest and largest value of each column of each sample, which also show whether all values are finite."""
-
-    x_low: NDArray[np.float64]
-    x_high: NDArray[np.float64]
-    y_low: NDArray[np.float64]
-    y_high: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, x: NDArray[np.float64], y: NDArray[np.float64]) -> "Limits":
-        """Those of these rows."""
-        return cls(x.min(axis=0), x.max(axis=0), y.min(axis=0), y.max(axis=0))
-
-    @classmethod
-    def of_present(cls, x: NDArray[np.float64], y: NDArray[np.float64]) -> "Limits":
-        """Those of the values that are not NaN; NaN where there are none.
-
-        Examples
-        --------
-        >>> Limits.of_present(np.array([[np.nan], [2.0]]), np.array([[np.nan]])).x_low
-        array([2.])
-        """
-        return cls(*(limit.reduce(rows, axis=0) for rows in (x, y) for limit in (np.fmin, np.fmax)))
-
-    def finite(self) -> bool:
-        """Whether all values are."""
-        return all(bool(np.isfinite(limit).all()) for limit in self)
-
-    def select(self, keep: NDArray[np.bool_]) -> "Limits":
-        """Those of some of the columns."""
-        return Limits(*(limit[keep] for limit in self))
-
-    def check_size(self, columns: tuple[str, ...]) -> None:
-        """Refuse values whose differences overflow."""
-        for name, low, high in (("x", self.x_low, self.x_high), ("y", self.y_low, self.y_high)):
-            too_large = np.flatnonzero(np.maximum(-low, high) >= _LARGEST)
-            if too_large.size:
-                raise InputError(
-                    f"column {columns[too_large[0]]!r} of {name} holds values beyond {_LARGEST:.1e}, whose differences "
-                    "overflow",
-                    argument=name,
-                    remedy="change its unit, or remove them if they stand for missing values",
-                )
-
-    def columns_to_keep(self) -> NDArray[np.bool_]:
-        """Return which columns vary over the pooled sample; all, if none does."""
-        varies = (np.minimum(self.x_low, self.y_low) < np.maximum(self.x_high, self.y_high)).astype(bool)
-        if not varies.any():
-            return ~varies
-        if (self.x_low == self.x_high).all() and (self.y_low == self.y_high).all():
-            raise InputError(
-                "x and y each hold one row repeated, and the two rows differ",
-                argument="x and y",
-                remedy="without variation within the samples there is nothing to judge the difference by",
-            )
-        return varies
 
 
 def _selected(sizes: NDArray[np.int64] | None, columns: NDArray[np.int64]) -> NDArray[np.int64] | None:
