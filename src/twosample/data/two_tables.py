@@ -222,7 +222,7 @@ def united(x: Table, y: Table) -> tuple[Table, Table]:
     of = [_by_key(table, by_name) for table in (x, y)]
     rows, levels = [x.rows.copy(), y.rows.copy()], [_levels(x), _levels(y)]
     mixed: list[LeftOut] = []
-    for key in of[0].keys() & of[1].keys():
+    for key in [key for key in of[0] if key in of[1]]:
         places = of[0][key], of[1][key]
         found = [known[place] for known, place in zip(levels, places, strict=True)]
         if found == [None, None]:
@@ -396,8 +396,9 @@ def _about(left_out: tuple[LeftOut, ...], times: tuple[str, ...]) -> list[TwoSam
     if others:
         listed = some([f"{one.column!r} ({one.reason})" for one in others], quote=False)
         only_numbers = any(one.reason == TEXT for one in others)
-        remedy = "to include one, encode it as numbers"
-        remedy += ", such as one 0/1 column per category." if only_numbers else ", or as categories that rows share."
+        remedy = "to include one, encode it as numbers, such as one 0/1 column per category."
+        if not only_numbers:
+            remedy = "to include one, name it among the columns to compare, or encode it as categories that rows share."
         warnings.append(
             DroppedDataWarning(
                 f"Left out columns that do not hold numbers{'' if only_numbers else ' or categories'}: {listed}",
