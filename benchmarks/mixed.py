@@ -24,9 +24,9 @@ from benchmarks.suite import RESULTS, ROOT_SEED, generator, run_any
 
 SIZES = ((10, 10), (20, 20), (50, 50), (200, 200), (20, 200))
 # Data sets by the number of rows, and those with a p-value.
-RUNS = {20: 600, 40: 400, 100: 200, 400: 100, 220: 100}
-LEVEL_RUNS, PERMUTATIONS = 200, 99
-POWER_RUNS, POWER_ROWS = 50, 300
+RUNS = {20: 400, 40: 200, 100: 100, 400: 50, 220: 50}
+LEVEL_RUNS, PERMUTATIONS = 100, 99
+POWER_RUNS, POWER_ROWS = 20, 300
 COMMON = ("red", "green", "blue", "white")
 
 
@@ -83,7 +83,9 @@ def moved(rng: np.random.Generator, n: int, blue: float) -> pl.DataFrame:
     """Ten columns, half of them numbers; the share of one level of one column is given."""
     table: dict[str, object] = {f"n{place}": rng.normal(size=n) for place in range(5)}
     table |= {f"c{place}": _common(rng, n) for place in range(4)}
-    table["colour"] = rng.choice(("red", "green", "blue"), p=(0.8 - blue, 0.2, blue), size=n).tolist()
+    table["colour"] = rng.choice(
+        ("red", "green", "blue"), p=(0.7 * (1 - blue), 0.3 * (1 - blue), blue), size=n
+    ).tolist()
     return pl.DataFrame(table)
 
 

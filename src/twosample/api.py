@@ -529,6 +529,11 @@ def _sequence(samples: Samples, *, batches: int, **options: Any) -> Monitor:
     """The samples in their order, in so many batches."""
     from twosample import monitor
 
+    if samples.levels:
+        raise InputError(
+            "sequential: a monitor compares numbers, and some columns are categories",
+            remedy="test the columns of numbers alone",
+        )
     started = monitor.Monitor(**{"paired": samples.paired, **options})
     return monitor.in_order(samples.x, samples.y, samples.columns, batches=batches, monitor=started)
 

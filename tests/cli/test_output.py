@@ -18,7 +18,9 @@ def test_json_holds_the_whole_result(run, files, expected, first, second):
     result = ts.TwoSampleResult.from_json(Path("out.json"))
     assert result.log_bf10 == expected.log_bf10
     assert result.columns == ("u", "v")
-    assert [(one.column, one.reason) for one in result.left_out] == [("label", "one value in each sample, as a label has")]
+    assert [(one.column, one.reason) for one in result.left_out] == [
+        ("label", "one value in each sample, as a label has")
+    ]
     assert result.names == ("a.csv", "b.csv")
     with pytest.warns(ts.errors.DroppedDataWarning):
         expected = dataclasses.replace(ts.test(first, second), names=("a.csv", "b.csv"))
