@@ -16,7 +16,7 @@ from scipy import stats
 import twosample as ts
 from twosample import kernels
 from twosample.data.categories import distance_of_levels
-from twosample.errors import DatesWarning, DroppedDataWarning, InputError, InputTypeError
+from twosample.errors import DatesWarning, DroppedDataWarning, DuplicateRowsWarning, InputError, InputTypeError
 from twosample.pictures import share_intervals
 
 COLOURS = ("red", "green", "blue")
@@ -136,7 +136,7 @@ def test_a_category_of_two_levels_is_a_column_of_zeros_and_ones():
 # ---- whatever levels, columns and rows are called and in which order they come
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(st.integers(0, 10_000), st.permutations(range(4)), st.permutations(range(3)))
 def test_names_of_levels_and_orders_do_not_matter(seed, names, columns):
     rng = np.random.default_rng(seed)
@@ -339,9 +339,11 @@ def test_the_clearest_level_is_that_of_the_largest_z():
 def test_pairs_have_the_error_of_pairs():
     rng = np.random.default_rng(9)
     before = rng.choice(["p", "q", "r"], size=200)
-    after = np.where(rng.random(200) < 0.25, rng.choice(["p", "q", "r"], p=(0.1, 0.1, 0.8), size=200), before)
+    after = np.where(rng.random(200) < 0.4, rng.choice(["p", "q", "r"], p=(0.1, 0.1, 0.8), size=200), before)
     x, y = pl.DataFrame({"k": before}), pl.DataFrame({"k": after})
-    paired, apart = ts.test(x, y, paired=True), ts.test(x, y)
+    paired = ts.test(x, y, paired=True)
+    with pytest.warns(DuplicateRowsWarning, match="paired=True"):
+        apart = ts.test(x, y)
     assert paired.log_bf10 > apart.log_bf10 + 2
     assert paired.by_column[0].words.startswith("more 'r' in y")
     [row] = ts.test_each(x, y, paired=True)
@@ -483,7 +485,7 @@ def test_what_takes_only_numbers_leaves_text_out():
 def test_level_of_permutations_is_exact():
     """All splits of eight rows: the p-values of all 70 labellings are as a permutation p-value must be."""
     pvalues = []
-    for seed in range(40):
+    for seed in range(25):
         rng = np.random.default_rng(seed)
         x, y = (pl.DataFrame({"k": rng.choice(["p", "q", "r"], size=12), "n": rng.normal(size=12)}) for _ in range(2))
         pvalues.append(ts.test(x, y, permutations=39, rng=seed, subsets=[("k",), ("k", "n")]).pvalue)
@@ -494,7 +496,7 @@ def test_level_of_permutations_is_exact():
 
 def test_evalue_has_mean_one():
     values = []
-    for seed in range(60):
+    for seed in range(30):
         rng = np.random.default_rng([1, seed])
         x, y = (pl.DataFrame({"k": rng.choice(["p", "q", "r"], size=15)}) for _ in range(2))
         values.append(ts.test(x, y, permutations=19, rng=seed).evalue)
