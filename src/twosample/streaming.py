@@ -14,11 +14,12 @@ from twosample.arrays import Array, Flags, doubles, take_rows
 from twosample.data import Choice, LeftOut, Samples, find_copies
 from twosample.data.categories import recoded
 from twosample.data.identifiers import identifiers
+from twosample.data.levels import settled
 from twosample.data.parts import Layout, Pass, Sources
 from twosample.data.reading import Table
 from twosample.data.samples import check_policy, dependence
 from twosample.data.sizes import check_left, check_sizes
-from twosample.data.two_tables import about_identifiers, no_second_sample, read_two, settled, without_label
+from twosample.data.two_tables import about_identifiers, no_second_sample, read_two, without_label
 from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, TwoSampleWarning, warn
 from twosample.pilot import Pilot
 from twosample.plan import Plan

@@ -2,26 +2,27 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twosample.arguments import flag_of, is_one_of
 from twosample.data.blocks import Block
-from twosample.data.categories import Levels, recoded, sizes_of
+from twosample.data.categories import Levels, sizes_of
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut, some
 from twosample.data.copies import Copies, find_copies
+from twosample.data.known_columns import columns_of
 from twosample.data.limits import Limits
 from twosample.data.order import serial_dependence
 from twosample.data.parts import Pass, Sources
-from twosample.data.reading import as_rows, check_finite, finite_rows, read
+from twosample.data.reading import check_finite, finite_rows
 from twosample.data.sizes import check_left, check_pairs, check_sizes, dropped_in_words
 from twosample.data.two_tables import TwoTables, read_one, read_two
 from twosample.data.views import View, given_scale
-from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, InputTypeError, Setting, warn
+from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, Setting, warn
 
-__all__ = ["Samples", "check_policy", "dependence", "located", "read_columns"]
+__all__ = ["Samples", "check_policy", "dependence", "read_columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,7 +330,7 @@ class Samples:
         >>> part.n_x, part.n_y
         (1, 0)
         """
-        x_rows, y_rows = (_columns_of(values, name, columns, kept, levels) for values, name in ((x, "x"), (y, "y")))
+        x_rows, y_rows = (columns_of(values, name, columns, kept, levels) for values, name in ((x, "x"), (y, "y")))
         if paired:
             check_pairs(len(x_rows), len(y_rows))
         notes: tuple[str, ...] = ()
@@ -384,7 +385,7 @@ class _OfPlan:
     levels: Levels = ()
 
     def rows(self, block: Block, sample: int) -> NDArray[np.float64]:
-        return _columns_of(block.values, "xy"[sample], self.columns, self.kept, self.levels)
+        return columns_of(block.values, "xy"[sample], self.columns, self.kept, self.levels)
 
 
 def read_columns(
@@ -441,101 +442,6 @@ def dependence(
     if not numbers:
         return ()
     return serial_dependence(x[:, numbers], y[:, numbers], tuple(columns[place] for place in numbers), copies)
-
-
-def _columns_of(
-    values: object, name: str, columns: tuple[str, ...], kept: NDArray[np.bool_], levels: Levels = ()
-) -> NDArray[np.float64]:
-    """The rows of one input with the columns that are wanted, by name where both have names, else by place.
-
-    Columns of categories get the codes of known levels.
-    """
-    if values is None or _is_empty(values):
-        return np.empty((0, len(columns)))
-    if levels:
-        return _coded_columns(values, name, columns, kept, levels)
-    nameless = columns == tuple(map(str, np.flatnonzero(kept)))
-    if not nameless and (hasattr(type(values), "columns") or hasattr(type(values), "column_names")):
-        try:
-            return read(values, name, Choice(columns=columns)).rows
-        except InputError as error:
-            if error.argument != "columns":
-                raise
-            raise InputError(
-                error.message.removeprefix("columns: "), argument=name, remedy="the plan needs all of its columns"
-            ) from None
-    table = read(values, name)
-    if table.rows.shape[1] == len(kept):
-        return table.rows if kept.all() else table.rows[:, kept]
-    if table.rows.shape[1] != len(columns):
-        if all(column.isdecimal() and int(column) < table.rows.shape[1] for column in columns):  # chosen by place
-            return table.rows[:, [int(column) for column in columns]]
-        raise InputError(
-            f"{name} has {table.rows.shape[1]} columns",
-            argument=name,
-            remedy=f"the plan is for {len(columns)}",
-        )
-    return table.rows
-
-
-def _coded_columns(
-    values: object, name: str, columns: tuple[str, ...], kept: NDArray[np.bool_], levels: Levels
-) -> NDArray[np.float64]:
-    named = hasattr(type(values), "columns") or hasattr(type(values), "column_names")
-    if named or hasattr(type(values), "name"):
-        names, given = columns, Choice(columns=columns) if named else Choice()
-    else:
-        names, given = tuple(map(str, np.flatnonzero(kept))), Choice()
-    categories = tuple(column for column, level in zip(names, levels, strict=True) if level is not None)
-    try:
-        table = read(values, name, replace(given, categories=categories))
-    except InputError as error:
-        if error.argument != "columns":
-            raise
-        raise InputError(
-            error.message.removeprefix("columns: "), argument=name, remedy="the plan needs all of its columns"
-        ) from None
-    rows, of_rows = table.rows, table.levels or (None,) * table.rows.shape[1]
-    if rows.shape[1] == len(kept) and rows.shape[1] != len(columns):
-        places = np.flatnonzero(kept).tolist()
-        rows, of_rows = rows[:, places], tuple(of_rows[place] for place in places)
-    if rows.shape[1] != len(columns):
-        raise InputError(
-            f"{name} has {table.rows.shape[1]} columns", argument=name, remedy=f"the plan is for {len(columns)}"
-        )
-    found = rows.copy()
-    for place, (known, own) in enumerate(zip(levels, of_rows, strict=True)):
-        if known is not None and own is not None:
-            found[:, place] = recoded(rows[:, place], own, known)
-        elif (known is None) != (own is None):
-            raise InputTypeError(
-                f"column {columns[place]!r} of {name} holds {'numbers' if own is None else 'text or categories'}",
-                argument=name,
-                remedy=f"the plan has {'numbers' if known is None else 'categories'} there",
-            )
-    return found
-
-
-def located(at: object, name: str, columns: tuple[str, ...], levels: Levels) -> NDArray[np.float64]:
-    """Locations in the units of the data, with codes for the levels of categories; codes may be given as they are.
-
-    Examples
-    --------
-    >>> located([2.0, 1.0], "at", ("dose",), ())
-    array([[2.],
-           [1.]])
-    """
-    is_frame = hasattr(at, "columns") or hasattr(at, "column_names") or hasattr(at, "to_frame")
-    if not levels or not is_frame:
-        return as_rows(at, name, n_columns=len(columns))[0]
-    return _coded_columns(at, name, columns, np.ones(len(columns), dtype=bool), levels)
-
-
-def _is_empty(values: Any) -> bool:
-    try:
-        return len(values) == 0
-    except TypeError:  # a lazy frame, or nothing that has rows
-        return False
 
 
 def check_policy(nan_policy: str) -> None:
