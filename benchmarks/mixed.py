@@ -12,7 +12,9 @@ import argparse
 import json
 import os
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -24,10 +26,13 @@ from benchmarks.suite import RESULTS, ROOT_SEED, generator, run_any
 
 SIZES = ((10, 10), (20, 20), (50, 50), (200, 200), (20, 200))
 # Data sets by the number of rows, and those with a p-value.
-RUNS = {20: 400, 40: 200, 100: 100, 400: 50, 220: 50}
-LEVEL_RUNS, PERMUTATIONS = 100, 99
+RUNS = {20: 150, 40: 100, 100: 60, 400: 30, 220: 40}
+# Of one column, which is a column of one large table.
+SINGLE_RUNS = 1000
+LEVEL_RUNS, PERMUTATIONS = 60, 99
 POWER_RUNS, POWER_ROWS = 20, 300
 COMMON = ("red", "green", "blue", "white")
+Draw = Callable[[np.random.Generator, int], list[Any]]
 
 
 def _common(rng: np.random.Generator, n: int) -> list[str]:
@@ -43,9 +48,9 @@ def _rare(rng: np.random.Generator, n: int) -> list[str | None]:
     return [None if value < 0.05 else "yes" if value < 0.1 else "no" for value in rng.random(n)]
 
 
-def one_column(rng: np.random.Generator, n: int) -> pl.DataFrame:
-    """Four levels."""
-    return pl.DataFrame({"colour": _common(rng, n)})
+def _singles(draw: Draw, rng: np.random.Generator, n: int, count: int) -> pl.DataFrame:
+    """So many columns that have nothing to do with each other."""
+    return pl.DataFrame({f"{place}": draw(rng, n) for place in range(count)})
 
 
 def categories(rng: np.random.Generator, n: int) -> pl.DataFrame:
@@ -53,11 +58,6 @@ def categories(rng: np.random.Generator, n: int) -> pl.DataFrame:
     first = _common(rng, n)
     second = np.where(rng.random(n) < 0.6, first, _common(rng, n)).tolist()
     return pl.DataFrame({"a": first, "b": second, "c": _rare(rng, n), "d": _common(rng, n)})
-
-
-def sparse(rng: np.random.Generator, n: int) -> pl.DataFrame:
-    """Sixty levels, most of which few rows share, and one with rare and missing values."""
-    return pl.DataFrame({"city": _zipf(rng, n), "flag": _rare(rng, n)})
 
 
 def mixed(rng: np.random.Generator, n: int) -> pl.DataFrame:
@@ -76,7 +76,8 @@ def mixed(rng: np.random.Generator, n: int) -> pl.DataFrame:
     )
 
 
-NULLS = {"one column": one_column, "categories": categories, "sparse levels": sparse, "mixed": mixed}
+NULLS = {"categories": categories, "mixed": mixed}
+SINGLES: dict[str, Draw] = {"one column": _common, "sparse levels": _zipf, "rare levels": _rare}
 
 
 def moved(rng: np.random.Generator, n: int, blue: float) -> pl.DataFrame:
@@ -92,6 +93,12 @@ def moved(rng: np.random.Generator, n: int, blue: float) -> pl.DataFrame:
 def run_cell(cell: tuple[str, str, int, int, int, int]) -> list[tuple[float, float]]:
     """Log BF10 and p-value of data sets of a cell; of the alternative log BF10, and 1 where the level is named."""
     kind, family, n_x, n_y, runs, root = cell
+    if family in SINGLES:
+        rng = generator("mixed", kind, family, n_x, n_y, root=root)
+        x, y = (_singles(SINGLES[family], rng, n, runs) for n in (n_x, n_y))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ts.errors.TwoSampleWarning)
+            return [(row.log_bf10, np.nan) for row in ts.test_each(x, y)]
     found = []
     for run in range(runs):
         rng = generator("mixed", kind, family, n_x, n_y, run, root=root)
@@ -119,15 +126,19 @@ def main() -> None:
     parser.add_argument("--root", type=int, default=ROOT_SEED, help="seed; another one for choices")
     options = parser.parse_args()
     cells = []
+    for family in SINGLES:
+        cells += [
+            ("null", family, n_x, n_y, max(1, round(options.runs * SINGLE_RUNS)), options.root) for n_x, n_y in SIZES
+        ]
     for family in NULLS:
         for n_x, n_y in SIZES:
             cells.append(("null", family, n_x, n_y, max(1, round(options.runs * RUNS[n_x + n_y])), options.root))
         cells.append(("level", family, 20, 30, max(1, round(options.runs * LEVEL_RUNS)), options.root))
     cells.append(("power", "one level", POWER_ROWS, POWER_ROWS, max(1, round(options.runs * POWER_RUNS)), options.root))
     rows = []
-    for (kind, family, n_x, n_y, runs, _), values in run_any(run_cell, cells, options.jobs):
+    for (kind, family, n_x, n_y, *_), values in run_any(run_cell, cells, options.jobs):
         log_bf10, other = np.array(values).T
-        row: dict[str, object] = {"kind": kind, "family": family, "n_x": n_x, "n_y": n_y, "runs": runs}
+        row: dict[str, object] = {"kind": kind, "family": family, "n_x": n_x, "n_y": n_y, "runs": len(values)}
         if kind == "null":
             bf10 = np.exp(log_bf10)
             row |= {"mean_bf10": round(float(bf10.mean()), 4), "share_over_20": round(float((bf10 > 20).mean()), 4)}
