@@ -442,8 +442,11 @@ class TwoSampleResult(BayesFactor):
         return lines
 
     def _columns_in_words(self) -> list[str]:
-        if self.by_subset is None or len(self.columns) == 1:
+        if self.by_subset is None:
             return []
+        if len(self.columns) == 1:
+            moved = self.by_subset.words(0) if self.levels and self.prob_h1 > 0.5 else ""
+            return [f"  column               {with_names(moved, self.names)}"] if moved else []
         lines = []
         for row in self.by_column[:_SHOWN_COLUMNS]:
             words = f", {with_names(row.words, self.names)}" if row.prob > 0.5 else ""
