@@ -10,6 +10,7 @@ import pytest
 
 import twosample as ts
 from twosample import pilot
+from twosample.clusters import tasks
 from twosample.errors import DroppedDataWarning, InputError, InputTypeError, MissingExtraError
 
 dask = pytest.importorskip("dask")
@@ -226,12 +227,82 @@ def test_the_engine_sends_parts_to_the_scheduler(monkeypatch):
     assert len(sent) == 1
 
 
+def same_columns(found, expected):
+    """The same table of tests of single columns."""
+    rows, others = ({row.column: row for row in result} for result in (found, expected))
+    assert rows.keys() == others.keys() and found.notes == expected.notes and found.skipped == expected.skipped
+    for name, row in rows.items():
+        assert row.log_bf10 == pytest.approx(others[name].log_bf10, abs=1e-9)
+        assert (row.n_x, row.n_y, row.direction) == (others[name].n_x, others[name].n_y, others[name].direction)
+
+
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("gaps", [False, True])
+def test_each_column_of_arrays(few_or_all, paired, gaps):
+    x, y = samples(700, 700)
+    if gaps:
+        rng = np.random.default_rng(1)
+        x[rng.random(x.shape) < 0.1], y[3, 0] = np.nan, np.inf
+    of_x, of_y = da.from_array(x, chunks=(90, 2)), da.from_array(y, chunks=(77, 3))
+    how = {"paired": paired, "nan_policy": "omit", "groups": {"vw": ["1", "2"]}}
+    with ts.errors.collected_warnings() as said:
+        found = ts.test_each(of_x, of_y, **how)
+    with ts.errors.collected_warnings() as also:
+        same_columns(found, ts.test_each(ts.blocks([x]), ts.blocks([y]), **how))
+        if few_or_all > 1400:
+            same_columns(found, ts.test_each(x, y, **how))
+    assert {str(one) for one in said} == {str(one) for one in also} and bool(said) == gaps
+
+
+def test_each_column_of_frames(few_or_all):
+    frame = dd.from_pandas(table(), npartitions=7)
+    how = {"by": "arm", "groups": ["b", "a"], "drop": ["u"]}
+    same_columns(ts.test_each(frame, **how), ts.test_each(blocks(frame), **how))
+    x, y = (pd.DataFrame(rows, columns=NAMES) for rows in samples())
+    found = ts.test_each(dd.from_pandas(x, npartitions=5), y, columns=["w", "v"])
+    same_columns(found, ts.test_each(ts.blocks([x]), ts.blocks([y]), columns=["w", "v"]))
+    with pytest.raises(InputError, match=r"x has a missing .*row 3 of block 1, column '0'"):
+        rows = x.to_numpy(copy=True)
+        rows[93, 0] = np.nan
+        ts.test_each(da.from_array(rows, chunks=(90, 3)), y.to_numpy())
+
+
+def test_each_column_on_the_workers(monkeypatch):
+    """A task for each partition, and sums of eight at a time."""
+    monkeypatch.setattr(pilot, "PILOT_ROWS", 200)
+    collected, joined = [], []
+    statistics, merged = tasks.statistics, tasks.merged
+
+    def collect(*arguments):
+        collected.append(statistics(*arguments))
+        return collected[-1]
+
+    monkeypatch.setattr(tasks, "statistics", collect)
+    monkeypatch.setattr(tasks, "merged", lambda found: joined.append(len(found)) or merged(found))
+    x, y = samples()
+    ts.test_each(da.from_array(x, chunks=(70, 3)), da.from_array(y, chunks=(50, 3)))
+    assert sorted((found.n_x, found.n_y) for found in collected) == [(0, 50)] * 10 + [(70, 0)] * 10
+    assert sorted(joined) == [3, 4, 8, 8]
+
+
+def test_log_bf10(few_or_all):
+    x, y = samples()
+    found = ts.log_bf10(da.from_array(x, chunks=(90, 3)), da.from_array(y, chunks=(77, 3)), [0.5, 2.0])
+    np.testing.assert_allclose(found, ts.log_bf10(ts.blocks([x]), ts.blocks([y]), [0.5, 2.0]), rtol=0, atol=1e-9)
+    if few_or_all > 1200:
+        np.testing.assert_allclose(found, ts.log_bf10(x, y, [0.5, 2.0]), rtol=0, atol=1e-9)
+
+
 def test_engines_and_functions_that_do_not_fit(monkeypatch):
     x, y = (da.from_array(rows, chunks=(90, 3)) for rows in samples())
     with pytest.raises(InputError, match="engine: a Dask collection is worked on by Dask, not by 'threads'; use"):
         ts.test(x, y, engine="threads")
-    with pytest.raises(InputTypeError, match=r"x is a Dask collection, which only test and plan take.*compute\(\)"):
-        ts.test_each(x, y)
+    for run in (ts.gibbs, ts.baselines.mmd):
+        with pytest.raises(
+            InputTypeError, match=r"x is a Dask collection, which only test, test_each.*compute\(\)"
+        ) as no:
+            run(x, y)
+        assert no.value.argument == "x"
     with pytest.raises(InputTypeError, match="y is in blocks and the other sample is a Dask collection; make both"):
         ts.test(x, ts.blocks([np.zeros((3, 3))]))
     with pytest.raises(InputTypeError, match=r"x: expected a Dask array or data frame, got Delayed.* of Dask"):

@@ -66,6 +66,7 @@ def test(
     rope: float | None = None,
     tolerance: float = 1e-3,
     engine: str = "auto",
+    precision: Literal["double", "mixed"] = "double",
     rng: Seed = 0,
     progress: Progress = False,
     keep_rows: bool = False,
@@ -128,6 +129,9 @@ def test(
         Who goes over the rows: "auto" goes where they are, to the cores of this machine ("threads") or to the device of
         torch, CuPy or JAX arrays; "torch:cuda", "cupy", "jax" and the like take blocks of rows to a device.
         Dask collections are worked on by the active scheduler of Dask, and "dask" sends parts of other data to it.
+    precision
+        "double", or "mixed": a device makes features in float32, off by 5e-7 at most, and adds up their products
+        without a further error; for cards on which float64 is slow. Cores of this machine always use float64.
     rng
         Seed of the permutations, and of the random pairs that "paper" and "published" need where n_x ≠ n_y; nothing
         else is random.
@@ -192,6 +196,7 @@ def test(
         nan_policy=nan_policy,
         tolerance=tolerance,
         subsets=subsets,
+        precision=precision,
     )
     with progress_bar(progress) as report:
         stream: Stream | None = None
@@ -257,7 +262,8 @@ def test_each(
     Parameters
     ----------
     x, y
-        The samples, as in `test`, with any number of columns.
+        The samples, as in `test`, with any number of columns. They may be larger than memory, or Dask collections; of
+        more rows than a pilot has, ranks are those of a pilot, which the notes say.
     by, columns, drop, categories
         What splits one table `x`, which of its columns are tested, and which of them hold categories, as in `test`.
     fdr
@@ -291,13 +297,21 @@ def test_each(
     >>> first.direction, first.auc < 0.2
     ('larger in y', True)
     """
-    from twosample import each
-
     of_rows = None if groups is None or isinstance(groups, Mapping) or by is None else groups
-    return each.run(
+    cluster = _cluster("auto", x, y)
+    run: Callable[..., EachResult]
+    if cluster is not None or are_blocks(x, y):
+        from twosample import each_stream
+
+        run = partial(each_stream.run, cluster=cluster)
+    else:
+        from twosample import each
+
+        run = each.run
+    return run(
         x,
         y,
-        choice=Choice.of(by, of_rows, columns, drop, categories, texts=True),
+        choice=_without_texts(Choice.of(by, of_rows, columns, drop, categories, texts=True), x, y),
         fdr=fdr,
         groups=groups if of_rows is None else None,
         model=models.resolve(model),
@@ -321,6 +335,7 @@ def plan(
     scale: ArrayLike = "auto",
     nan_policy: Literal["raise", "omit"] = "raise",
     tolerance: float = 1e-3,
+    precision: Literal["double", "mixed"] = "double",
     by: object = None,
     groups: Sequence[object] | None = None,
     columns: Sequence[str | int] | None = None,
@@ -333,7 +348,9 @@ def plan(
     ----------
     x, y
         The samples, or a pilot of each, as in `test`; or one pilot of rows of both, and no `y`.
-    model, paired, kernel, lengthscale, points, subsets, scale, nan_policy, tolerance, by, groups, columns, drop
+    model, paired, kernel, lengthscale, points, subsets, scale, nan_policy, tolerance, precision
+        As in `test`.
+    by, groups, columns, drop
         As in `test`.
     categories
         As in `test`.
@@ -367,7 +384,7 @@ def plan(
         samples = Samples.from_pilot(x, paired=paired, scale=scale, nan_policy=nan_policy, choice=choice)
     else:
         samples = _samples(x, y, chosen, paired, scale, nan_policy, choice)
-    return _plan(samples, chosen, kernel, points, lengthscale, nan_policy, tolerance, subsets)
+    return _plan(samples, chosen, kernel, points, lengthscale, nan_policy, tolerance, subsets, precision)
 
 
 def log_bf10(
@@ -407,12 +424,21 @@ def log_bf10(
     (3,)
     """
     chosen = models.resolve(model)
-    choice = Choice.of(columns=columns, drop=drop, texts=not chosen.needs_pairs)
-    samples = _samples(x, y, chosen, paired, scale, nan_policy, choice)
+    choice = _without_texts(Choice.of(columns=columns, drop=drop, texts=not chosen.needs_pairs), x, y)
+    cluster = _cluster("auto", x, y)
+    stream: Stream | None = None
+    if cluster is not None or are_blocks(x, y):
+        stream = _stream(x, y, chosen, paired, scale, nan_policy, choice, cluster=cluster)
+        samples = stream.samples.with_copies_said()
+    else:
+        samples = _samples(x, y, chosen, paired, scale, nan_policy, choice)
     the_plan = _plan(samples, chosen, kernel, points, None, nan_policy)
     lengthscales = the_plan.standardised(lengthscale)
     with one_thread():
-        [evidence] = passes.Passes(samples, the_plan.features, (chosen,), None).evidence(lengthscales)
+        if stream is None or stream.whole:
+            [evidence] = passes.Passes(samples, the_plan.features, (chosen,), None).evidence(lengthscales)
+        else:
+            evidence = streaming.evidence_at(stream, the_plan, lengthscales)
         doubt = answer.flat_lengthscales(the_plan, samples, lengthscales)
     if doubt is not None:
         warn(doubt)
@@ -651,7 +677,10 @@ def _plan(
     nan_policy: Literal["raise", "omit"],
     tolerance: float = 1e-3,
     subsets: object = None,
+    precision: Literal["double", "mixed"] = "double",
 ) -> Plan:
+    if not is_one_of(precision, ("double", "mixed")):
+        raise InputError(f"precision: {precision!r} is unknown", argument="precision", remedy="use 'double' or 'mixed'")
     if isinstance(points, float | np.floating):
         points = count_of(float(points), "points", 1)
     # Only a prior that covers a known range has lengthscales that are fixed beforehand.
@@ -672,6 +701,7 @@ def _plan(
         nan_policy=nan_policy,
         tolerance=positive(tolerance, "tolerance"),
         subsets=subsets,
+        precision=precision,
     )
 
 

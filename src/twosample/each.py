@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -18,21 +17,29 @@ from twosample.data.reading import Table
 from twosample.data.samples import dependence
 from twosample.data.two_tables import TwoTables
 from twosample.data.views import MOST_KNOTS
-from twosample.discoveries import learn_share, posterior, q_values
-from twosample.each_result import EachResult, some_skipped
+from twosample.each_result import EachResult
+from twosample.each_table import (
+    Rows,
+    check_model,
+    compressed,
+    groups_of,
+    missing_in_words,
+    of_equal_sizes,
+    table,
+    to_be_tested,
+)
 from twosample.engines import local
-from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, InputTypeError, Setting, warn
+from twosample.errors import DependentRowsWarning, DroppedDataWarning, warn
 from twosample.features import PointFeatures, StackFeatures
 from twosample.kernels import RBF
 from twosample.mixture import stack_log_bf10
-from twosample.models import LogUniform, Model
+from twosample.models import Model
 from twosample.permutation import Splits
 from twosample.progress import Progress, WorkCounter, progress_bar
 from twosample.result import TwoSampleResult
 from twosample.statistics import FeatureStatistics
 from twosample.subsets import categorical_parts, multiples_of, single_part
 from twosample.threads import in_order, one_thread
-from twosample.words import columns_in_words
 
 __all__ = ["JointTest", "run", "single_columns"]
 
@@ -116,17 +123,6 @@ def _one_by_one(x: Array, y: Array, pooled: Array, paired: bool, model: Model, c
     return np.asarray(log_bf10)
 
 
-class _Rows(NamedTuple):
-    """Rows of the table as they come, in any order."""
-
-    names: tuple[str, ...]
-    n_x: Indices
-    n_y: Indices
-    log_bf10: Array
-    auc: Array
-    direction: tuple[str, ...]
-
-
 def run(
     x: object,
     y: object,
@@ -142,28 +138,16 @@ def run(
 ) -> EachResult:
     """Test each column and each group of columns; `joint` is the test for the groups, all else as in the public one."""
     fdr, paired = share_of(fdr, "fdr"), flag_of(paired, "paired")
-    _check_model(model)
+    check_model(model)
     tables, limits = read_columns(x, y, paired=paired, nan_policy=nan_policy, choice=choice)
     x_rows, y_rows, columns = tables.x, tables.y, tables.columns
-    members = _groups(groups, columns)
+    members = groups_of(groups, columns)
     n_x, n_y = (np.count_nonzero(~np.isnan(rows), axis=0) for rows in (x_rows, y_rows))
 
-    x_constant, y_constant = limits.x_low == limits.x_high, limits.y_low == limits.y_high
-    reasons = (
-        (n_x < 2, "fewer than 2 values in x"),
-        (n_y < 2, "fewer than 2 values in y"),
-        (x_constant & y_constant & (limits.x_low == limits.y_low), "one value throughout"),
-        (x_constant & y_constant, "one value in each sample"),
-    )
-    skipped: dict[str, str] = {}
-    tested = np.ones(len(columns), dtype=bool)
-    for flags, reason in reasons:
-        skipped |= {columns[place]: reason for place in np.flatnonzero(flags & tested)}
-        tested &= ~flags
-    skipped = {name: skipped[name] for name in columns if name in skipped}
+    kept, skipped = to_be_tested(columns, n_x, n_y, limits)
     unused = {one.column: one.reason for one in tables.left_out}
 
-    notes = _missing(len(x_rows) - n_x, len(y_rows) - n_y, paired)
+    notes = missing_in_words(len(x_rows) - n_x, len(y_rows) - n_y, paired)
     for note in notes:
         warn(DroppedDataWarning(note, argument="x and y"))
     copies = find_copies(x_rows, y_rows, paired=paired)
@@ -172,91 +156,23 @@ def run(
     for warning in said:
         warn(warning)
 
-    kept = np.flatnonzero(tested)
     with progress_bar(progress) as report, one_thread():
         counter = WorkCounter(report, int(n_x[kept].sum() + n_y[kept].sum()))
         counter.expect(sum((len(x_rows) + len(y_rows)) * len(places) for places in members.values()))
         singles = _test_columns(tables, kept, (n_x, n_y), paired, model, counter)
         together = _test_groups(tables, members, skipped, paired, model, joint, counter)
         counter.finish()
-    if not singles.names and not together.names:
-        raise InputError(
-            f"x and y: nothing can be tested: {some_skipped(skipped)}",
-            argument="x and y",
-            remedy="pass columns that vary, with at least 2 values in each sample",
-        )
-    if skipped:
-        warn(DroppedDataWarning(f"Did not test {some_skipped(skipped)}.", argument="x and y"))
-    return _table(
+    return table(
         singles,
         together,
         fdr=fdr,
         paired=paired,
         model=model,
         groups={name: tuple(columns[place] for place in places) for name, places in members.items()},
-        skipped=unused | skipped,
+        unused=unused,
+        skipped=skipped,
         notes=tables.notes + notes + tuple(map(str, said)),
     )
-
-
-def _check_model(model: Model) -> None:
-    """Refuse models that have no test of the normal scores of a column."""
-    if not model.ranks or model.needs_pairs or not isinstance(model.lengthscale, LogUniform):
-        raise InputError(
-            f"model: {model.name!r} has no test of single columns by their ranks",
-            argument="model",
-            remedy=("use ", Setting("model", "adaptive")),
-        )
-
-
-def _groups(groups: object, columns: tuple[str, ...]) -> dict[str, list[int]]:
-    """The places of the columns of each group."""
-    if groups is None:
-        return {}
-    if not isinstance(groups, Mapping):
-        raise InputTypeError(
-            f"groups: expected a dictionary, got {type(groups).__name__}",
-            argument="groups",
-            remedy="pass names of groups with lists of columns, such as {'size': ['height', 'weight']}",
-        )
-    place = {name: index for index, name in enumerate(columns)}
-    members: dict[str, list[int]] = {}
-    for label, names in groups.items():
-        group = str(label)
-        if group in place:
-            raise InputError(f"groups: {group!r} is also the name of a column", argument="groups", remedy="rename it")
-        if group in members:
-            raise InputError(f"groups: names {group!r} twice", argument="groups", remedy="rename one")
-        if isinstance(names, str | bytes) or not isinstance(names, Iterable):
-            raise InputTypeError(
-                f"groups: {group!r} is {type(names).__name__}", argument="groups", remedy="pass a list of columns"
-            )
-        wanted = [str(name) for name in names]
-        if not wanted:
-            raise InputError(f"groups: {group!r} has no columns", argument="groups", remedy="name at least one")
-        for name in wanted:
-            if name not in place:
-                raise InputError(
-                    f"groups: there is no column {name!r}, which {group!r} names",
-                    argument="groups",
-                    remedy="use names of columns; they are '0', '1', ... where the data have none",
-                )
-        if len(set(wanted)) < len(wanted):
-            raise InputError(f"groups: {group!r} names a column twice", argument="groups", remedy="name it once")
-        members[group] = [place[name] for name in wanted]
-    return members
-
-
-def _missing(absent_x: Indices, absent_y: Indices, paired: bool) -> tuple[str, ...]:
-    """What is said of missing values, of which each column has so many."""
-    absent = absent_x if paired else absent_x + absent_y
-    count = int(absent.sum())
-    if not count:
-        return ()
-    one = count == 1
-    kind = f"pair{'' if one else 's'} with a missing or infinite value" if paired else "missing or infinite value"
-    what = kind if paired or one else f"{kind}s"
-    return (f"Left out {count} {what} in {np.count_nonzero(absent)} of {columns_in_words(len(absent))}.",)
 
 
 def _test_columns(
@@ -266,7 +182,7 @@ def _test_columns(
     paired: bool,
     model: Model,
     counter: WorkCounter,
-) -> _Rows:
+) -> Rows:
     """One test for each of the columns kept; those of equal sizes at a time, and those of categories apart."""
     x, y, columns = tables.x, tables.y, tables.columns
     n_x, n_y = sizes[0][kept], sizes[1][kept]
@@ -278,9 +194,9 @@ def _test_columns(
         x_part, y_part = x[:, kept[of_categories]], y[:, kept[of_categories]]
         log_bf10[of_categories] = category_columns(x_part, y_part, names, paired=paired, model=model, counter=counter)
     of_numbers = np.flatnonzero(~coded)
-    for among in _alike(n_x[of_numbers], n_y[of_numbers]):
+    for among in of_equal_sizes(n_x[of_numbers], n_y[of_numbers]):
         alike = of_numbers[among]
-        x_part, y_part = (_compressed(rows, kept[alike], int(size[alike[0]])) for rows, size in ((x, n_x), (y, n_y)))
+        x_part, y_part = (compressed(rows, kept[alike], int(size[alike[0]])) for rows, size in ((x, n_x), (y, n_y)))
         log_bf10[alike] = single_columns(x_part, y_part, paired=paired, model=model, counter=counter)
 
     auc, direction = np.empty(len(kept)), np.empty(len(kept), dtype="<U16")
@@ -293,7 +209,7 @@ def _test_columns(
         known = tables.levels[kept[place]]
         assert known is not None
         ways[place], auc[place] = _contrast_of_levels(x[:, kept[place]], y[:, kept[place]], known, paired)
-    return _Rows(tuple(columns[place] for place in kept), n_x, n_y, log_bf10, auc, tuple(ways))
+    return Rows(tuple(columns[place] for place in kept), n_x, n_y, log_bf10, auc, tuple(ways))
 
 
 def category_columns(x: Array, y: Array, levels: Levels, *, paired: bool, model: Model, counter: WorkCounter) -> Array:
@@ -332,23 +248,6 @@ def _contrast_of_levels(x: Array, y: Array, levels: tuple[str, ...], paired: boo
     return moved_level((*levels, OTHER), has_x.mean(axis=0), has_y.mean(axis=0), len(x), len(y), variance)
 
 
-def _alike(n_x: Indices, n_y: Indices) -> Iterator[Indices]:
-    """The places of the columns of each pair of sizes."""
-    order = np.lexsort((n_y, n_x))
-    if order.size:
-        changes = np.flatnonzero((np.diff(n_x[order]) != 0) | (np.diff(n_y[order]) != 0)) + 1
-        yield from np.split(order, changes)
-
-
-def _compressed(rows: Array, columns: Indices, size: int) -> Array:
-    """These columns without their missing values, of which each has as many; in the order of the rows."""
-    part = rows[:, columns]
-    if size == len(rows):
-        return part
-    order = np.argsort(np.isnan(part), axis=0, kind="stable")
-    return np.take_along_axis(part, order[:size], axis=0)
-
-
 def _contrast(x: Array, y: Array, paired: bool) -> tuple[Array, list[str]]:
     """Which sample is larger and in which way they differ, for each column; NaN is missing."""
     of_ranks = ranks.mid_ranks(np.concatenate((x, y)))
@@ -376,7 +275,7 @@ def _test_groups(
     model: Model,
     joint: JointTest,
     counter: WorkCounter,
-) -> _Rows:
+) -> Rows:
     """One test for each group, of the rows without missing values; those that cannot be tested are added to skipped."""
     x, y = tables.x, tables.y
     names, sizes, log_bf10 = [], [], []
@@ -401,7 +300,7 @@ def _test_groups(
         counter((len(x) + len(y)) * len(places))
     n_x, n_y = np.array(sizes, dtype=np.int64).reshape(-1, 2).T
     auc = np.full(len(names), np.nan)
-    return _Rows(tuple(names), n_x, n_y, np.array(log_bf10, dtype=np.float64), auc, ("",) * len(names))
+    return Rows(tuple(names), n_x, n_y, np.array(log_bf10, dtype=np.float64), auc, ("",) * len(names))
 
 
 def _complete(rows: Array) -> Flags:
@@ -416,40 +315,3 @@ def _why_not(x: Array, y: Array) -> str | None:
     if (x == x[0]).all() and (y == y[0]).all():
         return "one value throughout" if (x[0] == y[0]).all() else "one value in each sample"
     return None
-
-
-def _table(
-    singles: _Rows,
-    together: _Rows,
-    *,
-    fdr: float,
-    paired: bool,
-    model: Model,
-    groups: dict[str, tuple[str, ...]],
-    skipped: dict[str, str],
-    notes: tuple[str, ...],
-) -> EachResult:
-    """The result, with columns and groups apart in what is learnt of them and sorted together."""
-    shares = [learn_share(rows.log_bf10) for rows in (singles, together)]
-    probs = [posterior(rows.log_bf10, share) for rows, share in zip((singles, together), shares, strict=True)]
-    log_bf10 = np.concatenate((singles.log_bf10, together.log_bf10))
-    order = np.argsort(-log_bf10, kind="stable")
-    names, directions = singles.names + together.names, singles.direction + together.direction
-    return EachResult(
-        column=tuple(names[place] for place in order),
-        n_x=np.concatenate((singles.n_x, together.n_x))[order],
-        n_y=np.concatenate((singles.n_y, together.n_y))[order],
-        log_bf10=log_bf10[order],
-        prob_h1=np.concatenate(probs)[order],
-        q=np.concatenate([q_values(prob) for prob in probs])[order],
-        auc=np.concatenate((singles.auc, together.auc))[order],
-        direction=tuple(directions[place] for place in order),
-        share=shares[0],
-        group_share=shares[1] if groups else None,
-        fdr=fdr,
-        paired=paired,
-        model=model,
-        groups=groups,
-        skipped=skipped,
-        notes=notes,
-    )

@@ -76,6 +76,8 @@ class PointFeatures:
         Evaluation points (s, D), as the view shows them.
     typical
         The median heuristic there.
+    mixed
+        Whether a device may make them in float32.
 
     Examples
     --------
@@ -90,6 +92,7 @@ class PointFeatures:
     view: View | Ranks
     points: Array
     typical: float
+    mixed: bool = False
 
     @property
     def count(self) -> int:
@@ -154,6 +157,8 @@ class StackFeatures:
         Its median heuristic, (P,).
     multiples
         Multiples of that which are its lengthscales, increasing, (m,).
+    mixed
+        Whether a device may make them in float32.
     """
 
     kernel: Kernel
@@ -162,6 +167,7 @@ class StackFeatures:
     points: Array
     typical: Array
     multiples: Array
+    mixed: bool = False
 
     @property
     def count(self) -> int:
@@ -173,7 +179,7 @@ class StackFeatures:
         """Of all tests, (P·m,)."""
         return np.outer(self.typical, self.multiples).ravel()
 
-    def select(self, tests: slice) -> StackFeatures:
+    def select(self, tests: slice | Indices) -> StackFeatures:
         """Some of the tests."""
         return replace(self, columns=self.columns[tests], points=self.points[tests], typical=self.typical[tests])
 

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from twosample import evidence
-from twosample.arrays import Array
+from twosample.arrays import Array, Indices
 from twosample.columns import BySubset, moved_level
 from twosample.data.categories import OTHER, Levels, sizes_of, starts_of
 from twosample.evidence import Evidence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from twosample.models import Model
     from twosample.plan import Plan
 
-__all__ = ["Mixture", "OneTest", "StatisticsOf", "evaluate_parts", "log_mean", "stack_log_bf10"]
+__all__ = ["Contrast", "Mixture", "OneTest", "StatisticsOf", "evaluate_parts", "log_mean", "stack_log_bf10"]
 
 StatisticsOf = Callable[[int, slice], FeatureStatistics]
 
@@ -125,34 +125,49 @@ class Mixture:
         ]
         x, y = self.statistics.columns_x, self.statistics.columns_y
         assert x is not None and y is not None
-        differences = self.statistics.columns_differences
-        of_categories = _of_categories(plan.levels, x, y, differences)
-        if plan.levels:  # the others need a coordinate each
-            first = starts_of(plan.view.sizes)[:-1] if plan.view.sizes is not None else slice(None)
-            x, y = _some(x, first), _some(y, first)
-            differences = None if differences is None else _some(differences, first)
-        (mean_x, level_x), (mean_y, level_y) = x.mean[..., 0], y.mean[..., 0]
-        # As unbiased variances; a column of one value in a sample has none.
-        var_x, var_y = (np.maximum(of.scatter[0, :, 0, 0], _ROUNDED) / (of.count - 1) for of in (x, y))
-        covariance = np.zeros(count)
-        if differences is not None:
-            covariance = 0.5 * (var_x + var_y - differences.scatter[0, :, 0, 0] / (x.count - 1))
-        ways = direction(mean_x, mean_y, var_x, var_y, x.count, y.count, covariance).tolist()
-        auc, spread = 0.5 + level_x - level_y, np.sqrt(var_x / var_y)
-        for place, (way, of_level) in of_categories.items():
-            ways[place], auc[place], spread[place] = way, of_level, 1.0
+        contrast = Contrast.of(x, y, self.statistics.columns_differences, plan.levels)
         return BySubset(
             log_bf10=alone if count > 1 else np.array([self.log_bf10]),
-            auc=auc,
-            spread=spread,
-            direction=tuple(ways),
+            **contrast._asdict(),
             subsets=tuple(logs),
             prior=priors,
             subset_log_bf10=np.array(values) - np.log(priors),
         )
 
 
-def _some(moments: Moments, places: Any) -> Moments:
+class Contrast(NamedTuple):
+    """How two samples of each column differ, as in `BySubset`."""
+
+    auc: Array
+    spread: Array
+    direction: tuple[str, ...]
+
+    @classmethod
+    def of(cls, x: Moments, y: Moments, differences: Moments | None = None, levels: Levels = ()) -> Contrast:
+        """From the moments of normal scores and levels of D columns, (2, D, 1), and of pairs those of differences.
+
+        Columns of categories have a coordinate for each code; their `levels` are named.
+        """
+        of_categories = _of_categories(levels, x, y, differences)
+        sizes = sizes_of(levels)
+        if sizes is not None:
+            first = starts_of(sizes)[:-1]
+            x, y = _some(x, first), _some(y, first)
+            differences = None if differences is None else _some(differences, first)
+        (mean_x, level_x), (mean_y, level_y) = x.mean[..., 0], y.mean[..., 0]
+        # As unbiased variances; a column of one value in a sample has none.
+        var_x, var_y = (np.maximum(of.scatter[0, :, 0, 0], _ROUNDED) / (of.count - 1) for of in (x, y))
+        covariance = np.zeros(len(var_x))
+        if differences is not None:
+            covariance = 0.5 * (var_x + var_y - differences.scatter[0, :, 0, 0] / (x.count - 1))
+        words = direction(mean_x, mean_y, var_x, var_y, x.count, y.count, covariance).tolist()
+        auc, spread = 0.5 + level_x - level_y, np.sqrt(var_x / var_y)
+        for place, (way, of_level) in of_categories.items():
+            words[place], auc[place], spread[place] = way, of_level, 1.0
+        return cls(auc, spread, tuple(words))
+
+
+def _some(moments: Moments, places: Indices) -> Moments:
     return Moments(moments.count, moments.mean[:, places], moments.scatter[:, places])
 
 

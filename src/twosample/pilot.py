@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twosample.arrays import Array, Indices, doubles, namespace, take_rows, to_numpy
+from twosample.arrays import Array, Flags, Indices, doubles, namespace, take_rows, to_numpy
 from twosample.data.limits import Limits
 from twosample.sketch import mixed
 
@@ -37,12 +37,14 @@ class Pilot:
 
     The pilot has the rows whose place within their sample has the smallest hashes, by one hash function for both
     samples: which sample is called x does not matter, and each row is as likely as any other. Up to `PILOT_ROWS` rows
-    it has all of them.
+    it has all of them. Where there are many columns it has fewer rows, but `fewest` of them.
 
     Attributes
     ----------
     counts
         How many rows of each sample there are.
+    present
+        How many values each column of each sample has, (2, D): rows may lack some, as NaN.
     whole
         Whether the pilot has all of them.
 
@@ -55,16 +57,17 @@ class Pilot:
     ([2, 3], True, array([2., 9., 3.]))
     """
 
-    def __init__(self, n_columns: int) -> None:
+    def __init__(self, n_columns: int, fewest: int = 16) -> None:
         self.counts = [0, 0]
-        self._limit = max(16, min(PILOT_ROWS, _PILOT_VALUES // max(n_columns, 1)))
+        self._limit = min(PILOT_ROWS, max(fewest, _PILOT_VALUES // max(n_columns, 1)))
         self._head_limit = max(2, min(HEAD_ROWS, _HEAD_VALUES // max(n_columns, 1)))
         self._empty(n_columns)
 
     def _empty(self, n_columns: int) -> None:
         self._below: int | None = None  # the rows kept have hashes below this; None is all
         # Rows with their hashes, places and samples; of the room for them, so much is in use.
-        room = self._limit + max(self._limit // 4, 2 * n_columns)
+        extremes = n_columns <= _MOST_WITH_EXTREMES
+        room = self._limit + max(self._limit // 4, 2 * n_columns * extremes)
         self._rows = np.empty((room, n_columns))
         self._hashes = np.empty(room, dtype=np.uint64)
         self._places, self._samples = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int8)
@@ -72,7 +75,8 @@ class Pilot:
         self._heads: tuple[list[Array], list[Array]] = ([], [])
         self._lows = [np.full(n_columns, np.inf) for _ in range(2)]
         self._highs = [np.full(n_columns, -np.inf) for _ in range(2)]
-        self._extremes = _Extremes(n_columns) if n_columns <= _MOST_WITH_EXTREMES else None
+        self._extremes = _Extremes(n_columns) if extremes else None
+        self.present = np.zeros((2, n_columns), dtype=np.int64)
 
     def beginning(self, first: Sequence[int], total: int) -> Pilot:
         """An empty one of this size, for rows that follow `first` others of each sample, of so many in all.
@@ -106,6 +110,7 @@ class Pilot:
         joined._below = min(known) if known else None
         joined.counts = list(pilots[-1].counts)
         for pilot in pilots:
+            joined.present += pilot.present
             for sample in (0, 1):
                 joined._lows[sample] = np.minimum(joined._lows[sample], pilot._lows[sample])
                 joined._highs[sample] = np.maximum(joined._highs[sample], pilot._highs[sample])
@@ -136,11 +141,11 @@ class Pilot:
 
     @property
     def limits(self) -> Limits:
-        """The smallest and largest values of all rows."""
+        """The smallest and largest values of all rows; of a column without any, infinite."""
         return Limits(self._lows[0], self._highs[0], self._lows[1], self._highs[1])
 
     def add(self, sample: int, rows: Any) -> None:
-        """Add the next rows (n, D) of x (0) or y (1), finite, at least one."""
+        """Add the next rows (n, D) of x (0) or y (1), finite or, in arrays of NumPy, NaN; at least one."""
         with doubles(rows):
             self._add(sample, rows)
 
@@ -148,10 +153,15 @@ class Pilot:
         first = self.counts[sample]
         self.counts[sample] += rows.shape[0]
         xp = namespace(rows)
-        self._lows[sample] = np.minimum(self._lows[sample], to_numpy(xp.min(rows, axis=0)))
-        self._highs[sample] = np.maximum(self._highs[sample], to_numpy(xp.max(rows, axis=0)))
+        low, high = (np.asarray(to_numpy(limit(rows, axis=0))) for limit in (xp.min, xp.max))
+        absent = np.isnan(rows) if np.isnan(low).any() else None
+        self.present[sample] += rows.shape[0]
+        if absent is not None:
+            self.present[sample] -= np.count_nonzero(absent, axis=0)
+            low, high = np.fmin.reduce(rows, axis=0), np.fmax.reduce(rows, axis=0)
+        self._lows[sample], self._highs[sample] = np.fmin(self._lows[sample], low), np.fmax(self._highs[sample], high)
         if self._extremes is not None:
-            self._extremes.add(rows)
+            self._extremes.add(rows, absent)
         if first < self._head_limit:
             self._heads[sample].append(np.array(to_numpy(rows[: min(self._head_limit - first, rows.shape[0]), ...])))
         places = np.arange(first, first + rows.shape[0])
@@ -228,6 +238,7 @@ class Pilot:
                     rows[..., place] = table[old.astype(np.intp)]
             return rows
 
+        found.present = self.present[:, list(kept)]
         found._rows = np.empty((len(self._rows), len(kept)))
         found._rows[: self._used] = of(self._rows[: self._used])
         found._heads = [of(part) for part in self._heads[0]], [of(part) for part in self._heads[1]]
@@ -258,42 +269,45 @@ class _Extremes:
     """For each column a row with its smallest value and one with its largest."""
 
     def __init__(self, n_columns: int) -> None:
-        self._rows = np.empty((2, n_columns, n_columns))
+        self._rows = np.full((2, n_columns, n_columns), np.nan)
         self._values = np.array([[np.inf], [-np.inf]]).repeat(n_columns, axis=1)
 
-    def add(self, rows: Any) -> None:
+    def add(self, rows: Any, absent: Flags | None) -> None:
         xp = namespace(rows)
-        for which, find in ((0, xp.argmin), (1, xp.argmax)):
-            self._take(which, np.asarray(to_numpy(take_rows(rows, np.asarray(to_numpy(find(rows, axis=0)))))))
+        for which, find, never in ((0, xp.argmin, np.inf), (1, xp.argmax, -np.inf)):
+            places = find(rows if absent is None else np.where(absent, never, rows), axis=0)
+            self._take(which, np.asarray(to_numpy(take_rows(rows, np.asarray(to_numpy(places))))))
 
     def join(self, other: _Extremes) -> None:
-        if np.isfinite(other._values).all():  # it has rows
-            for which in (0, 1):
-                self._take(which, other._rows[which])
+        for which in (0, 1):
+            self._take(which, other._rows[which])
 
     def _take(self, which: int, found: Array) -> None:
-        """Take in one row for each column."""
+        """Take in one row for each column, where it has a value there."""
         columns = np.arange(len(found))
         values, known = found[columns, columns], self._values[which]
         better = values < known if which == 0 else values > known
         for column in np.flatnonzero(values == known):  # the same row, whichever comes first
-            better[column] = found[column].tolist() < self._rows[which, column].tolist()
+            here, there = (np.nan_to_num(rows[column], nan=np.inf).tolist() for rows in (found, self._rows[which]))
+            better[column] = here < there
         self._rows[which, better] = found[better]
         self._values[which, better] = values[better]
 
     def recoded(self, kept: list[int], of: Callable[[Array], Array]) -> _Extremes:
         """The same of some of the columns, with other codes."""
         found = _Extremes(len(kept))
-        if np.isfinite(self._values).all():
-            found._rows = of(self._rows[:, kept])
-            found._values = np.stack([np.diagonal(rows).copy() for rows in found._rows])
+        found._rows = of(self._rows[:, kept])
+        values = np.stack([np.diagonal(rows) for rows in found._rows])
+        found._values = np.where(np.isnan(values), self._values[:, kept], values)
         return found
 
     def beyond(self, rows: Array) -> Array:
         """Those rows that have smaller or larger values than these, each once."""
-        smaller = self._values[0] < rows.min(axis=0)
-        larger = self._values[1] > rows.max(axis=0)
-        return np.unique(np.concatenate([self._rows[0, smaller], self._rows[1, larger]]), axis=0)
+        smaller = self._values[0] < np.fmin.reduce(rows, axis=0, initial=np.inf)
+        larger = self._values[1] > np.fmax.reduce(rows, axis=0, initial=-np.inf)
+        found = np.concatenate([self._rows[0, smaller], self._rows[1, larger]])
+        _, first = np.unique(np.nan_to_num(found, nan=np.inf), axis=0, return_index=True)
+        return np.asarray(found[first])
 
 
 def place_hashes(places: Indices) -> NDArray[np.uint64]:

@@ -31,9 +31,9 @@ from twosample.progress import WorkCounter
 from twosample.records import DIGESTED_IF_SET, NOT_DIGESTED, Record, digest
 from twosample.result import TwoSampleResult
 from twosample.sketch import Sketch
-from twosample.statistics import FeatureStatistics
+from twosample.statistics import FeatureStatistics, merged_parts
 from twosample.subsets import Part, chosen_subsets, make_parts, multiples_of
-from twosample.threads import in_order, one_thread
+from twosample.threads import one_thread
 from twosample.words import columns_in_words
 
 __all__ = ["Plan", "make_plan"]
@@ -86,6 +86,8 @@ class Plan(Record):
         The other tests of the mixture.
     points_given
         Whether the evaluation points were given rather than chosen among the rows.
+    precision
+        "double", or "mixed" where devices may make features in float32.
     levels
         The levels of columns of categories, most common first; all others count as one more. None for each column of
         numbers, and empty where there are no categories.
@@ -121,6 +123,7 @@ class Plan(Record):
     ranks: Ranks | None = None
     parts: tuple[Part, ...] = ()
     points_given: bool = field(default=False, metadata=NOT_DIGESTED)
+    precision: Literal["double", "mixed"] = field(default="double", metadata=NOT_DIGESTED)
     levels: Levels = field(default=(), metadata=DIGESTED_IF_SET)
 
     @property
@@ -131,7 +134,7 @@ class Plan(Record):
     @cached_property
     def features(self) -> PointFeatures:
         """From rows to features."""
-        return PointFeatures(self.kernel, self.view, self.points, self.typical)
+        return PointFeatures(self.kernel, self.view, self.points, self.typical, self.precision == "mixed")
 
     @cached_property
     def key(self) -> str:
@@ -232,13 +235,7 @@ class Plan(Record):
         known: FeatureStatistics | None = None,
     ) -> FeatureStatistics:
         """The same of samples in parts, on all cores, each of which has one part in memory; counts rows."""
-        total: FeatureStatistics | None = None
-        for found in in_order(partial(self.collect_part, self.missing(known)), parts, as_they_come=True):
-            total = found if total is None else total.merge(found)
-            if counter is not None:
-                counter(found.n_x + found.n_y)
-        assert total is not None
-        return self.completed(known, total)
+        return self.completed(known, merged_parts(partial(self.collect_part, self.missing(known)), parts, counter))
 
     def missing(self, known: FeatureStatistics | None) -> Array | None:
         """The lengthscales that some statistics lack; None without any."""
@@ -271,7 +268,13 @@ class Plan(Record):
         assert self.ranks is not None
         stack = self.parts[part]
         return StackFeatures(
-            self.kernel, self.ranks, stack.columns, stack.points, stack.typical, multiples_of(self.model)
+            self.kernel,
+            self.ranks,
+            stack.columns,
+            stack.points,
+            stack.typical,
+            multiples_of(self.model),
+            self.precision == "mixed",
         )
 
     def statistics_of(self, samples: Samples, part: int, tests: slice = slice(None)) -> FeatureStatistics:
@@ -410,6 +413,7 @@ def make_plan(
     nan_policy: Literal["raise", "omit"] = "raise",
     tolerance: float = 1e-3,
     subsets: object = None,
+    precision: Literal["double", "mixed"] = "double",
 ) -> Plan:
     """The plan for checked samples; it depends on their rows as one set."""
     pooled = thin(samples.x, samples.y)
@@ -431,6 +435,7 @@ def make_plan(
         tolerance=tolerance,
         notes=samples.column_notes,
         points_given=not isinstance(points, numbers.Number),
+        precision=precision,
         levels=samples.levels,
     )
     if lengthscale is not None:

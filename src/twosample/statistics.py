@@ -4,19 +4,53 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from twosample.arrays import Array, namespace
 from twosample.errors import InputError, InputTypeError
+from twosample.progress import WorkCounter
 from twosample.records import Comparable, load_arrays, write_whole
 from twosample.sketch import Sketch
+from twosample.threads import in_order
 
-__all__ = ["FeatureStatistics", "Moments"]
+__all__ = ["FeatureStatistics", "Mergeable", "Moments", "merged_parts"]
+
+_Part = TypeVar("_Part")
+_Found = TypeVar("_Found", bound="Mergeable")
+
+
+class Mergeable(Protocol):
+    """What was collected of some rows."""
+
+    @property
+    def n_x(self) -> int:
+        """Number of rows of x."""
+
+    @property
+    def n_y(self) -> int:
+        """Number of rows of y."""
+
+    def merge(self: _Found, *others: _Found) -> _Found:
+        """That of all rows together."""
+
+
+def merged_parts(
+    collect: Callable[[_Part], _Found], parts: Iterable[_Part], counter: WorkCounter | None = None
+) -> _Found:
+    """What is collected of all parts, on all cores, each of which has one part in memory; counts rows."""
+    total: _Found | None = None
+    for found in in_order(collect, parts, as_they_come=True):
+        total = found if total is None else total.merge(found)
+        if counter is not None:
+            counter(found.n_x + found.n_y)
+    assert total is not None
+    return total
 
 
 # The form of the files; it grows when older versions would misread them.

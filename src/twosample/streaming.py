@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,16 +20,44 @@ from twosample.data.reading import Table
 from twosample.data.samples import check_policy, dependence
 from twosample.data.sizes import check_left, check_sizes
 from twosample.data.two_tables import about_identifiers, no_second_sample, read_two, without_label
+from twosample.data.views import MOST_KNOTS
 from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, TwoSampleWarning, warn
+from twosample.evidence import Evidence, evaluate
 from twosample.pilot import Pilot
 from twosample.plan import Plan
 from twosample.posterior import grid
 from twosample.progress import Report, WorkCounter
 from twosample.result import TwoSampleResult
 from twosample.sketch import Sketch
-from twosample.statistics import FeatureStatistics
+from twosample.statistics import FeatureStatistics, Mergeable
 
-__all__ = ["Cluster", "Stream", "answer", "first_pass", "open_pilot", "open_stream", "samples_of"]
+__all__ = [
+    "Cluster", "Collector", "Stream", "answer", "empty_pilot", "evidence_at", "first_pass", "from_pilot",
+    "of_first_rows", "open_pilot", "open_stream", "pilot_in_words", "said", "samples_of", "stays", "table_of",
+    "with_levels",
+]  # fmt: skip
+
+_Found = TypeVar("_Found", bound=Mergeable)
+
+
+class Collector(Protocol[_Found]):
+    """What a pass collects: a plan, or what is like one in this."""
+
+    @property
+    def key(self) -> str:
+        """Tells it from others."""
+
+    def missing(self, known: _Found | None) -> Array | None:
+        """As `Plan.missing`."""
+
+    def collect_part(self, missing: Array | None, samples: Samples) -> _Found:
+        """As `Plan.collect_part`."""
+
+    def collect_parts(self, parts: Iterable[Samples], counter: WorkCounter | None, known: _Found | None) -> _Found:
+        """As `Plan.collect_parts`."""
+
+    def completed(self, known: _Found | None, found: _Found) -> _Found:
+        """As `Plan.completed`."""
 
 
 class Cluster(Protocol):
@@ -40,9 +68,7 @@ class Cluster(Protocol):
     ) -> tuple[Pass, Layout, Pilot]:
         """What the function of that name does."""
 
-    def collect(
-        self, stream: Stream, plan: Plan, counter: WorkCounter, known: FeatureStatistics | None
-    ) -> FeatureStatistics:
+    def collect(self, stream: Stream, plan: Collector[_Found], counter: WorkCounter, known: _Found | None) -> _Found:
         """What `Plan.collect_parts` does with the parts of the stream."""
 
 
@@ -85,7 +111,7 @@ class Stream:
         yield from samples_of(again, self.samples, self.move)
         self.check_sizes([rows - dropped for rows, dropped in zip(again.rows, again.dropped, strict=True)])
 
-    def collect(self, plan: Plan, counter: WorkCounter, known: FeatureStatistics | None) -> FeatureStatistics:
+    def collect(self, plan: Collector[_Found], counter: WorkCounter, known: _Found | None = None) -> _Found:
         """The statistics of all rows; of those that are known at some lengthscales, the rest is added."""
         if self.cluster is not None:
             return self.cluster.collect(self, plan, counter, known)
@@ -151,20 +177,20 @@ def open_stream(
     check_policy(nan_policy)
     sources = Sources.of(x, y, choice, paired=paired, nan_policy=nan_policy)
     rows, layout, pilot = (first_pass if cluster is None else cluster.first_pass)(sources, report, refusal)
-    layout, pilot, nameless = _settled(layout, pilot)
+    layout, pilot, nameless = with_levels(layout, pilot)
     names = ("x", "y") if choice.by is None else rows.labels.two(choice.groups)
     check_sizes(rows.rows[0], rows.rows[1], paired)
     check_left(rows.rows, rows.dropped, 2)
-    unlabelled = _said(without_label(rows.unlabelled, choice) for _ in range(min(rows.unlabelled, 1)))
-    dropped = _said(DroppedDataWarning(note, argument="x and y") for note in (rows.note,) if note is not None)
+    unlabelled = said(without_label(rows.unlabelled, choice) for _ in range(min(rows.unlabelled, 1)))
+    dropped = said(DroppedDataWarning(note, argument="x and y") for note in (rows.note,) if note is not None)
     x_table, y_table = (
-        _table_of(table, layout, pilot.rows(sample) if pilot.whole else pilot.head(sample), nameless)
+        table_of(table, layout, pilot.rows(sample) if pilot.whole else pilot.head(sample), nameless)
         for sample, table in enumerate(layout.tables)
     )
     if pilot.whole:
         samples = Samples.from_data(x_table, y_table, paired=paired, scale=scale, say_copies=False)
     else:
-        samples = _from_pilot(pilot, x_table, y_table, paired, scale)
+        samples = from_pilot(pilot, x_table, y_table, paired, scale)
     samples = replace(
         samples, names=names, notes=dropped + samples.notes, column_notes=unlabelled + samples.column_notes
     )
@@ -185,14 +211,14 @@ def open_pilot(
     check_policy(nan_policy)
     go = first_pass if cluster is None else cluster.first_pass
     rows, layout, pilot = go(Sources.of(x, None, choice, paired=False, nan_policy=nan_policy), None, None)
-    dropped = _said(DroppedDataWarning(note, argument="x") for note in (rows.note,) if note is not None)
-    layout, pilot, nameless = _settled(layout, pilot)
-    table = _table_of(layout.tables[0], layout, pilot.pooled(), nameless)
+    dropped = said(DroppedDataWarning(note, argument="x") for note in (rows.note,) if note is not None)
+    layout, pilot, nameless = with_levels(layout, pilot)
+    table = table_of(layout.tables[0], layout, pilot.pooled(), nameless)
     samples = Samples.from_pilot(table, paired=paired, scale=scale)
     return replace(samples, notes=dropped + samples.notes)
 
 
-def _settled(layout: Layout, pilot: Pilot) -> tuple[Layout, Pilot, tuple[LeftOut, ...]]:
+def with_levels(layout: Layout, pilot: Pilot) -> tuple[Layout, Pilot, tuple[LeftOut, ...]]:
     """Codes for the levels that are common in the pilot, and no columns of text that names the rows."""
     if not layout.levels:
         return layout, pilot, ()
@@ -209,7 +235,7 @@ def _settled(layout: Layout, pilot: Pilot) -> tuple[Layout, Pilot, tuple[LeftOut
     return layout.with_levels(kept, levels), pilot.recoded(kept, codes), nameless
 
 
-def _table_of(table: Table, layout: Layout, rows: Array, nameless: tuple[LeftOut, ...]) -> Table:
+def table_of(table: Table, layout: Layout, rows: Array, nameless: tuple[LeftOut, ...]) -> Table:
     """Some rows, as a table with the columns of the layout."""
     names = layout.columns if nameless else layout.named
     return table._replace(
@@ -221,8 +247,8 @@ def first_pass(
     sources: Sources, report: Report | None = None, refusal: InputError | None = None
 ) -> tuple[Pass, Layout, Pilot]:
     """Count and check the rows, find their columns, and choose the pilot."""
-    rows, layout = Pass.first(sources, engines.stays)
-    pilot = Pilot(len(layout.columns))
+    rows, layout = Pass.first(sources, stays(sources))
+    pilot = empty_pilot(sources, layout)
     for part in rows:
         for sample, of_sample in enumerate(part):
             if of_sample.shape[0]:
@@ -234,7 +260,21 @@ def first_pass(
     return rows, layout, pilot
 
 
-def _said(warnings: Iterable[TwoSampleWarning]) -> tuple[str, ...]:
+def stays(sources: Sources) -> Callable[[Any], bool]:
+    """Tells arrays that are not copied to NumPy: those on a device, unless they may hold NaN."""
+    return _never if sources.keeps_rows else engines.stays
+
+
+def _never(values: Any) -> bool:
+    return False
+
+
+def empty_pilot(sources: Sources, layout: Layout) -> Pilot:
+    """A pilot without rows; columns that are looked at one by one have enough for the knots of their ranks."""
+    return Pilot(len(layout.columns), 2 * MOST_KNOTS) if sources.apart else Pilot(len(layout.columns))
+
+
+def said(warnings: Iterable[TwoSampleWarning]) -> tuple[str, ...]:
     """Warn, and return what was said."""
     found = tuple(warnings)
     for warning in found:
@@ -242,7 +282,7 @@ def _said(warnings: Iterable[TwoSampleWarning]) -> tuple[str, ...]:
     return tuple(map(str, found))
 
 
-def _from_pilot(pilot: Pilot, x_head: Table, y_head: Table, paired: bool, scale: ArrayLike) -> Samples:
+def from_pilot(pilot: Pilot, x_head: Table, y_head: Table, paired: bool, scale: ArrayLike) -> Samples:
     """Samples that stand for all rows in a plan; of the order of rows and of copies, the first rows tell."""
     two = read_two(x_head, y_head)
     columns, limits = two.columns, pilot.limits
@@ -255,22 +295,31 @@ def _from_pilot(pilot: Pilot, x_head: Table, y_head: Table, paired: bool, scale:
     constant = [columns[place] for place in np.flatnonzero(~varies)]
     left_out = [LeftOut(column, "one value throughout") for column in constant]
     left_out += [LeftOut(column, "one value throughout the pilot") for column in rare]
-    copies = find_copies(x_head.rows, y_head.rows, paired=paired)
-    dependent = dependence(x_head.rows, y_head.rows, columns, copies, two.levels)
-    # Numbers that go on from the end of one sample in the other show in the first rows of each alone.
-    counting = set.intersection(*(set(identifiers(head.rows, head.rows[:0], None)) for head in (x_head, y_head)))
-    counting -= set(identifiers(x_head.rows, y_head.rows, x_head.columns))
-    counting -= {place for place, level in enumerate(two.levels) if level is not None}
-    said = [*copies.warnings(), *about_identifiers([columns[place] for place in sorted(counting)])]
-    said += [DependentRowsWarning(note, argument="x and y") for note in dependent]
-    used = f"The plan was made from a pilot of {len(pooled):,} of {sum(pilot.counts):,} rows."
     return replace(
         samples,
         paired=paired,
-        notes=(used, *_said(map(_of_first, said))),
+        notes=(pilot_in_words(pilot, pooled), *of_first_rows(x_head, y_head, columns, paired)),
         column_notes=two.notes + samples.column_notes,
         left_out=two.left_out + tuple(left_out),
     )
+
+
+def pilot_in_words(pilot: Pilot, pooled: Array) -> str:
+    """What a plan was made from."""
+    return f"The plan was made from a pilot of {len(pooled):,} of {sum(pilot.counts):,} rows."
+
+
+def of_first_rows(x: Table, y: Table, columns: tuple[str, ...], paired: bool) -> tuple[str, ...]:
+    """Warn of copies, dependent rows and identifiers among the first rows, and return what was said."""
+    copies = find_copies(x.rows, y.rows, paired=paired)
+    dependent = dependence(x.rows, y.rows, columns, copies, x.levels)
+    # Numbers that go on from the end of one sample in the other show in the first rows of each alone.
+    counting = set.intersection(*(set(identifiers(head.rows, head.rows[:0], None)) for head in (x, y)))
+    counting -= set(identifiers(x.rows, y.rows, x.columns))
+    counting -= {place for place, level in enumerate(x.levels) if level is not None}
+    found = [*copies.warnings(), *about_identifiers([columns[place] for place in sorted(counting)])]
+    found += [DependentRowsWarning(note, argument="x and y") for note in dependent]
+    return said(map(_of_first, found))
 
 
 def _of_first(warning: TwoSampleWarning) -> TwoSampleWarning:
@@ -278,6 +327,12 @@ def _of_first(warning: TwoSampleWarning) -> TwoSampleWarning:
     return type(warning)(
         f"Of the first rows of each sample: {warning.message}", argument=warning.argument, remedy=warning.remedy
     )
+
+
+def evidence_at(stream: Stream, plan: Plan, lengthscales: Array) -> Evidence:
+    """The evidence for the test of all columns at given lengthscales, from a second pass over the rows."""
+    plan = replace(plan, lengthscales=lengthscales, fixed=True, ranks=None, parts=())
+    return evaluate(stream.collect(plan, WorkCounter(None, 1)), plan.features, plan.model)
 
 
 def answer(

@@ -174,6 +174,7 @@ def test_what_is_in_memory_is_no_blocks(values):
 
 
 def test_what_takes_no_blocks_says_so():
-    for run in (ts.test_each, ts.gibbs, lambda x, y: ts.log_bf10(x, y, 1.0), ts.baselines.mmd):
-        with pytest.raises(InputTypeError, match="x is in blocks, which only test, plan"):
+    for run in (ts.gibbs, ts.baselines.mmd, ts.baselines.chen_hanson, ts.baselines.holmes, ts.baselines.jzs):
+        with pytest.raises(InputTypeError, match=r"x is in blocks, which only test, .*; pass the rows") as caught:
             run(ts.blocks([ROWS]), ts.blocks([ROWS]))
+        assert caught.value.argument == "x"

@@ -287,6 +287,7 @@ Examples:
   twosample each genes.parquet --by arm --csv genes.csv  all columns, into a file
   twosample each a.csv b.csv --fdr 0.01 --csv -          all columns, as CSV on the terminal or to a program
   twosample each genes.parquet --by arm --report genes.html --plot genes.png  a page to send round, and a picture
+  twosample each big_a.parquet big_b.parquet             larger than memory, read block by block
 """
 
 
@@ -310,9 +311,11 @@ Examples:
 @json_option
 @path_option("--plot", "plot_path", help="Write a picture of all columns: .png, .pdf or .svg.")
 @report_option
+@stream_option
 @reading_options
 def each(
     source: Source,
+    stream: bool | None,
     json_path: Path | None,
     csv_path: Path | None,
     plot_path: Path | None,
@@ -327,7 +330,7 @@ def each(
     if json_path == csv_path == STDOUT:
         raise InputError("--json and --csv: only one of them can be printed; give the other a file")
     with notes():
-        given = source.read(options["nan_policy"])
+        given = source.read(options["nan_policy"], stream=stream)
     with refusals(given.names), notes():
         result = test_each(given.x, given.y, progress=True, **given.choice, **options)
     show_each(result, given.names, json_path, csv_path, top)

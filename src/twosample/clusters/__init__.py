@@ -10,11 +10,10 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from twosample import engines
 from twosample.clusters import tasks
 from twosample.clusters.partitions import (
     Piece,
@@ -34,12 +33,13 @@ from twosample.data.parts import Layout, Pass, Sources
 from twosample.data.reading import Table
 from twosample.errors import InputError, Setting
 from twosample.pilot import Pilot
-from twosample.plan import Plan
 from twosample.progress import Report, WorkCounter
-from twosample.statistics import FeatureStatistics
-from twosample.streaming import Cluster, Stream, first_pass
+from twosample.statistics import Mergeable
+from twosample.streaming import Cluster, Collector, Stream, empty_pilot, first_pass, stays
 
 __all__ = ["cluster_for"]
+
+_Found = TypeVar("_Found", bound=Mergeable)
 
 # How many parts are sent at a time, of at most 8 MB each.
 _SENT_PARTS = 16
@@ -81,7 +81,7 @@ class _Collections:
         layout = self._layout(parts, sources)
         self._pieces = pieces(samples, parts, sources)
         told, counts = lent(sources), None
-        if sources.choice.by is None and sources.nan_policy == "raise":
+        if sources.choice.by is None and (sources.nan_policy == "raise" or sources.keeps_rows):
             counts = known_counts(samples, sources.paired)
         if counts is None:
             _say(report, f"counting the rows of {len(self._pieces):,} partitions")
@@ -93,16 +93,14 @@ class _Collections:
         starts = np.cumsum([(0, 0), *(found.complete for found in counts)], axis=0).tolist()
         total = sum(starts[-1])
         _say(report, f"first pass: {total:,} rows")
-        empty = lend(Pilot(len(layout.columns)))
+        empty = lend(empty_pilot(sources, layout))
         of_pilot = self._tasks(tasks.pilot, told, layout, [(empty, start, total) for start in starts[:-1]])
         pilot = compute_tree(of_pilot, Pilot.joined)
         if refusal is not None and not pilot.whole:
             raise refusal
         return rows, layout, pilot
 
-    def collect(
-        self, stream: Stream, plan: Plan, counter: WorkCounter, known: FeatureStatistics | None
-    ) -> FeatureStatistics:
+    def collect(self, stream: Stream, plan: Collector[_Found], counter: WorkCounter, known: _Found | None) -> _Found:
         sources, samples = stream.sources, stream.samples
         told = lent(sources)
         if sources.choice.by is not None:
@@ -110,7 +108,7 @@ class _Collections:
         like = lend(replace(samples, x=samples.x[:0], y=samples.y[:0], notes=(), copies=None))
         extra = (lend(keyed(plan)), like, lend(plan.missing(known)))
         of_parts = self._tasks(tasks.statistics, told, stream.layout, [extra] * len(self._pieces))
-        found = compute_tree(of_parts, tasks.merged)
+        found: _Found = compute_tree(of_parts, tasks.merged)
         stream.check_sizes((found.n_x, found.n_y))
         counter(found.n_x + found.n_y)
         return plan.completed(known, found)
@@ -127,7 +125,7 @@ class _Collections:
                     break
             else:
                 raise InputError(f"{name} is empty", argument=name, remedy="pass at least 2 rows and 1 column")
-        return Layout.of_tables((tables[0], tables[-1]), sources.choice, engines.stays)
+        return Layout.of_tables((tables[0], tables[-1]), sources.choice, stays(sources))
 
     def _tasks(
         self, work: Callable[..., Any], sources: Sources, layout: Layout, extra: Sequence[tuple[Any, ...]] | None = None
@@ -150,16 +148,14 @@ class _Sender:
     ) -> tuple[Pass, Layout, Pilot]:
         return first_pass(sources, report, refusal)
 
-    def collect(
-        self, stream: Stream, plan: Plan, counter: WorkCounter, known: FeatureStatistics | None
-    ) -> FeatureStatistics:
+    def collect(self, stream: Stream, plan: Collector[_Found], counter: WorkCounter, known: _Found | None) -> _Found:
         extra = lend(keyed(plan)), lend(plan.missing(known))
         parts, do = stream.parts(), task(tasks.statistics_of_samples)
-        total: FeatureStatistics | None = None
+        total: _Found | None = None
         while batch := [do(lend(part), *extra) for part in islice(parts, _SENT_PARTS)]:
             with warnings.catch_warnings():  # data that are here cannot but be sent
                 warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
-                found = compute_tree(batch, tasks.merged)
+                found: _Found = compute_tree(batch, tasks.merged)
             counter(found.n_x + found.n_y)
             total = found if total is None else total.merge(found)
         assert total is not None

@@ -13,9 +13,8 @@ from twosample.data.parts import Layout, Pass, Sources, first_table
 from twosample.data.reading import Table
 from twosample.errors import InputError, InputTypeError, MissingExtraError
 from twosample.pilot import Pilot
-from twosample.plan import Plan
-from twosample.statistics import FeatureStatistics
-from twosample.streaming import samples_of
+from twosample.statistics import Mergeable
+from twosample.streaming import Collector, samples_of
 from twosample.threads import one_of_many
 
 __all__ = [
@@ -24,6 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 _T = TypeVar("_T")
+_M = TypeVar("_M", bound=Mergeable)
 
 # How many results a task joins.
 _FAN_IN = 8
@@ -158,27 +158,27 @@ def pilot(x: Any, y: Any, number: int, labels: Any, sources: Sources, layout: La
     return pilot
 
 
-def statistics(*arguments: Any) -> FeatureStatistics | None:
+def statistics(*arguments: Any) -> Any:
     """Of a piece; None where it has no rows."""
     *piece, plan, like, missing = arguments
-    total: FeatureStatistics | None = None
+    total: Any = None
     for samples in samples_of(_pass(*piece), like):
         found = plan.collect_part(missing, samples)
         total = found if total is None else total.merge(found)
     return total
 
 
-def statistics_of_samples(samples: Samples, plan: Plan, missing: Any) -> FeatureStatistics:
+def statistics_of_samples(samples: Samples, plan: Collector[_M], missing: Any) -> _M:
     """Of a part that was sent."""
     return plan.collect_part(missing, samples)
 
 
-def merged(found: list[FeatureStatistics]) -> FeatureStatistics:
+def merged(found: list[_M]) -> _M:
     """Statistics of several pieces as one."""
     return found[0].merge(*found[1:])
 
 
-def keyed(plan: Plan) -> Plan:
+def keyed(plan: Collector[_M]) -> Collector[_M]:
     """The plan with its key, which each task would otherwise find again."""
     assert plan.key
     return plan

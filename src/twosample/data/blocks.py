@@ -88,7 +88,7 @@ class Blocks:
 
 
 def blocks(source: object) -> Blocks:
-    """A sample in blocks, for `test` and `plan` of data that are larger than memory.
+    """A sample in blocks, for `test`, `test_each`, `log_bf10` and `plan` of data that are larger than memory.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def blocks(source: object) -> Blocks:
     Returns
     -------
     Blocks
-        To be given to `test` or `plan` in place of a sample.
+        To be given to one of them in place of a sample.
 
     Examples
     --------

@@ -226,6 +226,9 @@ class Sources:
         Whether row i of x belongs with row i of y.
     nan_policy
         What to do with missing and infinite values.
+    apart
+        Whether the columns are looked at one by one: values that are left out are then NaN, in both values of a pair,
+        and their rows stay.
     """
 
     x: Blocks
@@ -233,9 +236,19 @@ class Sources:
     choice: Choice
     paired: bool
     nan_policy: Literal["raise", "omit"]
+    apart: bool = False
 
     @classmethod
-    def of(cls, x: object, y: object, choice: Choice, *, paired: bool, nan_policy: Literal["raise", "omit"]) -> Sources:
+    def of(
+        cls,
+        x: object,
+        y: object,
+        choice: Choice,
+        *,
+        paired: bool,
+        nan_policy: Literal["raise", "omit"],
+        apart: bool = False,
+    ) -> Sources:
         """Those of two samples of which one may be in memory, or of one table that is split."""
         if choice.by is not None and y is not None:
             raise InputError("by: splits x, so there must be no y", argument="by", remedy="pass one table, or no by")
@@ -245,7 +258,12 @@ class Sources:
         if choice.columns is not None and not choice.drop:
             used = choice.columns if choice.by_column is None else (*choice.columns, choice.by_column)
             given = given[0].only(used), None if given[1] is None else given[1].only(used)
-        return cls(*given, choice, paired, nan_policy)
+        return cls(*given, choice, paired, nan_policy, apart)
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether rows that lack a value stay."""
+        return self.apart and self.nan_policy == "omit"
 
     def opened(self) -> list[Iterator[Block]]:
         """Their rows, from the first on."""
@@ -342,6 +360,9 @@ class Pass:
             complete = finite_rows(x) & finite_rows(y)
             if complete.all():
                 return x, y
+            if self._sources.keeps_rows:
+                present = np.isfinite(x) & np.isfinite(y)
+                return np.where(present, x, np.nan), np.where(present, y, np.nan)
             for sample in (0, 1):
                 self.dropped[sample] += int(np.count_nonzero(~complete))
             return take_rows(x, complete), take_rows(y, complete)
@@ -393,6 +414,8 @@ class Pass:
             )
         if self._sources.paired:
             return rows
+        if self._sources.keeps_rows:
+            return np.where(np.isfinite(rows), rows, np.nan)
         self.dropped[sample] += int(np.count_nonzero(~complete))
         return take_rows(rows, complete)
 

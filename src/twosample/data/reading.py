@@ -231,13 +231,13 @@ def _frame_or_array(values: Any, name: str) -> Any:
         return _from_sequence(values, name)
     if isinstance(values, Blocks):
         raise InputTypeError(
-            f"{name} is in blocks, which only test, plan and the statistics of a plan take",
+            f"{name} is in blocks, which only test, test_each, log_bf10, plan and the statistics of a plan take",
             argument=name,
             remedy="pass the rows, or a sample of them",
         )
     if is_dask(values):
         raise InputTypeError(
-            f"{name} is a Dask collection, which only test and plan take as a sample",
+            f"{name} is a Dask collection, which only test, test_each, log_bf10 and plan take as a sample",
             argument=name,
             remedy="pass what its compute() returns, or a sample of the rows",
         )

@@ -5,6 +5,11 @@ where there is one, as such code is bound by the memory of the device. Features 
 points: the first is 1, so that the product of the features with themselves also holds their sums; the others are 0 and
 fill the tiles of the product. From every feature a constant near its mean is taken first, which keeps the digits of
 small variances.
+
+In mixed precision features are float32, off by 2⁻²¹ at most, and written as three whole numbers of 8 bits each; of so
+many rows as are in one product the sums of their products are whole numbers that float32 holds, so that nothing is lost
+there, and float64 adds them up. The answer is that of the test at features that are a little off, whatever the number
+of rows. To sum products in float32 instead would make scatter matrices that are not positive.
 """
 
 from __future__ import annotations
@@ -12,8 +17,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
-from typing import Any
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,14 +33,19 @@ from twosample.statistics import Moments
 
 __all__ = ["column_moments", "pair_moments", "sample_moments", "stack_moments"]
 
-# Rows of one product; the products of many such groups are one call.
-_GROUP = 2048
+# Rows of one product; the products of many such groups are one call. In mixed precision sums of so many products of
+# numbers up to 2⁷ are at most 2²⁴.
+_GROUP = 4096
+_GROUP_OF_WHOLE_NUMBERS = 1024
+_DIGITS = 2.0 ** np.array([-7.0, -15.0, -23.0])
 # Features are padded to a multiple of this: the tiles of float64 products.
-_TILE = 8
+_TILE = 4
 # From so many features on, to compile pays; below, torch works step by step.
 _WORTH_COMPILING = 1 << 30
 # Rows whose mean is taken from the features first.
 _CENTER_ROWS = 128
+# Features that one piece of code writes, where more are slower.
+_MOST_AT_ONCE = {"jax": 3}
 # Of more columns the distances are added up one column after the other.
 _MOST_FUSED_COLUMNS = 16
 _MOST_ROWS, _FEWEST_ROWS = 1 << 22, 1 << 12
@@ -44,18 +54,19 @@ _MOST_ROWS, _FEWEST_ROWS = 1 << 22, 1 << 12
 # ---- features of a block
 
 
-def _run(values: Any, *centers: Any) -> tuple[Any, ...]:
+def _distances(kernel: Kernel, rows: Any, points: Any, used: Any) -> Any:
+    """What the kernel is a function of, (n, S); `used` is 0 beyond the points."""
+    return kernel.distances(rows, points) * used
+
+
+def _run(kernel: Kernel, distances: Any, lengthscale: Any, *centers: Any) -> tuple[Any, ...]:
     """The kernel at a lengthscale and at those that follow by division by √2, less the centers, each (n, S)."""
+    values = kernel.value(distances, lengthscale)
     found = [values - centers[0]]
     for center in centers[1:]:
         values = values * values
         found.append(values - center)
     return tuple(found)
-
-
-def _from_rows(kernel: Kernel, rows: Any, points: Any, used: Any, *centers: Any) -> tuple[Any, ...]:
-    """The same from rows (n, k) and points (S, k) in units of the first lengthscale; `used` is 0 beyond the points."""
-    return _run(kernel.value(kernel.distances(rows, points) * used, 1.0), *centers)
 
 
 class _Columns:
@@ -68,118 +79,133 @@ class _Columns:
         return self._columns[key[-1]]
 
 
-def _compiled_by_cupy(kernel: Kernel, k: int) -> Callable[..., Any]:
-    """`_from_rows` for CuPy, whose compiler takes arrays that are broadcast, and no parts of them."""
+class _Code(NamedTuple):
+    """What is worked on by the compiler of a library: `_distances`, `_run` and `_product`."""
+
+    distances: Callable[..., Any]
+    run: Callable[..., Any]
+    product: Callable[[Any], Any]
+
+
+def _step_by_step(kernel: Kernel, k: int) -> _Code:
+    return _Code(partial(_distances, kernel), partial(_run, kernel), _product)
+
+
+def _compiled_by_torch(kernel: Kernel, k: int) -> _Code:
+    import torch
+
+    one_piece = partial(torch.compile, dynamic=False)
+    return _Code(one_piece(partial(_distances, kernel)), one_piece(partial(_run, kernel)), _product)
+
+
+def _compiled_by_jax(kernel: Kernel, k: int) -> _Code:
+    import jax
+
+    # Features that leave a function are written in one go; those that are used within it are made one by one.
+    return _Code(*(jax.jit(of) for of in (partial(_distances, kernel), partial(_run, kernel), _product)))
+
+
+def _compiled_by_cupy(kernel: Kernel, k: int) -> _Code:
+    """For CuPy, whose compiler takes arrays that are broadcast, and no parts of them."""
     import cupy
 
     @cupy.fuse()  # type: ignore[untyped-decorator]
-    def distances_of(*columns: Any) -> Any:
-        return kernel.distances(_Columns(columns[:k]), _Columns(columns[k:-1])) * columns[-1]
+    def of_columns(*columns: Any) -> Any:
+        return _distances(kernel, _Columns(columns[:k]), _Columns(columns[k:-1]), columns[-1])
 
     @cupy.fuse()  # type: ignore[untyped-decorator]
-    def run_of(distances: Any, *centers: Any) -> Any:
-        return _run(kernel.value(distances, 1.0), *centers)
+    def run(distances: Any, lengthscale: Any, *centers: Any) -> Any:
+        return _run(kernel, distances, lengthscale, *centers)
 
-    def from_rows(rows: Any, points: Any, used: Any, *centers: Any) -> Any:
+    def distances(rows: Any, points: Any, used: Any) -> Any:
         columns = [column[:, None] for column in cupy.ascontiguousarray(rows.T)]
-        return run_of(distances_of(*columns, *(column[None, :] for column in points.T), used), *centers)
+        return of_columns(*columns, *(column[None, :] for column in points.T), used)
 
-    return from_rows
-
-
-def _compiled_by_torch(kernel: Kernel, k: int) -> Callable[..., Any]:
-    import torch
-
-    return torch.compile(partial(_from_rows, kernel), dynamic=False)  # type: ignore[no-any-return]
+    return _Code(distances, run, _product)
 
 
-@dataclass(frozen=True)
-class _Block:
-    """From a block of rows to the products FᵀF of its features, (m, S, S), for a kernel and runs of lengthscales."""
-
-    kernel: Kernel
-    columns: int
-    runs: tuple[tuple[int, ...], ...]
-    library: str
-
-    @cached_property
-    def _of_run(self) -> Callable[..., Any]:
-        """`_from_rows`, made into one piece of code where the library can."""
-        compiler = _COMPILERS.get(self.library)
-        return partial(_from_rows, self.kernel) if compiler is None else compiler(self.kernel, self.columns)
-
-    def features(self, rows: Any, points: Any, used: Any, lengthscales: Any, centers: Any) -> Iterator[tuple[int, Any]]:
-        """Features (n, S) less their centers, with the index of the lengthscale."""
-        few = self.columns <= _MOST_FUSED_COLUMNS
-        distances = None if few else self.kernel.distances(rows, points) * used
-        for run in self.runs:
-            first, of_run = lengthscales[run[0]], [centers[index, :] for index in run]
-            if few:
-                values = self._of_run(rows / first, points / first, used, *of_run)
-            else:
-                values = _run(self.kernel.value(distances, first), *of_run)
-            yield from zip(run, values, strict=True)
-
-    def products(self, rows: Any, others: Any, ones: Any, *constants: Any) -> list[Any]:
-        """Of the features of rows; or of pairs, of the differences of theirs, with the column of ones put back."""
-        found: list[Any] = [None] * sum(map(len, self.runs))
-        values = self.features(rows, *constants)
-        if others is not None:
-            pairs = zip(values, self.features(others, *constants), strict=True)
-            values = ((index, one - other + ones) for (index, one), (_, other) in pairs)
-        for index, of_rows in values:
-            found[index] = _product(of_rows)
-        return found
-
-
-class _JaxBlock(_Block):
-    """The same for JAX, which makes one piece of code of the features and the products of a run."""
-
-    @cached_property
-    def _products_of_run(self) -> Callable[..., Any]:
-        import jax
-
-        @jax.jit
-        def of(rows: Any, points: Any, used: Any, *centers: Any) -> list[Any]:
-            return [_product(values) for values in _from_rows(self.kernel, rows, points, used, *centers)]
-
-        return of
-
-    def products(self, rows: Any, others: Any, ones: Any, *constants: Any) -> list[Any]:
-        """The products of a block."""
-        if others is not None or self.columns > _MOST_FUSED_COLUMNS:
-            return super().products(rows, others, ones, *constants)
-        points, used, lengthscales, centers = constants
-        found: list[Any] = [None] * sum(map(len, self.runs))
-        for run in self.runs:
-            first, of_run = lengthscales[run[0]], [centers[index, :] for index in run]
-            products = self._products_of_run(rows / first, points / first, used, *of_run)
-            for index, product in zip(run, products, strict=True):
-                found[index] = product
-        return found
-
-
-_COMPILERS = {"torch": _compiled_by_torch, "cupy": _compiled_by_cupy}
+_COMPILERS = {"torch": _compiled_by_torch, "cupy": _compiled_by_cupy, "jax": _compiled_by_jax}
 
 
 @cache
-def _block(kernel: Kernel, columns: int, runs: tuple[tuple[int, ...], ...], library: str) -> _Block:
-    """A block whose code is compiled once for all."""
-    return (_JaxBlock if library == "jax" else _Block)(kernel, columns, runs, library)
+def _code(kernel: Kernel, columns: int, library: str, mixed: bool) -> _Code:
+    """Code that is compiled once for all blocks."""
+    code = _COMPILERS.get(library, _step_by_step)(kernel, columns)
+    if columns > _MOST_FUSED_COLUMNS:
+        code = code._replace(distances=partial(_distances, kernel))
+    if not mixed:
+        return code
+    in_doubles = code.distances
+    return code._replace(distances=lambda *given: _single(in_doubles(*given)), product=_product_of_slices)
+
+
+def _single(values: Any) -> Any:
+    xp = namespace(values)
+    return xp.astype(values, xp.float32)
+
+
+@dataclass(frozen=True)
+class _Constants:
+    """What is the same for all blocks, on the device: padded points, lengthscales and the centers of the features."""
+
+    points: Any
+    used: Any
+    ones: Any
+    lengthscales: Any
+
+
+def _features(
+    code: _Code, runs: Sequence[tuple[int, ...]], rows: Any, fixed: _Constants, centers: Any
+) -> Iterator[tuple[int, Any]]:
+    """Features (n, S) of rows less their centers, with the index of the lengthscale."""
+    distances = code.distances(rows, fixed.points, fixed.used)
+    for run in runs:
+        values = code.run(distances, fixed.lengthscales[run[0]], *(centers[index, :] for index in run))
+        yield from zip(run, values if isinstance(values, tuple | list) else (values,), strict=True)
+
+
+def _products(
+    code: _Code, runs: Sequence[tuple[int, ...]], rows: Any, others: Any, fixed: _Constants, centers: Any
+) -> list[Any]:
+    """FᵀF of the features of rows; or of pairs, of the differences of theirs, with the column of ones put back."""
+    found: list[Any] = [None] * sum(map(len, runs))
+    values = _features(code, runs, rows, fixed, centers)
+    if others is not None:
+        pairs = zip(values, _features(code, runs, others, fixed, centers), strict=True)
+        values = ((index, one - other + fixed.ones) for (index, one), (_, other) in pairs)
+    for index, of_rows in values:
+        found[index] = code.product(of_rows)
+    return found
 
 
 def _product(features: Any) -> Any:
-    """FᵀF, (S, S), of features (n, S): of groups of rows, as one long product would leave most of the device idle."""
+    """FᵀF, (S, S), of features (n, S)."""
+    return _product_of_groups(features, _GROUP)
+
+
+def _product_of_groups(features: Any, group: int) -> Any:
+    """The same, of so many rows at a time, as one long product would leave most of the device idle."""
     xp = namespace(features)
     rows, width = features.shape
-    whole = rows - rows % _GROUP
+    whole = rows - rows % group
     parts = []
     if whole:
         first = features if whole == rows else features[:whole, :]  # JAX copies what is sliced
-        parts.append(xp.sum(_gram(xp.reshape(first, (whole // _GROUP, _GROUP, width))), axis=0))
+        parts.append(_gram(xp.reshape(first, (whole // group, group, width))))
     if whole < rows:
-        parts.append(_gram(features[whole:, :][None, ...])[0, ...])
-    return parts[0] + parts[1] if len(parts) > 1 else parts[0]
+        parts.append(_gram(features[whole:, :][None, ...]))
+    sums = [xp.sum(one, axis=0, dtype=xp.float64) for one in parts]
+    return sums[0] + sums[1] if len(sums) > 1 else sums[0]
+
+
+def _product_of_slices(features: Any) -> Any:
+    """The same of features between -1 and 1 as digits, (3S, 3S), each a whole number from -128 to 128."""
+    xp = namespace(features)
+    high = xp.round(features * 2.0**7)
+    rest = (features * 2.0**7 - high) * 2.0**8
+    middle = xp.round(rest)
+    low = xp.round((rest - middle) * 2.0**8)
+    return _product_of_groups(xp.concat([high, middle, low], axis=1), _GROUP_OF_WHOLE_NUMBERS)
 
 
 def _gram(groups: Any) -> Any:
@@ -192,8 +218,9 @@ def _gram(groups: Any) -> Any:
     from cupy_backends.cuda.libs import cublas
 
     count, rows, width = groups.shape
-    found, one, zero = cupy.empty((count, width, width)), np.ones(1), np.zeros(1)
-    cublas.dgemmStridedBatched(
+    found = cupy.empty((count, width, width), dtype=groups.dtype)
+    one, zero = np.ones(1, dtype=groups.dtype), np.zeros(1, dtype=groups.dtype)
+    (cublas.dgemmStridedBatched if groups.dtype == np.float64 else cublas.sgemmStridedBatched)(
         cupy.cuda.device.get_cublas_handle(), cublas.CUBLAS_OP_N, cublas.CUBLAS_OP_T, width, width, rows,
         one.ctypes.data, groups.data.ptr, width, rows * width, groups.data.ptr, width, rows * width,
         zero.ctypes.data, found.data.ptr, width, width * width, count,
@@ -207,35 +234,48 @@ def _gram(groups: Any) -> Any:
 class _Test:
     """The moments of the features at given points, of rows that come in blocks."""
 
-    def __init__(self, kernel: Kernel, points: Array, lengthscales: Array, like: Any, library: str) -> None:
+    def __init__(
+        self, kernel: Kernel, points: Array, lengthscales: Array, like: Any, library: str, *, mixed: bool = False
+    ) -> None:
         self.count, self.width = len(points), -(-(len(points) + 1) // _TILE) * _TILE
         self._given = points, lengthscales
-        self._kernel, self._runs = kernel, tuple(map(tuple, chains_of(kernel, lengthscales)))
-        self._library = library
+        self._kernel, self._library, self._mixed = kernel, library, mixed
+        # In float32 squares would lose digits.
+        chains = [[index] for index in range(len(lengthscales))] if mixed else chains_of(kernel, lengthscales)
+        most = _MOST_AT_ONCE.get(library, len(lengthscales))
+        self._runs = [tuple(run[first : first + most]) for run in chains for first in range(0, len(run), most)]
         place = np.arange(self.width)
         padded = np.zeros((self.width, points.shape[1]))
         padded[: self.count] = points
-        self._points, self._used, self._ones = (
-            constant(values, like) for values in (padded, 1.0 * (place < self.count), 1.0 * (place == self.count))
+        self._fixed = _Constants(
+            constant(padded, like),
+            constant(1.0 * (place < self.count), like),
+            self._working(1.0 * (place == self.count), like),
+            # CuPy compiles code for numbers, the others for arrays of one number.
+            lengthscales.tolist() if library_of(like) == "cupy" else self._working(lengthscales, like),
         )
-        self._lengthscales = constant(lengthscales, like)
         # The column of ones has distance 0 and so value 1; the others beyond the points lose theirs.
         self._centers = np.zeros((len(lengthscales), self.width))
         self._centers[:, self.count + 1 :] = 1.0
-        self._on_device = constant(self._centers, like)
+        self._on_device = self._working(self._centers, like)
         self._rows, self._total = 0, list[Any]()
+
+    def _working(self, values: Array, like: Any) -> Any:
+        """An array on the device, in the precision of the features."""
+        found = constant(values, like)
+        return _single(found) if self._mixed else found
 
     @property
     def values_at_once(self) -> int:
         """Numbers that a row takes on the device while it is worked on."""
-        return self.width * (max(map(len, self._runs)) + 3)
+        return self.width * (max(8, *map(len, self._runs)) + 3)
 
     def add(self, rows: Any, others: Any = None, *, compiled: bool = True) -> None:
         """Take in rows (n, k) as a view shows them, or pairs; `compiled` or step by step."""
         if not self._rows and others is None:
             self._find_centers(rows[: min(_CENTER_ROWS, rows.shape[0]), :])
-        block = _block(self._kernel, rows.shape[1], self._runs, self._library if compiled else "other")
-        found = block.products(rows, others, self._ones, self._points, self._used, self._lengthscales, self._on_device)
+        code = _code(self._kernel, rows.shape[1], self._library if compiled else "other", self._mixed)
+        found = _products(code, self._runs, rows, others, self._fixed, self._on_device)
         self._total = [old + new for old, new in zip(self._total, found, strict=True)] if self._total else found
         self._rows += rows.shape[0]
 
@@ -245,7 +285,9 @@ class _Test:
         features = PointFeatures(self._kernel, View.none(few.shape[1]), self._given[0], 1.0)
         for index, values in features.values(few, self._given[1]):
             self._centers[index, : self.count] = values.mean(axis=0)
-        self._on_device = constant(self._centers, rows)
+        if self._mixed:
+            self._centers = self._centers.astype(np.float32).astype(np.float64)
+        self._on_device = self._working(self._centers, rows)
 
     def moments(self) -> Moments:
         """Of all rows so far, on the host, (m, s) and (m, s, s)."""
@@ -253,6 +295,9 @@ class _Test:
         if not n:
             return Moments(0, np.zeros((len(self._centers), s)), np.zeros((len(self._centers), s, s)))
         products = to_numpy(namespace(self._total[0]).stack(self._total))
+        if self._mixed:
+            digits = products.reshape(-1, 3, self.width, 3, self.width)
+            products = np.einsum("maibj,a,b->mij", digits, _DIGITS, _DIGITS)
         mean = products[:, :s, s] / n
         scatter = products[:, :s, :s] - n * (mean[:, :, None] * mean[:, None, :])
         return Moments(n, mean + self._centers[:, :s], scatter)
@@ -304,7 +349,7 @@ def sample_moments(
     for rows in samples:
         with doubles(rows):
             compiler = _compiler(rows, len(lengthscales) * features.count)
-            test = _Test(features.kernel, features.points, lengthscales, rows, compiler)
+            test = _Test(features.kernel, features.points, lengthscales, rows, compiler, mixed=features.mixed)
             _collect([(test, slice(None))], features.view, rows, None, tick)
             found.append(test.moments())
     return found
@@ -320,7 +365,14 @@ def stack_moments(
             compiler = _compiler(rows, len(features.multiples) * features.count * len(features.points))
             places = [features.view.places(columns[np.newaxis])[0] for columns in features.columns]
             tests = [
-                _Test(features.kernel, points[:, : len(own)], typical * features.multiples, rows, compiler)
+                _Test(
+                    features.kernel,
+                    points[:, : len(own)],
+                    typical * features.multiples,
+                    rows,
+                    compiler,
+                    mixed=features.mixed,
+                )
                 for points, own, typical in zip(features.points, places, features.typical.tolist(), strict=True)
             ]
             _collect(list(zip(tests, places, strict=True)), features.view, rows, others, None)
@@ -345,7 +397,7 @@ def pair_moments(
     assert volumes is None and not halves
     with doubles(x):
         compiler = _compiler(x, len(lengthscales) * features.count)
-        test = _Test(features.kernel, features.points, lengthscales, x, compiler)
+        test = _Test(features.kernel, features.points, lengthscales, x, compiler, mixed=features.mixed)
         _collect([(test, slice(None))], features.view, x, y, tick and (lambda rows: tick(2 * rows)))
         return PairMoments(test.moments(), None, None, np.zeros(len(lengthscales)))
 
