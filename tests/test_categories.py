@@ -574,3 +574,13 @@ def test_each_column_of_blocks(monkeypatch):
         if row.column.startswith("c"):  # categories need no ranks
             assert few[row.column].log_bf10 == pytest.approx(row.log_bf10, abs=1e-9)
             assert few[row.column].direction == row.direction
+
+
+def test_text_in_one_table_only_is_left_out_of_it():
+    extra = Y.with_columns(shop=pl.Series(["p", "q"] * 25))
+    expected = ts.test(X, Y).log_bf10
+    for x, y in ((X, extra), (X.lazy(), extra.lazy())):
+        with pytest.warns(DroppedDataWarning, match=r"'shop' \(text in y only\)"):
+            assert ts.test(x, y).log_bf10 == pytest.approx(expected, abs=1e-9)
+    with pytest.raises(InputError, match="x has no column 'shop'"):
+        ts.test(X, extra, columns=["shop", "n0"])

@@ -13,7 +13,7 @@ from twosample.data.limits import Limits
 from twosample.data.reading import Table
 from twosample.errors import InputError, InputTypeError
 
-__all__ = ["levels_of", "settled", "settled_table", "united"]
+__all__ = ["in_both", "levels_of", "settled", "settled_table", "united"]
 
 
 def united(x: Table, y: Table) -> tuple[Table, Table]:
@@ -23,6 +23,7 @@ def united(x: Table, y: Table) -> tuple[Table, Table]:
     """
     if not x.levels and not y.levels:
         return x, y
+    x, y = in_both(x, y)
     by_name = x.is_frame and y.is_frame
     of = [_by_key(table, by_name) for table in (x, y)]
     rows, levels = [x.rows.copy(), y.rows.copy()], [_levels(x), _levels(y)]
@@ -54,6 +55,20 @@ def united(x: Table, y: Table) -> tuple[Table, Table]:
         for table, one, known in zip((x, y), rows, levels, strict=True)
     )
     return _without(first_table), _without(second_table)
+
+
+def in_both(x: Table, y: Table) -> tuple[Table, Table]:
+    """Two data frames without columns of categories that only one of them has."""
+    if not (x.is_frame and y.is_frame):
+        return x, y
+    found = []
+    for table, other, name in ((x, y, "x"), (y, x, "y")):
+        named = zip(table.columns or (), table.levels, strict=False)
+        alone = [column for column, levels in named if levels is not None and column not in (other.columns or ())]
+        alone = [column for column in alone if column not in {one.column for one in other.left_out}]
+        left_out = tuple(LeftOut(column, f"text in {name} only") for column in alone)
+        found.append(_without(table._replace(left_out=table.left_out + left_out)) if alone else table)
+    return found[0], found[1]
 
 
 def _levels(table: Table) -> list[tuple[str, ...] | None]:

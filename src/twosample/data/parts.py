@@ -14,6 +14,7 @@ from twosample.arrays import Indices, doubles, float64, namespace, take_rows, to
 from twosample.data.blocks import Block, Blocks, as_blocks, block_rows
 from twosample.data.categories import Growing, Levels, recoded
 from twosample.data.choosing import Choice, Labels
+from twosample.data.levels import in_both
 from twosample.data.reading import Table, finite_rows, from_numpy, label_list, read
 from twosample.data.sizes import check_pairs, dropped_in_words
 from twosample.data.two_tables import align, row_labels
@@ -88,6 +89,7 @@ class Layout:
     def of_tables(cls, tables: tuple[Table, Table], choice: Choice, stays: Stays) -> Layout:
         """That of the first block of each sample, given without rows."""
         choice.check_drop([table.present for table in tables])
+        tables = in_both(*tables)
         numbered = [table._replace(rows=np.arange(float(table.rows.shape[1]))[np.newaxis]) for table in tables]
         x_places, y_places, columns = align(*numbered)
         places = x_places[0].astype(np.int64), y_places[0].astype(np.int64)
