@@ -29,7 +29,7 @@ SIZES = ((10, 10), (20, 20), (50, 50), (200, 200), (20, 200))
 RUNS = {20: 150, 40: 100, 100: 60, 400: 30, 220: 40}
 # Of one column, which is a column of one large table.
 SINGLE_RUNS = 1000
-LEVEL_RUNS, PERMUTATIONS = 60, 99
+LEVEL_RUNS, PERMUTATIONS = 200, 99
 POWER_RUNS, POWER_ROWS = 20, 300
 COMMON = ("red", "green", "blue", "white")
 Draw = Callable[[np.random.Generator, int], list[Any]]

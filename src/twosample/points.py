@@ -22,6 +22,8 @@ __all__ = [
 REPRESENTATIVES = 1024
 # Standardised values beyond this are as good as infinite; their squares must not overflow.
 _FARTHEST = 1e100
+# Products of three values up to this cannot overflow.
+_LARGEST_CUBED = 1e90
 # Squared distances of codes below this are rounding.
 _ROUNDED = 1e-9
 
@@ -123,7 +125,8 @@ def choose_among_codes(rows: Array, count: int) -> Array:
 
 def order_of_columns(seen: Array) -> Indices:
     """The place of each column in an order that does not depend on how the columns, or the rows, are arranged."""
-    return np.argsort(np.argsort(seen.T @ np.square(seen.sum(axis=1)), kind="stable"), kind="stable")
+    bounded = np.clip(seen, -_LARGEST_CUBED, _LARGEST_CUBED)
+    return np.argsort(np.argsort(bounded.T @ np.square(bounded.sum(axis=1)), kind="stable"), kind="stable")
 
 
 def median_heuristic(rows: Array, codes: Flags | None = None) -> float:
