@@ -151,7 +151,7 @@ def test_few_rows_have_everything_else_too():
         found = ts.test_each(both.lazy(), **how)
     assert found == expected and {str(one.message) for one in said} == {str(one.message) for one in also}
     assert found.notes[0] == "Left out 1 row without a value in column 'arm'."
-    assert found.skipped == {"t": "text or categories", "w": "dropped as asked", "one": "one value throughout"}
+    assert found.skipped == {"t": "one value throughout", "w": "dropped as asked", "one": "one value throughout"}
 
 
 # ---- many rows: the ranks of a pilot, and the evidence of all rows

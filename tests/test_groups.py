@@ -77,7 +77,7 @@ def test_columns_left_out_are_said_once(recwarn):
     result = ts.test_groups(frame, by="arm", reference="a", points=5)
     assert [one.column for one in result.left_out] == ["text", "one"]
     assert sum("'text'" in str(warning.message) for warning in recwarn) == 1
-    assert "columns left out     text (text or categories), one (one value throughout)" in result.summary()
+    assert "columns left out     text (one value throughout), one (one value throughout)" in result.summary()
 
 
 def test_groups_of_one_row_are_not_compared():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twosample.bayes_factor import strength
-from twosample.drivers import TestOf, drivers
+from twosample.drivers import TestOf, drivers, witness_of
 from twosample.effect import Effect, combine, of_part
 from twosample.engines import local
 from twosample.errors import AccuracyWarning, FlatFeaturesWarning, Setting
@@ -20,7 +20,7 @@ from twosample.posterior.lengthscale import H0, H1, LengthscalePosterior, wanted
 from twosample.result import TwoSampleResult
 from twosample.result_parts import Amplitude, Diagnostics, KernelEvidence, Lengthscale
 from twosample.sketch import Sketch
-from twosample.witness import Driver, WitnessPosterior
+from twosample.witness import Driver
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,7 +143,7 @@ def result(
             points=len(plan.points),
             flat=flat,
         ),
-        witness_posterior=WitnessPosterior.of(evidence, posterior, plan.features, plan.model),
+        witness_posterior=witness_of(evidence, posterior, plan.features, plan, tuple(range(len(plan.columns)))),
         pvalue=None,
         by_subset=by_subset,
         effect=_effect(plan, evidence, posterior, mixture, test_of, log_bf10, prior_odds, sketches),
@@ -151,6 +151,7 @@ def result(
         shown_x=sketches[0].rows,
         shown_y=sketches[1].rows,
         points_given=plan.points_given,
+        levels=plan.levels,
     )
     found = replace(found, shown=found.picture)
     return found if keep_rows else replace(found, shown_x=None, shown_y=None)

@@ -53,6 +53,7 @@ def test(
     groups: Sequence[object] | None = None,
     columns: Sequence[str | int] | None = None,
     drop: Sequence[str | int] | None = None,
+    categories: Sequence[str | int] | None = None,
     model: str | Model = "adaptive",
     paired: bool = False,
     kernel: str | Kernel | Sequence[str | Kernel] | Callable[[Sequence[Any], Sequence[Any], Any], Any] = "rbf",
@@ -89,7 +90,10 @@ def test(
         The two labels to compare, first that of the sample called x; None where there are just two.
     columns, drop
         Names of the columns to compare, or of those to leave out; of arrays their places. Without them, all columns
-        that hold numbers, dates or times are compared, and the result says which were left out.
+        that hold numbers, dates, times or, in data frames, text and categories are compared, and the result says which
+        were left out: text that is different in nearly every row.
+    categories
+        Names of columns of numbers that are categories too, such as codes of places.
     model
         "adaptive" (the default), "paper", "published", or a `Model` of your own.
     paired
@@ -191,6 +195,7 @@ def test(
                 groups=groups,
                 columns=columns,
                 drop=drop,
+                categories=categories,
                 paired=paired,
                 lengthscale=lengthscale,
                 subsets=subsets,
@@ -213,13 +218,15 @@ def test(
                 progress=progress,
             )
         refuse(parameters)
-    chosen, choice = models.resolve(model), Choice.of(by, groups, columns, drop)
+    chosen = models.resolve(model)
+    choice = Choice.of(by, groups, columns, drop, categories, texts=not chosen.needs_pairs)
     several = kernels.resolve_several(kernel)
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
     random_features = _random_features(features, m, generator)
     permutations, keep_rows = count_of(permutations, "permutations", 0), flag_of(keep_rows, "keep_rows")
     rope = None if rope is None else share_of(rope, "rope", 0.5)
     move, cluster = _move(engine), _cluster(engine, x, y)
+    choice = _without_texts(choice, x, y)
     if rope is not None and not chosen.has_effect:
         raise InputError(
             f"rope: model {chosen.name!r} does not say how much samples differ",
@@ -306,6 +313,7 @@ def test_each(
     by: object = None,
     columns: Sequence[str | int] | None = None,
     drop: Sequence[str | int] | None = None,
+    categories: Sequence[str | int] | None = None,
     fdr: float = 0.05,
     groups: Mapping[str, Sequence[str]] | Sequence[object] | None = None,
     model: str | Model = "adaptive",
@@ -322,8 +330,8 @@ def test_each(
     x, y
         The samples, as in `test`, with any number of columns. They may be larger than memory, or Dask collections; of
         more rows than a pilot has, ranks are those of a pilot, which the notes say.
-    by, columns, drop
-        What splits one table `x`, and which of its columns are tested, as in `test`.
+    by, columns, drop, categories
+        What splits one table `x`, which of its columns are tested, and which of them hold categories, as in `test`.
     fdr
         The false discovery rate: what share of the columns in `discoveries` may be expected to be the same.
     groups
@@ -369,7 +377,7 @@ def test_each(
     return run(
         x,
         y,
-        choice=Choice.of(by, of_rows, columns, drop),
+        choice=_without_texts(Choice.of(by, of_rows, columns, drop, categories, texts=True), x, y),
         fdr=fdr,
         groups=groups if of_rows is None else None,
         model=models.resolve(model),
@@ -398,6 +406,7 @@ def plan(
     groups: Sequence[object] | None = None,
     columns: Sequence[str | int] | None = None,
     drop: Sequence[str | int] | None = None,
+    categories: Sequence[str | int] | None = None,
 ) -> Plan:
     """Fix everything about a test that must not look at which row is in which sample.
 
@@ -408,6 +417,8 @@ def plan(
     model, paired, kernel, lengthscale, points, subsets, scale, nan_policy, tolerance, precision
         As in `test`.
     by, groups, columns, drop
+        As in `test`.
+    categories
         As in `test`.
 
     Returns
@@ -424,8 +435,9 @@ def plan(
     >>> the_plan.test(days[0].merge(*days[1:])).verdict
     'very strong evidence of a small difference'
     """
-    chosen, choice = models.resolve(model), Choice.of(by, groups, columns, drop)
-    cluster = _cluster("auto", x, y)
+    chosen = models.resolve(model)
+    choice = Choice.of(by, groups, columns, drop, categories, texts=not chosen.needs_pairs)
+    cluster, choice = _cluster("auto", x, y), _without_texts(choice, x, y)
     in_parts = cluster is not None or are_blocks(x, y)
     if in_parts and y is None and by is None:
         scale, paired = _scale(scale, chosen), flag_of(paired, "paired")
@@ -478,7 +490,8 @@ def log_bf10(
     (3,)
     """
     chosen = models.resolve(model)
-    choice, cluster = Choice.of(columns=columns, drop=drop), _cluster("auto", x, y)
+    choice = _without_texts(Choice.of(columns=columns, drop=drop, texts=not chosen.needs_pairs), x, y)
+    cluster = _cluster("auto", x, y)
     stream: Stream | None = None
     if cluster is not None or are_blocks(x, y):
         stream = _stream(x, y, chosen, paired, scale, nan_policy, choice, cluster=cluster)
@@ -620,6 +633,11 @@ def _sequence(samples: Samples, *, batches: int, **options: Any) -> Monitor:
     """The samples in their order, in so many batches."""
     from twosample import monitor
 
+    if samples.levels:
+        raise InputError(
+            "sequential: a monitor compares numbers, and some columns are categories",
+            remedy="test the columns of numbers alone",
+        )
     started = monitor.Monitor(**{"paired": samples.paired, **options})
     return monitor.in_order(samples.x, samples.y, samples.columns, batches=batches, monitor=started)
 
@@ -722,6 +740,19 @@ def _cluster(engine: object, x: object, y: object) -> Cluster | None:
     from twosample.clusters import cluster_for
 
     return cluster_for(engine, x, y)
+
+
+def _without_texts(choice: Choice, x: object, y: object) -> Choice:
+    """Of collections of Dask, whose partitions are read apart, only numbers are compared."""
+    if not (is_dask(x) or is_dask(y)):
+        return choice
+    if choice.categories:
+        raise InputError(
+            "categories: of Dask collections only numbers are compared",
+            argument="categories",
+            remedy="pass what their compute() returns, or a lazy frame of polars",
+        )
+    return replace(choice, texts=False)
 
 
 def _elsewhere(x: object, y: object, engine: str) -> bool:

@@ -13,9 +13,11 @@ from twosample import discoveries
 from twosample.arrays import Array
 from twosample.effect import size_in_words
 from twosample.frames import FrameKind, to_frame
+from twosample.ranks import clearest_level
 from twosample.records import Comparable, to_plain
+from twosample.words import printable, share_in_words
 
-__all__ = ["BySubset", "ColumnEvidence", "SubsetEvidence", "Table"]
+__all__ = ["BySubset", "ColumnEvidence", "SubsetEvidence", "Table", "moved_level"]
 
 
 # Spreads of normal scores that differ by more are those of a sample of one value, and of another one.
@@ -72,6 +74,32 @@ class SubsetEvidence(NamedTuple):
     posterior: float
 
 
+def moved_level(
+    names: tuple[str, ...], share_x: Array, share_y: Array, n_x: int, n_y: int, variance: Array | None = None
+) -> tuple[str, float]:
+    """Which level of a column of categories moved most clearly, in words, and the AUC of having it.
+
+    Parameters
+    ----------
+    names
+        Of the levels.
+    share_x, share_y, n_x, n_y, variance
+        As for `twosample.ranks.clearest_level`.
+
+    Examples
+    --------
+    >>> moved_level(("red", "blue"), np.array([0.75, 0.25]), np.array([0.5, 0.5]), 100, 100)
+    ("more 'blue' in y: 25 % → 50 %", 0.375)
+    """
+    place, z = clearest_level(share_x, share_y, n_x, n_y, variance)
+    if not z:
+        return "the same shares", 0.5
+    before, after = float(share_x[place]), float(share_y[place])
+    sample = "x" if before > after else "y"
+    auc = 0.5 + 0.5 * (before - after)
+    return f"more {printable(names[place])!r} in {sample}: {share_in_words(before)} → {share_in_words(after)}", auc
+
+
 class Table(Sequence[Row]):
     """Rows that are named tuples, as a sequence and as a data frame."""
 
@@ -124,9 +152,10 @@ class BySubset(Comparable):
     log_bf10
         Log BF10 of the normal scores of each column alone, (D,).
     auc
-        P(x > y) + ½P(x = y) of each column, (D,).
+        P(x > y) + ½P(x = y) of each column, (D,); of a column of categories that of having the level which moved most
+        clearly.
     spread
-        Standard deviation of the normal scores of x over that of y, (D,).
+        Standard deviation of the normal scores of x over that of y, (D,); 1 for categories.
     direction
         How each column differs, if it does.
     subsets

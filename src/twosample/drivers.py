@@ -9,14 +9,17 @@ import numpy as np
 
 from twosample.columns import BySubset
 from twosample.mixture import OneTest
-from twosample.pictures import limits_of
+from twosample.pictures import levels_at, limits_of, limits_of_codes, places_along
+from twosample.posterior.lengthscale import Curves, LengthscalePosterior
 from twosample.witness import Driver, WitnessPosterior, locations
 
 if TYPE_CHECKING:
     from twosample.arrays import Array
+    from twosample.evidence import Evidence
+    from twosample.features import PointFeatures
     from twosample.plan import Plan
 
-__all__ = ["TestOf", "choose", "drivers"]
+__all__ = ["TestOf", "choose", "drivers", "witness_of"]
 
 # A test of a stack, from the number of the stack and its own.
 TestOf = Callable[[int, int], OneTest]
@@ -82,10 +85,34 @@ def _number_of(plan: Plan, columns: tuple[int, ...]) -> tuple[int, int]:
 
 def _driver(plan: Plan, test: OneTest, rows: tuple[Array, Array]) -> Driver:
     count = _PLACES[len(test.columns)]
-    grid = np.stack(
-        [np.linspace(*limits_of(*(sample[:, column] for sample in rows)), count) for column in test.columns]
-    )
-    posterior = WitnessPosterior.of(test.evidence, test.posterior, test.features, plan.model)
+    grid = np.stack([_places(plan, column, rows, count, alone=len(test.columns) == 1) for column in test.columns])
+    posterior = witness_of(test.evidence, test.posterior, test.features, plan, test.columns)
     mean, sd = posterior.at(test.features.view.apply(locations(grid)))
-    shape = (count,) * len(test.columns)
+    shape = (grid.shape[1],) * len(test.columns)
     return Driver(test.columns, grid, mean.reshape(shape), sd.reshape(shape))
+
+
+def witness_of(
+    evidence: Evidence,
+    posterior: LengthscalePosterior,
+    features: PointFeatures,
+    plan: Plan,
+    columns: tuple[int, ...],
+) -> WitnessPosterior:
+    """The witness of a test of some of the columns.
+
+    The lengthscale of one column of categories says nothing but how alike different levels are. At the shortest they
+    are not, and the witness is the difference of the shares.
+    """
+    if len(columns) == 1 and levels_at(plan.levels, columns[0]) is not None:
+        evidence = evidence.select(np.array([0]))
+        posterior = LengthscalePosterior.given(evidence, Curves(coherent=True))
+    return WitnessPosterior.of(evidence, posterior, features, plan.model)
+
+
+def _places(plan: Plan, column: int, rows: tuple[Array, Array], count: int, *, alone: bool) -> Array:
+    """Where along a column the witness is shown."""
+    codes = levels_at(plan.levels, column)
+    x, y = (sample[:, column] for sample in rows)
+    limits = limits_of(x, y) if codes is None else limits_of_codes(x, y, codes)
+    return places_along(limits, count, codes, alone=alone)

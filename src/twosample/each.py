@@ -10,7 +10,12 @@ import numpy as np
 from twosample import ranks
 from twosample.arguments import flag_of, share_of
 from twosample.arrays import Array, Flags, Indices
-from twosample.data import Choice, Ranks, View, find_copies, read_columns, serial_dependence
+from twosample.columns import moved_level
+from twosample.data import Choice, Ranks, View, find_copies, read_columns
+from twosample.data.categories import OTHER, Levels, sizes_of
+from twosample.data.reading import Table
+from twosample.data.samples import dependence
+from twosample.data.two_tables import TwoTables
 from twosample.data.views import MOST_KNOTS
 from twosample.each_result import EachResult
 from twosample.each_table import (
@@ -33,7 +38,7 @@ from twosample.permutation import Splits
 from twosample.progress import Progress, WorkCounter, progress_bar
 from twosample.result import TwoSampleResult
 from twosample.statistics import FeatureStatistics
-from twosample.subsets import multiples_of, single_part
+from twosample.subsets import categorical_parts, multiples_of, single_part
 from twosample.threads import in_order, one_thread
 
 __all__ = ["JointTest", "run", "single_columns"]
@@ -46,7 +51,7 @@ _LABELLED_BYTES = 1 << 22
 class JointTest(Protocol):
     """The test of several columns together."""
 
-    def __call__(self, x: Array, y: Array, /, *, model: Model, paired: bool) -> TwoSampleResult:
+    def __call__(self, x: Table, y: Table, /, *, model: Model, paired: bool) -> TwoSampleResult:
         """Test the samples."""
 
 
@@ -146,7 +151,7 @@ def run(
     for note in notes:
         warn(DroppedDataWarning(note, argument="x and y"))
     copies = find_copies(x_rows, y_rows, paired=paired)
-    dependent = serial_dependence(x_rows, y_rows, columns, copies)
+    dependent = dependence(x_rows, y_rows, columns, copies, tables.levels)
     said = (*copies.warnings(), *(DependentRowsWarning(note, argument="x and y") for note in dependent))
     for warning in said:
         warn(warning)
@@ -154,8 +159,8 @@ def run(
     with progress_bar(progress) as report, one_thread():
         counter = WorkCounter(report, int(n_x[kept].sum() + n_y[kept].sum()))
         counter.expect(sum((len(x_rows) + len(y_rows)) * len(places) for places in members.values()))
-        singles = _test_columns(x_rows, y_rows, columns, kept, (n_x, n_y), paired, model, counter)
-        together = _test_groups(x_rows, y_rows, members, skipped, paired, model, joint, counter)
+        singles = _test_columns(tables, kept, (n_x, n_y), paired, model, counter)
+        together = _test_groups(tables, members, skipped, paired, model, joint, counter)
         counter.finish()
     return table(
         singles,
@@ -171,19 +176,26 @@ def run(
 
 
 def _test_columns(
-    x: Array,
-    y: Array,
-    columns: tuple[str, ...],
+    tables: TwoTables,
     kept: Indices,
     sizes: tuple[Indices, Indices],
     paired: bool,
     model: Model,
     counter: WorkCounter,
 ) -> Rows:
-    """One test for each of the columns kept; those of equal sizes at a time."""
+    """One test for each of the columns kept; those of equal sizes at a time, and those of categories apart."""
+    x, y, columns = tables.x, tables.y, tables.columns
     n_x, n_y = sizes[0][kept], sizes[1][kept]
     log_bf10 = np.empty(len(kept))
-    for alike in of_equal_sizes(n_x, n_y):
+    coded = np.array([bool(tables.levels) and tables.levels[place] is not None for place in kept], dtype=bool)
+    of_categories = np.flatnonzero(coded)
+    if of_categories.size:
+        names = tuple(tables.levels[place] for place in kept[of_categories])
+        x_part, y_part = x[:, kept[of_categories]], y[:, kept[of_categories]]
+        log_bf10[of_categories] = category_columns(x_part, y_part, names, paired=paired, model=model, counter=counter)
+    of_numbers = np.flatnonzero(~coded)
+    for among in of_equal_sizes(n_x[of_numbers], n_y[of_numbers]):
+        alike = of_numbers[among]
         x_part, y_part = (compressed(rows, kept[alike], int(size[alike[0]])) for rows, size in ((x, n_x), (y, n_y)))
         log_bf10[alike] = single_columns(x_part, y_part, paired=paired, model=model, counter=counter)
 
@@ -192,7 +204,48 @@ def _test_columns(
     for start in range(0, len(kept), width):
         block = slice(start, start + width)
         auc[block], direction[block] = _contrast(x[:, kept[block]], y[:, kept[block]], paired)
-    return Rows(tuple(columns[place] for place in kept), n_x, n_y, log_bf10, auc, tuple(direction.tolist()))
+    ways: list[str] = direction.tolist()
+    for place in of_categories.tolist():
+        known = tables.levels[kept[place]]
+        assert known is not None
+        ways[place], auc[place] = _contrast_of_levels(x[:, kept[place]], y[:, kept[place]], known, paired)
+    return Rows(tuple(columns[place] for place in kept), n_x, n_y, log_bf10, auc, tuple(ways))
+
+
+def category_columns(x: Array, y: Array, levels: Levels, *, paired: bool, model: Model, counter: WorkCounter) -> Array:
+    """Log BF10 of each column of categories, (C,), as the mixture of the default test has it for one column.
+
+    Parameters
+    ----------
+    x, y
+        Codes (n_x, C) and (n_y, C).
+    levels
+        Their levels.
+    paired, model, counter
+        As for `single_columns`.
+    """
+    view = Ranks.of(x, y, sizes_of(levels))
+    columns = np.arange(x.shape[1])[:, np.newaxis]
+    log_bf10 = np.empty(len(columns))
+    alone = model.takes_differences_alone(paired)
+    for part in categorical_parts(columns, view, np.empty((0, view.width)), 1.0, 0):
+        features = StackFeatures(RBF(), view, part.columns, part.points, part.typical, multiples_of(model))
+
+        def statistics_of(tests: slice, features: StackFeatures = features) -> FeatureStatistics:
+            chosen = features.select(tests)
+            return FeatureStatistics(chosen.lengthscales, *local.stack_moments(chosen, x, y, paired=alone))
+
+        found = stack_log_bf10(features, statistics_of, (model,), lambda tests: counter((len(x) + len(y)) * tests))
+        log_bf10[part.columns[:, 0]] = found[0]
+    return log_bf10
+
+
+def _contrast_of_levels(x: Array, y: Array, levels: tuple[str, ...], paired: bool) -> tuple[str, float]:
+    """Which level of a column moved, in words, and the AUC of having it."""
+    codes = np.arange(len(levels) + 1.0)
+    has_x, has_y = (one[:, np.newaxis] == codes for one in (x, y))
+    variance = np.var(has_x.astype(float) - has_y, axis=0, ddof=1) if paired else None
+    return moved_level((*levels, OTHER), has_x.mean(axis=0), has_y.mean(axis=0), len(x), len(y), variance)
 
 
 def _contrast(x: Array, y: Array, paired: bool) -> tuple[Array, list[str]]:
@@ -215,8 +268,7 @@ def _centered(scores: Array) -> tuple[Indices, Array, Array]:
 
 
 def _test_groups(
-    x: Array,
-    y: Array,
+    tables: TwoTables,
     members: dict[str, list[int]],
     skipped: dict[str, str],
     paired: bool,
@@ -225,6 +277,7 @@ def _test_groups(
     counter: WorkCounter,
 ) -> Rows:
     """One test for each group, of the rows without missing values; those that cannot be tested are added to skipped."""
+    x, y = tables.x, tables.y
     names, sizes, log_bf10 = [], [], []
     for name, places in members.items():
         x_part, y_part = x[:, places], y[:, places]
@@ -236,7 +289,9 @@ def _test_groups(
         if reason is None:
             varies = (x_part.min(axis=0) < x_part.max(axis=0)) | (y_part.min(axis=0) < y_part.max(axis=0))
             varies |= x_part[0] != y_part[0]
-            result = joint(x_part[:, varies], y_part[:, varies], model=model, paired=paired)
+            levels = tuple(tables.levels[place] for place in np.array(places)[varies]) if tables.levels else ()
+            both = (Table(part[:, varies], levels=levels, settled=True) for part in (x_part, y_part))
+            result = joint(*both, model=model, paired=paired)
             names.append(name)
             sizes.append((result.n_x, result.n_y))
             log_bf10.append(result.log_bf10)

@@ -46,7 +46,16 @@ from twosample.progress import Progress, WorkCounter, progress_bar
 from twosample.result import TwoSampleResult
 from twosample.sketch import Sketch
 from twosample.statistics import FeatureStatistics, Moments, merged_parts
-from twosample.streaming import Cluster, Stream, first_pass, of_first_rows, pilot_in_words, said
+from twosample.streaming import (
+    Cluster,
+    Stream,
+    first_pass,
+    of_first_rows,
+    pilot_in_words,
+    said,
+    table_of,
+    with_levels,
+)
 from twosample.subsets import multiples_of, single_part
 from twosample.threads import one_thread
 
@@ -253,11 +262,12 @@ def run(
     sources = Sources.of(x, y, choice, paired=paired, nan_policy=nan_policy, apart=True)
     with progress_bar(progress) as report:
         rows, layout, pilot = (first_pass if cluster is None else cluster.first_pass)(sources, report, None)
+    layout, pilot, nameless = with_levels(layout, pilot)
     names = ("x", "y") if choice.by is None else rows.labels.two(choice.groups)
     check_sizes(rows.rows[0], rows.rows[1], paired)
     unlabelled = said(without_label(rows.unlabelled, choice) for _ in range(min(rows.unlabelled, 1)))
     x_table, y_table = (
-        of_sample._replace(rows=pilot.rows(sample) if pilot.whole else pilot.head(sample), columns=layout.named)
+        table_of(of_sample, layout, pilot.rows(sample) if pilot.whole else pilot.head(sample), nameless)
         for sample, of_sample in enumerate(layout.tables)
     )
     how: dict[str, Any] = {"fdr": fdr, "model": model, "paired": paired}
@@ -297,16 +307,34 @@ def run(
         sketches=(Sketch.empty(), Sketch.empty()),
         cluster=cluster,
     )
+    coded = np.array([bool(tables.levels) and tables.levels[place] is not None for place in kept], dtype=bool)
+    categories, kept = kept[coded], kept[~coded]
     batches = [kept[first : first + _MOST_COLUMNS] for first in range(0, len(kept), _MOST_COLUMNS)]
     found = []
     with progress_bar(progress) as report, one_thread():
-        counter = WorkCounter(report, sum(pilot.counts) * (len(batches) + len(members)))
+        counter = WorkCounter(report, sum(pilot.counts) * (len(batches) + len(categories) + len(members)))
         for places in batches:
             plan = ColumnPlan.of(pooled[:, places], model, paired)
             found.append(plan.evaluate(_only(stream, columns, places).collect(plan, counter)))
-        question = partial(
-            joint, x, y, by=choice.by, groups=choice.groups, model=model, paired=paired, nan_policy=nan_policy
-        )
+
+        def question(columns: Sequence[str | int]) -> TwoSampleResult:
+            asked = [column for column in columns if str(column) in choice.categories] or None
+            return joint(
+                x,
+                y,
+                by=choice.by,
+                groups=choice.groups,
+                columns=columns,
+                categories=asked,
+                model=model,
+                paired=paired,
+                nan_policy=nan_policy,
+            )
+
+        for place in categories.tolist():
+            found.append(_test_categories(question, columns[place]))
+            counter(sum(pilot.counts))
+        kept = np.concatenate([kept, categories])
         together = _test_groups(question, layout, limits, members, skipped, partial(counter, sum(pilot.counts)))
         counter.finish()
     log_bf10, auc = (np.concatenate([one[number] for one in found] or [np.empty(0)]) for number in (0, 1))
@@ -320,6 +348,14 @@ def run(
         notes=unlabelled + tables.notes + notes,
         **how,
     )
+
+
+def _test_categories(question: Callable[..., TwoSampleResult], column: str) -> tuple[Array, Array, list[str]]:
+    """What `evaluate` returns, of one column of categories, with passes of its own."""
+    with collected_warnings():  # of rows and columns, all was said before
+        result = question(columns=[column])
+    assert result.by_subset is not None
+    return np.array([result.log_bf10]), result.by_subset.auc, list(result.by_subset.direction)
 
 
 def _only(stream: Stream, columns: tuple[str, ...], places: Indices) -> Stream:

@@ -155,7 +155,7 @@ class StackFeatures:
     columns
         Which columns each test is of, (P, k).
     points
-        Its evaluation points, (P, s, k), as a view shows them.
+        Its evaluation points, (P, s, k), as a view shows them; with categories, (P, s, K) for K coordinates.
     typical
         Its median heuristic, (P,).
     multiples
@@ -188,14 +188,18 @@ class StackFeatures:
 
     @cached_property
     def _needed(self) -> tuple[Indices, Indices, View | Ranks]:
-        """The columns that the tests are of, the places of each test's among these, and the view of them alone."""
+        """The columns that the tests are of, the coordinates of each test among theirs, and the view of them alone."""
         used, places = np.unique(self.columns, return_inverse=True)
-        return used, places.reshape(self.columns.shape), self.view.select(used)
+        view = self.view.select(used)
+        return used, view.places(places.reshape(self.columns.shape), self.points.shape[2]), view
 
     def values(self, rows: Array) -> Iterator[tuple[int, Array]]:
         """Kernel values (P, n, s) of rows (n, D) for every multiple with its index; the next overwrites them."""
         used, places, view = self._needed
-        seen = view.apply(rows[:, used]).T[places].swapaxes(1, 2)
+        seen = view.apply(rows[:, used])
+        if view.sizes is not None:  # tests with fewer coordinates than others end in zeros, as their points do
+            seen = np.concatenate([seen, np.zeros((len(seen), 1))], axis=1)
+        seen = seen.T[places].swapaxes(1, 2)
         with np.errstate(over="ignore"):
             distances = np.asarray(self.kernel.distances(np.ascontiguousarray(seen), self.points))
         return _values(self.kernel, distances, self.multiples, self.typical[:, np.newaxis, np.newaxis])
@@ -203,7 +207,7 @@ class StackFeatures:
     def alone(self, test: int) -> PointFeatures:
         """Those of one test, for rows of its own columns (n, k)."""
         view = self.view.select(self.columns[test])
-        return PointFeatures(self.kernel, view, self.points[test], float(self.typical[test]))
+        return PointFeatures(self.kernel, view, self.points[test][:, : view.width], float(self.typical[test]))
 
     def between(self, lengthscales: Array) -> Array:
         """K(Z, Z) of each test at each of its lengthscales, (P·m, s, s)."""

@@ -34,6 +34,7 @@ def test_groups(
     reference: object,
     columns: Sequence[str | int] | None = None,
     drop: Sequence[str | int] | None = None,
+    categories: Sequence[str | int] | None = None,
     model: str | Model = "adaptive",
     kernel: str | Kernel | Sequence[str | Kernel] = "rbf",
     lengthscale: float | Literal["median"] | None = None,
@@ -64,7 +65,7 @@ def test_groups(
         The group that all others are compared with.
     columns, drop, model, kernel, lengthscale, points, subsets, prior_odds, scale, nan_policy, permutations, rope
         As in `test`.
-    tolerance, rng
+    categories, tolerance, rng
         As in `test`.
     progress
         True shows a progress bar on a terminal; a function is called with the share of work done.
@@ -84,7 +85,7 @@ def test_groups(
     >>> [(row.group, row.prob_h1 > 0.5) for row in result]
     [('b', False), ('c', True)]
     """
-    choice = Choice.of(by, None, columns, drop)
+    choice = Choice.of(by, None, columns, drop, categories, texts=not models.resolve(model).needs_pairs)
     if by is None:
         raise InputError("by: needs the column that says which group a row is in", argument="by")
     table, labels, notes = read_groups(x, choice)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from twosample import evidence
-from twosample.arrays import Array
-from twosample.columns import BySubset
+from twosample.arrays import Array, Indices
+from twosample.columns import BySubset, moved_level
+from twosample.data.categories import OTHER, Levels, sizes_of, starts_of
 from twosample.evidence import Evidence
 from twosample.posterior.lengthscale import Curves, LengthscalePosterior
 from twosample.ranks import direction
@@ -124,7 +125,7 @@ class Mixture:
         ]
         x, y = self.statistics.columns_x, self.statistics.columns_y
         assert x is not None and y is not None
-        contrast = Contrast.of(x, y, self.statistics.columns_differences)
+        contrast = Contrast.of(x, y, self.statistics.columns_differences, plan.levels)
         return BySubset(
             log_bf10=alone if count > 1 else np.array([self.log_bf10]),
             **contrast._asdict(),
@@ -142,16 +143,49 @@ class Contrast(NamedTuple):
     direction: tuple[str, ...]
 
     @classmethod
-    def of(cls, x: Moments, y: Moments, differences: Moments | None = None) -> Contrast:
-        """From the moments of normal scores and levels of D columns, (2, D, 1), and of pairs those of differences."""
+    def of(cls, x: Moments, y: Moments, differences: Moments | None = None, levels: Levels = ()) -> Contrast:
+        """From the moments of normal scores and levels of D columns, (2, D, 1), and of pairs those of differences.
+
+        Columns of categories have a coordinate for each code; their `levels` are named.
+        """
+        of_categories = _of_categories(levels, x, y, differences)
+        sizes = sizes_of(levels)
+        if sizes is not None:
+            first = starts_of(sizes)[:-1]
+            x, y = _some(x, first), _some(y, first)
+            differences = None if differences is None else _some(differences, first)
         (mean_x, level_x), (mean_y, level_y) = x.mean[..., 0], y.mean[..., 0]
         # As unbiased variances; a column of one value in a sample has none.
         var_x, var_y = (np.maximum(of.scatter[0, :, 0, 0], _ROUNDED) / (of.count - 1) for of in (x, y))
         covariance = np.zeros(len(var_x))
         if differences is not None:
             covariance = 0.5 * (var_x + var_y - differences.scatter[0, :, 0, 0] / (x.count - 1))
-        words = direction(mean_x, mean_y, var_x, var_y, x.count, y.count, covariance)
-        return cls(0.5 + level_x - level_y, np.sqrt(var_x / var_y), tuple(words.tolist()))
+        words = direction(mean_x, mean_y, var_x, var_y, x.count, y.count, covariance).tolist()
+        auc, spread = 0.5 + level_x - level_y, np.sqrt(var_x / var_y)
+        for place, (way, of_level) in of_categories.items():
+            words[place], auc[place], spread[place] = way, of_level, 1.0
+        return cls(auc, spread, tuple(words))
+
+
+def _some(moments: Moments, places: Indices) -> Moments:
+    return Moments(moments.count, moments.mean[:, places], moments.scatter[:, places])
+
+
+def _of_categories(levels: Levels, x: Moments, y: Moments, differences: Moments | None) -> dict[int, tuple[str, float]]:
+    """Of each column of categories which level moved, in words, and the AUC of having it."""
+    sizes = sizes_of(levels)
+    if sizes is None:
+        return {}
+    starts, found = starts_of(sizes), {}
+    for place in np.flatnonzero(sizes).tolist():
+        here, names = slice(int(starts[place]), int(starts[place + 1])), levels[place]
+        assert names is not None
+        variance = None
+        if differences is not None:
+            variance = differences.scatter[1, here, 0, 0] / max(differences.count - 1, 1)
+        share_x, share_y = x.mean[1, here, 0], y.mean[1, here, 0]
+        found[place] = moved_level((*names, OTHER), share_x, share_y, x.count, y.count, variance)
+    return found
 
 
 def log_mean(log_values: Array, weights: Array) -> float:

@@ -13,10 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.arrays import Array, Indices
+from twosample.data.categories import OTHER, Levels
 from twosample.records import Comparable
 from twosample.witness import Witness
 
-__all__ = ["QUANTILES", "Shown", "ShownColumn", "ShownPlane", "kernel_density", "limits_of", "of_rows", "on_axes"]
+__all__ = [
+    "QUANTILES", "Shown", "ShownColumn", "ShownPlane", "kernel_density", "levels_at", "limits_of", "limits_of_codes",
+    "of_rows", "on_axes", "places_along", "share_intervals",
+]  # fmt: skip
 
 PLACES = 200
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -55,6 +59,8 @@ class ShownColumn(Comparable):
         Of the other rows, at `QUANTILES`, to the nearest of the places, (2, 5); None for discrete columns.
     outside
         How many of the rows lie below and above the range, (2, 2).
+    labels
+        Of a column of categories the names of the levels, whose codes are `values`; empty for numbers.
     """
 
     column: int
@@ -64,6 +70,7 @@ class ShownColumn(Comparable):
     density: Array | None
     quantiles: Array | None
     outside: Indices
+    labels: tuple[str, ...] = ()
 
     @property
     def places(self) -> Array:
@@ -130,7 +137,47 @@ class Shown(Comparable):
     plane: ShownPlane | None = None
 
 
-def of_rows(x: Array, y: Array, groups: Sequence[tuple[int, ...]]) -> Shown:
+def levels_at(levels: Levels, column: int) -> int | None:
+    """How many codes a column has, None for numbers."""
+    names = levels[column] if levels else None
+    return None if names is None else len(names) + 1
+
+
+def places_along(limits: tuple[float, float], count: int, codes: int | None, *, alone: bool) -> Array:
+    """Places along a column at which a picture shows the witness: evenly spaced, or the codes of a column alone."""
+    if codes is not None and alone:
+        return np.arange(math.ceil(limits[0]), math.floor(limits[1]) + 1.0)
+    return np.linspace(*limits, count)
+
+
+def limits_of_codes(x: Array, y: Array, codes: int) -> tuple[float, float]:
+    """The range of a column of categories: all levels, and one more for others if there are any.
+
+    Examples
+    --------
+    >>> limits_of_codes(np.array([0.0, 1.0]), np.array([1.0]), 4), limits_of_codes(np.array([3.0]), np.array([0.0]), 4)
+    ((-0.6, 2.6), (-0.6, 3.6))
+    """
+    shown = codes if codes == 2 or (x == codes - 1).any() or (y == codes - 1).any() else codes - 1
+    return -0.6, shown - 0.4
+
+
+def share_intervals(counts: Indices, rows: tuple[int, int], level: float = 0.9) -> Array:
+    """Credible intervals of shares by Jeffreys' prior, lower and upper ends, (2, 2, V), for counts (2, V).
+
+    Examples
+    --------
+    >>> share_intervals(np.array([[5], [0]]), (10, 10))[:, 0].round(3).ravel()
+    array([0.258, 0.742])
+    """
+    from scipy.special import betaincinv
+
+    sizes, tail = np.array(rows)[:, None], 0.5 * (1.0 - level)
+    ends = [betaincinv(counts + 0.5, sizes - counts + 0.5, end) for end in (tail, 1.0 - tail)]
+    return np.stack([np.where(counts == 0, 0.0, ends[0]), np.where(counts == sizes, 1.0, ends[1])])
+
+
+def of_rows(x: Array, y: Array, groups: Sequence[tuple[int, ...]], levels: Levels = ()) -> Shown:
     """The aggregates of columns and of pairs of columns.
 
     Parameters
@@ -139,6 +186,8 @@ def of_rows(x: Array, y: Array, groups: Sequence[tuple[int, ...]]) -> Shown:
         Rows of the samples, (n, D).
     groups
         Places of one or two columns each.
+    levels
+        The levels of columns of categories.
 
     Examples
     --------
@@ -148,7 +197,11 @@ def of_rows(x: Array, y: Array, groups: Sequence[tuple[int, ...]]) -> Shown:
            [0, 3]]))
     """
     places = dict.fromkeys(place for group in groups for place in group)
-    columns = {place: _column(place, x[:, place], y[:, place]) for place in places}
+    columns = {}
+    for place in places:
+        names = levels[place] if levels else None
+        of = (place, x[:, place], y[:, place])
+        columns[place] = _column(*of) if names is None else _codes(*of, (*names, OTHER))
     plane = next((_plane_of_columns(x, y, columns[a], columns[b]) for a, *more in groups for b in more), None)
     alone = tuple(columns[place] for place in places)
     return Shown((len(x), len(y)), alone, plane)
@@ -227,6 +280,23 @@ def _column(place: int, x: Array, y: Array) -> ShownColumn:
         density=density,
         quantiles=quantiles,
         outside=np.array(outside, dtype=np.int64),
+    )
+
+
+def _codes(place: int, x: Array, y: Array, names: tuple[str, ...]) -> ShownColumn:
+    """A column of categories: all its levels, and the others where there are any."""
+    counts = np.stack([np.bincount(one.astype(np.intp), minlength=len(names)) for one in (x, y)]).astype(np.int64)
+    limits = limits_of_codes(x, y, len(names))
+    shown = round(limits[1] + 0.4)
+    return ShownColumn(
+        column=place,
+        limits=limits,
+        values=np.arange(float(shown)),
+        counts=counts[:, :shown],
+        density=None,
+        quantiles=None,
+        outside=np.zeros((2, 2), dtype=np.int64),
+        labels=names[:shown],
     )
 
 
@@ -319,19 +389,19 @@ def _even_middles(limits: tuple[float, float], count: int) -> Array:
     return np.asarray(limits[0] + (np.arange(count) + 0.5) * ((limits[1] - limits[0]) / count))
 
 
-def on_axes(x: Array, y: Array, center: Array, scale: Array, witness: Callable[[Array], Witness]) -> Shown:
+def on_axes(x: Array, y: Array, see: Callable[[Array], Array], witness: Callable[[Array], Witness]) -> Shown:
     """The rows on their first two principal axes, found without the outermost values, and the witness there.
 
     Parameters
     ----------
     x, y
         Rows of the samples, (n, D).
-    center, scale
-        What is subtracted from each column and what it is divided by, (D,).
+    see
+        What is done to the columns.
     witness
         The witness at given rows.
     """
-    seen = [(rows - center) / scale for rows in (x, y)]
+    seen = [see(rows) for rows in (x, y)]
     both = np.concatenate(seen)
     inner = np.clip(both, *np.quantile(both, (0.0025, 0.9975), axis=0))
     middle = inner.mean(axis=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.arrays import Array, Flags, Indices, doubles, namespace, take_rows, to_numpy
-from twosample.data.views import Limits
+from twosample.data.limits import Limits
 from twosample.sketch import mixed
 
 __all__ = ["HEAD_ROWS", "PILOT_ROWS", "Pilot", "place_hashes"]
@@ -217,6 +217,43 @@ class Pilot:
         rows += 0.0  # turns -0.0 into 0.0: which of the two comes first must not matter
         return rows
 
+    def recoded(self, kept: Sequence[int], codes: Mapping[int, Array]) -> Pilot:
+        """The same of some of the columns only, with other codes in some of these: the new one of each old code.
+
+        Examples
+        --------
+        >>> pilot = Pilot(2)
+        >>> pilot.add(0, np.array([[7.0, 0.0], [8.0, 1.0]]))
+        >>> pilot.recoded([1], {1: np.array([3.0, 4.0])}).rows(0).ravel()
+        array([3., 4.])
+        """
+        found = copy(self)
+
+        def of(rows: Array) -> Array:
+            rows = rows[..., kept]
+            for place, column in enumerate(kept):
+                if column in codes:
+                    table = codes[column]
+                    old = np.clip(np.nan_to_num(rows[..., place]), 0, len(table) - 1)
+                    rows[..., place] = table[old.astype(np.intp)]
+            return rows
+
+        found.present = self.present[:, list(kept)]
+        found._rows = np.empty((len(self._rows), len(kept)))
+        found._rows[: self._used] = of(self._rows[: self._used])
+        found._heads = [of(part) for part in self._heads[0]], [of(part) for part in self._heads[1]]
+        found._lows, found._highs = ([one[list(kept)] for one in ends] for ends in (self._lows, self._highs))
+        for place, column in enumerate(kept):
+            if column in codes:
+                for sample in (0, 1):
+                    mine = found._rows[: self._used][self._samples[: self._used] == sample, place]
+                    values = np.concatenate([mine, *(part[:, place] for part in found._heads[sample])])
+                    found._lows[sample][place] = values.min(initial=np.inf)
+                    found._highs[sample][place] = values.max(initial=-np.inf)
+        if self._extremes is not None:
+            found._extremes = self._extremes.recoded(list(kept), of)
+        return found
+
     def some(self, sample: int) -> Array:
         """Rows of a sample that can stand for it in pictures, also where it has few of those in the pilot."""
         rows = self.rows(sample)
@@ -255,6 +292,14 @@ class _Extremes:
             better[column] = here < there
         self._rows[which, better] = found[better]
         self._values[which, better] = values[better]
+
+    def recoded(self, kept: list[int], of: Callable[[Array], Array]) -> _Extremes:
+        """The same of some of the columns, with other codes."""
+        found = _Extremes(len(kept))
+        found._rows = of(self._rows[:, kept])
+        values = np.stack([np.diagonal(rows) for rows in found._rows])
+        found._values = np.where(np.isnan(values), self._values[:, kept], values)
+        return found
 
     def beyond(self, rows: Array) -> Array:
         """Those rows that have smaller or larger values than these, each once."""

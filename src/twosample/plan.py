@@ -17,6 +17,7 @@ from twosample import answer, engines, evidence
 from twosample.arguments import flag_of, lengthscales_of, positive
 from twosample.arrays import Array
 from twosample.data import Ranks, Samples, View, are_blocks
+from twosample.data.categories import Levels, sizes_of
 from twosample.errors import InputError, InputTypeError, warn
 from twosample.evidence import Evidence
 from twosample.features import PointFeatures, StackFeatures
@@ -27,7 +28,7 @@ from twosample.points import evaluation_points, thin, typical_lengthscale
 from twosample.posterior import grid
 from twosample.posterior.lengthscale import Curves, LengthscalePosterior, wanted_error
 from twosample.progress import WorkCounter
-from twosample.records import NOT_DIGESTED, Record, digest
+from twosample.records import DIGESTED_IF_SET, NOT_DIGESTED, Record, digest
 from twosample.result import TwoSampleResult
 from twosample.sketch import Sketch
 from twosample.statistics import FeatureStatistics, merged_parts
@@ -54,7 +55,7 @@ class Plan(Record):
     center, scale
         What is subtracted from each column and what it is divided by, (D,).
     points
-        Evaluation points (s, D), standardised.
+        Evaluation points (s, D), standardised; with categories (s, K), in the coordinates of the view.
     typical
         The median heuristic, standardised.
     kernel
@@ -87,6 +88,9 @@ class Plan(Record):
         Whether the evaluation points were given rather than chosen among the rows.
     precision
         "double", or "mixed" where devices may make features in float32.
+    levels
+        The levels of columns of categories, most common first; all others count as one more. None for each column of
+        numbers, and empty where there are no categories.
 
     Examples
     --------
@@ -120,11 +124,12 @@ class Plan(Record):
     parts: tuple[Part, ...] = ()
     points_given: bool = field(default=False, metadata=NOT_DIGESTED)
     precision: Literal["double", "mixed"] = field(default="double", metadata=NOT_DIGESTED)
+    levels: Levels = field(default=(), metadata=DIGESTED_IF_SET)
 
     @property
     def view(self) -> View:
         """What is done to the columns."""
-        return View(self.center, self.scale)
+        return View(self.center, self.scale, sizes_of(self.levels))
 
     @cached_property
     def features(self) -> PointFeatures:
@@ -176,7 +181,7 @@ class Plan(Record):
         FeatureStatistics
             To be merged with those of other rows (`merge`), saved (`save`), or tested.
         """
-        how: dict[str, Any] = {"paired": self.paired, "nan_policy": self.nan_policy}
+        how: dict[str, Any] = {"paired": self.paired, "nan_policy": self.nan_policy, "levels": self.levels}
         if not are_blocks(x, y):
             samples = Samples.of_part(x, y, self.columns, self.kept, self.view, **how)
             with one_thread():
@@ -419,7 +424,7 @@ def make_plan(
         center=samples.view.center,
         scale=samples.view.scale,
         points=evaluation_points(points, samples, rows),
-        typical=typical_lengthscale(rows, kernel),
+        typical=typical_lengthscale(rows, kernel, samples.view.codes),
         kernel=kernel,
         lengthscales=None,
         fixed=lengthscale is not None,
@@ -431,6 +436,7 @@ def make_plan(
         notes=samples.column_notes,
         points_given=not isinstance(points, numbers.Number),
         precision=precision,
+        levels=samples.levels,
     )
     if lengthscale is not None:
         given = plan.standardised(lengthscale)
@@ -451,7 +457,7 @@ def make_plan(
 def _with_parts(plan: Plan, samples: Samples, pooled: Array, subsets: object, count: int) -> Plan:
     """The plan with the other tests of the mixture, at that many points or fewer."""
     groups = chosen_subsets(subsets, plan.columns, plan.kept)
-    ranks = Ranks.of(samples.x, samples.y)
+    ranks = Ranks.of(samples.x, samples.y, samples.view.sizes)
     whole = sum(group.weight for group in groups if group.columns.shape[1] == len(plan.columns))
     return replace(
         plan,

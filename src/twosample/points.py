@@ -8,17 +8,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from twosample.arguments import LARGEST_LENGTHSCALE
-from twosample.arrays import Array
+from twosample.arrays import Array, Flags, Indices
 from twosample.data import Samples, as_rows, check_finite
 from twosample.errors import InputError, InputTypeError, Setting
 from twosample.kernels import Kernel, absolute_distances, squared_distances
 
-__all__ = ["choose", "evaluation_points", "median_heuristic", "thin", "typical_lengthscale"]
+__all__ = [
+    "choose", "choose_among_codes", "evaluation_points", "median_heuristic", "order_of_columns", "thin",
+    "typical_lengthscale",
+]  # fmt: skip
 
 
 REPRESENTATIVES = 1024
 # Standardised values beyond this are as good as infinite; their squares must not overflow.
 _FARTHEST = 1e100
+# Products of three values up to this cannot overflow.
+_LARGEST_CUBED = 1e90
+# Squared distances of codes below this are rounding.
+_ROUNDED = 1e-9
 
 
 def thin(*samples: Array, limit: int = REPRESENTATIVES) -> Array:
@@ -97,10 +104,36 @@ def choose(rows: Array, count: int) -> Array:
     return np.unique(rows[chosen], axis=0)
 
 
-def median_heuristic(rows: Array, kernel: Kernel | None = None) -> float:
+def choose_among_codes(rows: Array, count: int) -> Array:
+    """Points among rows some of whose coordinates are those of codes; as `choose`, or all rows if few are different.
+
+    Such rows are often equal along a coordinate. So that neither the order of the columns nor that of the levels says
+    which comes first, they are put in an order of coordinates of their own.
+
+    Examples
+    --------
+    >>> choose_among_codes(np.array([[0.0, 2.0], [2.0, 0.0], [0.0, 2.0]]), 5)
+    array([[0., 2.],
+           [2., 0.]])
+    """
+    order = np.argsort(order_of_columns(rows), kind="stable")
+    arranged = rows[:, order]
+    different = np.unique(arranged, axis=0)
+    points = different if len(different) <= count else choose(arranged[np.lexsort(arranged.T[::-1])], count)
+    return points[:, np.argsort(order, kind="stable")]
+
+
+def order_of_columns(seen: Array) -> Indices:
+    """The place of each column in an order that does not depend on how the columns, or the rows, are arranged."""
+    bounded = np.clip(seen, -_LARGEST_CUBED, _LARGEST_CUBED)
+    return np.argsort(np.argsort(bounded.T @ np.square(bounded.sum(axis=1)), kind="stable"), kind="stable")
+
+
+def median_heuristic(rows: Array, kernel: Kernel | None = None, codes: Flags | None = None) -> float:
     """Median of the non-zero distances between the rows, divided by √2; 1 where all rows are equal.
 
-    Distances are Euclidean, unless the kernel is one of sums of absolute differences.
+    Distances are Euclidean, unless the kernel is one of sums of absolute differences. `codes` says which coordinates
+    are those of codes, if any; these may be many, and are not looked at one by one.
 
     Examples
     --------
@@ -108,7 +141,8 @@ def median_heuristic(rows: Array, kernel: Kernel | None = None) -> float:
     1.414214
     """
     absolute = kernel is not None and kernel.metric == "l1"
-    distances = (absolute_distances if absolute else squared_distances)(rows, rows)[np.tri(len(rows), k=-1, dtype=bool)]
+    distances = absolute_distances(rows, rows) if absolute else _squares(rows, codes)
+    distances = distances[np.tri(len(rows), k=-1, dtype=bool)]
     count = np.count_nonzero(distances)
     if not count:
         return 1.0
@@ -117,9 +151,19 @@ def median_heuristic(rows: Array, kernel: Kernel | None = None) -> float:
     return float((found if absolute else np.sqrt(found)).mean() / np.sqrt(2.0))
 
 
-def typical_lengthscale(rows: Array, kernel: Kernel | None = None) -> float:
+def _squares(rows: Array, codes: Flags | None) -> Array:
+    if codes is None or not codes.any():
+        return np.asarray(squared_distances(rows, rows))
+    corners = rows[:, codes]
+    squares = np.square(corners).sum(axis=1)
+    found = squares[:, np.newaxis] + squares - 2.0 * (corners @ corners.T)
+    found[found < _ROUNDED] = 0.0
+    return found if codes.all() else np.asarray(found + squared_distances(rows[:, ~codes], rows[:, ~codes]))
+
+
+def typical_lengthscale(rows: Array, kernel: Kernel | None = None, codes: Flags | None = None) -> float:
     """The median heuristic, if it can be squared."""
-    median = median_heuristic(rows, kernel)
+    median = median_heuristic(rows, kernel, codes)
     if not 1.0 / LARGEST_LENGTHSCALE < median < LARGEST_LENGTHSCALE:
         raise InputError(
             "scale: squares of these values overflow or vanish",
@@ -134,9 +178,15 @@ def evaluation_points(points: int | ArrayLike, samples: Samples, rows: Array) ->
     if isinstance(points, numbers.Integral) and not isinstance(points, bool):
         if points < 1:
             raise InputError(f"points: need at least 1 evaluation point, not {points}", argument="points")
-        return choose(rows, int(points))
+        return choose(rows, int(points)) if samples.view.sizes is None else choose_among_codes(rows, int(points))
     if not isinstance(points, list | tuple) and np.ndim(points) == 0 and not hasattr(points, "columns"):
         raise InputTypeError(f"points: expected a count or an array of points, not {points!r}", argument="points")
+    if samples.levels:
+        raise InputError(
+            "points: of tables with categories they are chosen among the rows",
+            argument="points",
+            remedy="pass how many there are to be",
+        )
     given, names = as_rows(points, "points")
     if names is not None and set(samples.columns) <= set(names):
         given = given[:, [names.index(column) for column in samples.columns]]

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from twosample.arrays import Array
 
-__all__ = ["direction", "mid_ranks", "normal_quantiles", "normal_scores", "probability_larger"]
+__all__ = ["clearest_level", "direction", "mid_ranks", "normal_quantiles", "normal_scores", "probability_larger"]
 
 # How many standard errors a difference of means or of spreads must have to be what is said of a column.
 _CLEAR = 2.0
@@ -134,3 +134,36 @@ def direction(
         np.where(spread > 0, "more spread in x", "more spread in y"),
     )
     return np.where(np.maximum(np.abs(shift), np.abs(spread)) > _CLEAR, words, "different shape")
+
+
+def clearest_level(
+    share_x: Array, share_y: Array, n_x: int, n_y: int, variance: Array | None = None
+) -> tuple[int, float]:
+    """The level whose share differs most between the samples in units of its standard error, and that z-statistic.
+
+    Of levels that are equally clear, such as two that share all rows, the rarest.
+
+    Parameters
+    ----------
+    share_x, share_y
+        Shares of the levels in each sample, (L,).
+    n_x, n_y
+        Sizes.
+    variance
+        Of pairs, the variance of the difference of the indicators of a level, (L,).
+
+    Examples
+    --------
+    >>> place, z = clearest_level(np.array([0.5, 0.3, 0.2]), np.array([0.5, 0.1, 0.4]), 100, 100)
+    >>> place, round(z, 2)
+    (1, 3.54)
+    """
+    pooled = (n_x * share_x + n_y * share_y) / (n_x + n_y)
+    if variance is None:
+        error = np.sqrt(pooled * (1.0 - pooled) * (1.0 / n_x + 1.0 / n_y))
+    else:
+        error = np.sqrt(variance / n_x)
+    z = np.divide(share_x - share_y, error, out=np.zeros_like(error), where=error > 0.0)
+    clear = np.abs(z) >= np.abs(z).max() * (1.0 - 1e-9)
+    place = int(np.argmin(np.where(clear, pooled, np.inf)))
+    return place, float(z[place])

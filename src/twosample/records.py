@@ -19,6 +19,7 @@ import numpy as np
 from twosample.errors import InputError, InputTypeError
 
 __all__ = [
+    "DIGESTED_IF_SET",
     "NOT_DIGESTED",
     "Comparable",
     "Record",
@@ -44,6 +45,8 @@ _LONGEST_TEXT = 40
 _LONGEST_PATH = 200
 # Fields with this metadata do not tell records apart for `digest`.
 NOT_DIGESTED = {"digest": False}
+# And those with this do only where they are neither None nor empty.
+DIGESTED_IF_SET = {"digest": "if set"}
 
 
 class Comparable:
@@ -196,9 +199,11 @@ def digest(record: Any) -> str:
             total.update(value.tobytes())
         elif is_dataclass(value) and not hasattr(value, "to_plain"):
             for field in fields(value):
-                if field.metadata.get("digest", True):
+                wanted, inner = field.metadata.get("digest", True), getattr(value, field.name)
+                empty = inner is None or (isinstance(inner, tuple) and not inner)
+                if wanted is True or (wanted and not empty):
                     total.update(f"{field.name}:".encode())
-                    add(getattr(value, field.name))
+                    add(inner)
         elif isinstance(value, tuple):
             total.update(f"({len(value)}".encode())
             for item in value:

@@ -13,7 +13,8 @@ from twosample import models, pictures
 from twosample.arrays import Array
 from twosample.bayes_factor import BayesFactor, strength, verdict
 from twosample.columns import BySubset, ColumnEvidence, SubsetEvidence, Table
-from twosample.data import LeftOut, as_rows, check_finite, some
+from twosample.data import LeftOut, View, check_finite, located, some
+from twosample.data.categories import Levels, sizes_of
 from twosample.effect import Effect, size_in_words
 from twosample.errors import InputError, Setting
 from twosample.mixing import Mixing
@@ -119,6 +120,10 @@ class TwoSampleResult(BayesFactor):
         Where the test is an average over several kernels, a `KernelEvidence` for each, likeliest first: name, log BF10
         and posterior probability. Witness, lengthscale, columns and the size of a difference are then those of the
         likeliest kernel. Empty for one kernel.
+    levels
+        The levels of columns of categories, most common first; None for each column of numbers, and empty where there
+        are no categories. Where rows and points are numbers, a level is its place here, and one more stands for all
+        others.
 
     Notes
     -----
@@ -156,6 +161,12 @@ class TwoSampleResult(BayesFactor):
     shown_y: Array | None = None
     points_given: bool = False
     kernels: tuple[KernelEvidence, ...] = ()
+    levels: Levels = ()
+
+    @property
+    def view(self) -> View:
+        """What was done to the columns."""
+        return View(self.center, self.scale, sizes_of(self.levels))
 
     @property
     def verdict(self) -> str:
@@ -238,7 +249,8 @@ class TwoSampleResult(BayesFactor):
         Parameters
         ----------
         at
-            Locations (m, D), in the units of the data; a list of numbers for one column.
+            Locations (m, D), in the units of the data; a list of numbers for one column. With columns of categories a
+            data frame or a Series, or their codes.
 
         Examples
         --------
@@ -247,10 +259,10 @@ class TwoSampleResult(BayesFactor):
         >>> (result.witness([0.5, 2.5]).mean > 0).tolist()
         [True, False]
         """
-        rows, _ = as_rows(at, "at", n_columns=len(self.columns))
+        rows = located(at, "at", self.columns, self.levels)
         check_finite(rows, "at")
         if self.witness_posterior is not None:
-            mean, sd = self.witness_posterior.at((rows - self.center) / self.scale)
+            mean, sd = self.witness_posterior.at(self.view.apply(rows))
             return Witness(rows, mean, sd)
         # Only the picture of the witness is there.
         if self.shown_witness is not None and self.shown_witness.covers(rows):
@@ -273,15 +285,19 @@ class TwoSampleResult(BayesFactor):
         if not groups and len(self.columns) <= 2:
             groups = [tuple(range(len(self.columns)))]
         if groups:
-            return pictures.of_rows(self.shown_x, self.shown_y, groups)
-        return pictures.on_axes(self.shown_x, self.shown_y, self.center, self.scale, self.witness)
+            return pictures.of_rows(self.shown_x, self.shown_y, groups, self.levels)
+        return pictures.on_axes(self.shown_x, self.shown_y, self.view.apply, self.witness)
 
     @cached_property
     def witness_picture(self) -> Driver | None:
         """The witness of one or two columns on the range that plots show, to six digits; None of more columns."""
         if self.shown_witness is not None or len(self.columns) > 2:
             return self.shown_witness
-        grid = np.stack([np.linspace(*column.limits, _PLACES[len(self.columns)]) for column in self.picture.columns])
+        count, places = _PLACES[len(self.columns)], range(len(self.columns))
+        grid = np.stack(
+            [pictures.places_along(one.limits, count, pictures.levels_at(self.levels, column), alone=len(places) == 1)
+             for column, one in zip(places, self.picture.columns, strict=True)]
+        )  # fmt: skip
         with one_thread():
             found = self.witness(locations(grid))
         shape = (grid.shape[1],) * len(grid)
@@ -472,8 +488,11 @@ class TwoSampleResult(BayesFactor):
         return lines
 
     def _columns_in_words(self) -> list[str]:
-        if self.by_subset is None or len(self.columns) == 1:
+        if self.by_subset is None:
             return []
+        if len(self.columns) == 1:
+            moved = self.by_subset.words(0) if self.levels and self.prob_h1 > 0.5 else ""
+            return [f"  column               {with_names(moved, self.names)}"] if moved else []
         lines = []
         for row in self.by_column[:_SHOWN_COLUMNS]:
             words = f", {with_names(row.words, self.names)}" if row.prob > 0.5 else ""

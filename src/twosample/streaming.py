@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike
 
 from twosample import engines
 from twosample.arrays import Array, Flags, doubles, take_rows
-from twosample.data import Choice, LeftOut, Samples, find_copies, serial_dependence
+from twosample.data import Choice, LeftOut, Samples, find_copies
+from twosample.data.categories import recoded
 from twosample.data.identifiers import identifiers
+from twosample.data.levels import settled
 from twosample.data.parts import Layout, Pass, Sources
 from twosample.data.reading import Table
-from twosample.data.samples import check_policy
+from twosample.data.samples import check_policy, dependence
 from twosample.data.sizes import check_left, check_sizes
 from twosample.data.two_tables import about_identifiers, no_second_sample, read_two, without_label
 from twosample.data.views import MOST_KNOTS
@@ -31,7 +33,8 @@ from twosample.statistics import FeatureStatistics, Mergeable
 
 __all__ = [
     "Cluster", "Collector", "Stream", "answer", "empty_pilot", "evidence_at", "first_pass", "from_pilot",
-    "of_first_rows", "open_pilot", "open_stream", "pilot_in_words", "said", "samples_of", "stays",
+    "of_first_rows", "open_pilot", "open_stream", "pilot_in_words", "said", "samples_of", "stays", "table_of",
+    "with_levels",
 ]  # fmt: skip
 
 _Found = TypeVar("_Found", bound=Mergeable)
@@ -174,13 +177,14 @@ def open_stream(
     check_policy(nan_policy)
     sources = Sources.of(x, y, choice, paired=paired, nan_policy=nan_policy)
     rows, layout, pilot = (first_pass if cluster is None else cluster.first_pass)(sources, report, refusal)
+    layout, pilot, nameless = with_levels(layout, pilot)
     names = ("x", "y") if choice.by is None else rows.labels.two(choice.groups)
     check_sizes(rows.rows[0], rows.rows[1], paired)
     check_left(rows.rows, rows.dropped, 2)
     unlabelled = said(without_label(rows.unlabelled, choice) for _ in range(min(rows.unlabelled, 1)))
     dropped = said(DroppedDataWarning(note, argument="x and y") for note in (rows.note,) if note is not None)
     x_table, y_table = (
-        table._replace(rows=pilot.rows(sample) if pilot.whole else pilot.head(sample), columns=layout.named)
+        table_of(table, layout, pilot.rows(sample) if pilot.whole else pilot.head(sample), nameless)
         for sample, table in enumerate(layout.tables)
     )
     if pilot.whole:
@@ -208,9 +212,35 @@ def open_pilot(
     go = first_pass if cluster is None else cluster.first_pass
     rows, layout, pilot = go(Sources.of(x, None, choice, paired=False, nan_policy=nan_policy), None, None)
     dropped = said(DroppedDataWarning(note, argument="x") for note in (rows.note,) if note is not None)
-    table = layout.tables[0]._replace(rows=pilot.pooled(), columns=layout.named)
+    layout, pilot, nameless = with_levels(layout, pilot)
+    table = table_of(layout.tables[0], layout, pilot.pooled(), nameless)
     samples = Samples.from_pilot(table, paired=paired, scale=scale)
     return replace(samples, notes=dropped + samples.notes)
+
+
+def with_levels(layout: Layout, pilot: Pilot) -> tuple[Layout, Pilot, tuple[LeftOut, ...]]:
+    """Codes for the levels that are common in the pilot, and no columns of text that names the rows."""
+    if not layout.levels:
+        return layout, pilot, ()
+    old, pooled = layout.known_levels, pilot.pooled()
+    _, _, columns, levels, nameless = settled(
+        pooled, pooled[:0], layout.columns, old, layout.tables[0].asked, pilot.limits
+    )
+    kept = [layout.columns.index(column) for column in columns]
+    codes = {}
+    for place, new in zip(kept, levels or [None] * len(kept), strict=True):
+        before = old[place]
+        if new is not None and before is not None:
+            codes[place] = recoded(np.arange(len(before) + 1.0), before, new)
+    return layout.with_levels(kept, levels), pilot.recoded(kept, codes), nameless
+
+
+def table_of(table: Table, layout: Layout, rows: Array, nameless: tuple[LeftOut, ...]) -> Table:
+    """Some rows, as a table with the columns of the layout."""
+    names = layout.columns if nameless else layout.named
+    return table._replace(
+        rows=rows, columns=names, levels=layout.known_levels, settled=True, left_out=table.left_out + nameless
+    )
 
 
 def first_pass(
@@ -260,7 +290,7 @@ def from_pilot(pilot: Pilot, x_head: Table, y_head: Table, paired: bool, scale: 
     varies = limits.columns_to_keep()
     pooled = pilot.pooled()
     # Dealt out, so that both have whatever values there are: a plan is of all rows together.
-    samples = Samples.checked(pooled[::2], pooled[1::2], columns, False, scale, "raise", look=False)
+    samples = Samples.checked(pooled[::2], pooled[1::2], columns, False, scale, "raise", look=False, levels=two.levels)
     rare = [columns[place] for place in np.flatnonzero(varies & ~samples.kept)]
     constant = [columns[place] for place in np.flatnonzero(~varies)]
     left_out = [LeftOut(column, "one value throughout") for column in constant]
@@ -282,10 +312,11 @@ def pilot_in_words(pilot: Pilot, pooled: Array) -> str:
 def of_first_rows(x: Table, y: Table, columns: tuple[str, ...], paired: bool) -> tuple[str, ...]:
     """Warn of copies, dependent rows and identifiers among the first rows, and return what was said."""
     copies = find_copies(x.rows, y.rows, paired=paired)
-    dependent = serial_dependence(x.rows, y.rows, columns, copies)
+    dependent = dependence(x.rows, y.rows, columns, copies, x.levels)
     # Numbers that go on from the end of one sample in the other show in the first rows of each alone.
     counting = set.intersection(*(set(identifiers(head.rows, head.rows[:0], None)) for head in (x, y)))
     counting -= set(identifiers(x.rows, y.rows, x.columns))
+    counting -= {place for place, level in enumerate(x.levels) if level is not None}
     found = [*copies.warnings(), *about_identifiers([columns[place] for place in sorted(counting)])]
     found += [DependentRowsWarning(note, argument="x and y") for note in dependent]
     return said(map(_of_first, found))

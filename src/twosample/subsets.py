@@ -13,13 +13,17 @@ from numpy.typing import NDArray
 
 from twosample.arrays import Array, Indices
 from twosample.data import Ranks
+from twosample.data.categories import starts_of
 from twosample.errors import InputError, InputTypeError, Setting
 from twosample.kernels import Kernel, absolute_distances, squared_distances
 from twosample.models import LogUniform, Model
-from twosample.points import choose
+from twosample.points import choose, choose_among_codes, order_of_columns
 from twosample.records import Comparable
 
-__all__ = ["Part", "Subsets", "chosen_subsets", "make_parts", "multiples_of", "single_part", "typical_of_points"]
+__all__ = [
+    "Part", "Subsets", "categorical_parts", "chosen_subsets", "make_parts", "multiples_of", "single_part",
+    "typical_of_points",
+]  # fmt: skip
 
 # Pairs of columns are tested up to this many columns; all subsets of columns up to that many.
 _MOST_COLUMNS_IN_PAIRS = 12
@@ -38,7 +42,8 @@ class Part(Comparable):
     columns
         Which columns each test is of, (P, k).
     points
-        Its evaluation points, (P, s, k): normal scores.
+        Its evaluation points, (P, s, k): normal scores; with categories (P, s, K), the coordinates of codes beside
+        them, and zeros at the end of what is shorter.
     typical
         Its median heuristic, (P,).
     prior
@@ -173,18 +178,62 @@ def make_parts(
     kernel
         Says which distances the lengthscales are relative to.
     """
-    seen = ranks.apply(rows)
-    order = _order_of_columns(seen)
+    coordinates = ranks.apply(rows)
+    seen = coordinates
+    if ranks.sizes is not None:  # of numbers alone
+        seen = np.where(ranks.sizes == 0, coordinates[:, starts_of(ranks.sizes)[:-1]], 0.0)
+    order = order_of_columns(seen)
     parts = []
     for group in groups:
-        if group.columns.shape[1] == 1:
-            points = _points_of_one(ranks.scores[:, group.columns[:, 0]], min(count, POINTS_OF_ONE))
-        else:
-            points = _points(seen, group.columns, order, count)
         share = model.ranks if group.columns.shape[1] == rows.shape[1] else 1.0
-        prior = np.full(len(points), group.weight * share / len(points))
-        parts.append(Part(group.columns, points, typical_of_points(points, kernel), prior))
+        each = group.weight * share / len(group.columns)
+        columns, with_categories = _by_kind(group.columns, ranks)
+        if len(columns):
+            if columns.shape[1] == 1:
+                points = _points_of_one(ranks.scores[:, columns[:, 0]], min(count, POINTS_OF_ONE))
+            else:
+                points = _points(seen, columns, order, count)
+            parts.append(Part(columns, points, typical_of_points(points, kernel), np.full(len(points), each)))
+        if len(with_categories):
+            parts += categorical_parts(with_categories, ranks, coordinates, each, count, kernel)
     return tuple(parts)
+
+
+def _by_kind(columns: Indices, ranks: Ranks) -> tuple[Indices, Indices]:
+    """The subsets (P, k) of numbers only, and those with categories."""
+    if ranks.sizes is None:
+        return columns, columns[:0]
+    mixed = (ranks.sizes[columns] > 0).any(axis=1)
+    return columns[~mixed], columns[mixed]
+
+
+def categorical_parts(
+    columns: Indices, ranks: Ranks, coordinates: Array, prior: float, count: int, kernel: Kernel | None = None
+) -> list[Part]:
+    """Stacks of tests of subsets (P, k) with categories, of as many points each.
+
+    A single column has a point for every level. `coordinates` are those of some pooled rows, as the ranks show them,
+    and `prior` is the prior probability of each test.
+    """
+    assert ranks.sizes is not None and ranks.heights is not None
+    size = columns.shape[1]
+    if size == 2 and len(ranks.sizes) > 2:
+        count = min(math.isqrt(count), POINTS_OF_TWO) ** 2
+    tests: dict[int, list[tuple[Indices, Array]]] = {}
+    for subset in columns:
+        if size == 1:  # up to the largest code that there is
+            corners = np.eye(int(ranks.knots[-1, subset[0]]) + 1, int(ranks.sizes[subset[0]]))
+            points = corners * ranks.heights[subset[0]]
+        else:
+            points = choose_among_codes(coordinates[:, ranks.places(subset[np.newaxis])[0]], count)
+        tests.setdefault(len(points), []).append((subset, points))
+    parts = []
+    for _, alike in sorted(tests.items()):
+        width = max(points.shape[1] for _, points in alike)
+        stacked = np.stack([np.pad(points, ((0, 0), (0, width - points.shape[1]))) for _, points in alike])
+        of_tests = np.stack([subset for subset, _ in alike])
+        parts.append(Part(of_tests, stacked, typical_of_points(stacked, kernel), np.full(len(alike), prior)))
+    return parts
 
 
 def single_part(ranks: Ranks) -> Part:
@@ -198,11 +247,6 @@ def multiples_of(model: Model) -> Array:
     """The lengthscales of a stack of tests, as multiples of the median heuristic."""
     assert isinstance(model.lengthscale, LogUniform)
     return model.lengthscale.multiples
-
-
-def _order_of_columns(seen: Array) -> Indices:
-    """The place of each column in an order that does not depend on how the columns, or the rows, are arranged."""
-    return np.argsort(np.argsort(seen.T @ np.square(seen.sum(axis=1)), kind="stable"), kind="stable")
 
 
 def _points(seen: Array, columns: Indices, order: Indices, count: int) -> Array:

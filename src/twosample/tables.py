@@ -29,7 +29,7 @@ class Given(NamedTuple):
     x, y
         Two tables, in blocks where they may be larger than memory; or one that holds all rows, and None.
     choice
-        What to say of them: `by`, `groups`, `columns` and `drop`.
+        What to say of them: `by`, `groups`, `columns`, `drop` and `categories`.
     names
         What the two samples are called.
     notes
@@ -53,6 +53,7 @@ def two_files(
     *,
     columns: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
+    categories: Sequence[str] | None = None,
     nan_policy: Literal["raise", "omit"],
 ) -> Given:
     r"""Two tables; a cell without a number where one is needed is refused, or left out with a note.
@@ -65,10 +66,10 @@ def two_files(
     >>> given.x["u"].to_list(), given.choice
     ([1, 2], {'columns': ['u']})
     """
-    choice = _said(columns=columns, drop=drop)
-    used = used_columns([x.frame, y.frame], Choice.of(**choice))
+    choice = _said(columns=columns, drop=drop, categories=categories)
+    used = used_columns([x.frame, y.frame], Choice.of(**choice, texts=True))
     notes = tuple(note for table in (x, y) for note in table.check(used, nan_policy))
-    return Given(x.frame, y.frame, choice, names, notes)
+    return Given(_with_texts(x.frame, x, categories), _with_texts(y.frame, y, categories), choice, names, notes)
 
 
 def split_table(
@@ -78,6 +79,7 @@ def split_table(
     *,
     columns: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
+    categories: Sequence[str] | None = None,
     nan_policy: Literal["raise", "omit"],
     several: bool = False,
 ) -> Given:
@@ -85,12 +87,13 @@ def split_table(
 
     Of the rows of other groups nothing is asked.
     """
-    choice = _said(by=by, columns=columns, drop=drop)
+    choice = _said(by=by, columns=columns, drop=drop, categories=categories)
     pair = Choice.of(by, groups).groups
     frame, labels = _labelled(table, by)
     many = several and pair is None and len(labels.counts) > 2
     names = ("", "") if many else labels.two(pair)
-    used = used_columns([frame], Choice.of(**choice))
+    used = used_columns([frame], Choice.of(**choice, texts=True))
+    frame = _with_texts(frame, table, categories)
     if pair is not None:
         choice["groups"] = pair
     rows = _flags(frame.height, [labels.rows(group) for group in (labels.counts if many else names)])
@@ -144,11 +147,17 @@ def _labelled(table: FileTable, by: str) -> tuple[pl.DataFrame, Labels]:
     return frame, row_labels(frame, by)
 
 
+def _with_texts(frame: pl.DataFrame, table: FileTable, categories: Sequence[str] | None) -> pl.DataFrame:
+    """The table, with columns that are categories as the file has them, also where most of them are numbers."""
+    return frame.with_columns(table.labels(column) for column in categories or () if column in table.texts)
+
+
 def used_columns(frames: list[pl.DataFrame], choice: Choice) -> list[str]:
-    """The columns that can be used in all tables and are to be compared."""
+    """The columns of numbers that can be used in all tables and are to be compared."""
     usable = [{column for column, kind in frame.schema.items() if is_usable(column, kind)} for frame in frames]
     present = tuple(frames[0].columns)
-    return [present[place] for place in choice.places(present, "x") if all(present[place] in one for one in usable)]
+    wanted = [present[place] for place in choice.places(present, "x")]
+    return [name for name in wanted if name not in choice.categories and all(name in one for one in usable)]
 
 
 def _flags(n: int, places: list[NDArray[np.int64]]) -> NDArray[np.bool_]:

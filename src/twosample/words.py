@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 __all__ = [
@@ -13,8 +14,12 @@ __all__ = [
     "probability_in_words",
     "pvalue_text",
     "sentence",
+    "share_in_words",
     "with_names",
 ]
+
+# From one share to another.
+_SHARES = re.compile(r"[\d.e+-]+ % → [\d.e+-]+ %")
 
 
 def printable(text: str) -> str:
@@ -98,12 +103,28 @@ def with_names(words: str, names: tuple[str, str]) -> str:
     --------
     >>> with_names("larger in y, small (AUC 0.61)", ("before", "after"))
     'larger in after, small (AUC 0.61)'
+    >>> with_names("more 'blue' in y: 20 % → 35 %", ("before", "after"))
+    "more 'blue' in after: 20 % → 35 %"
     """
     for name, sample in zip(names, ("x", "y"), strict=True):
         for start in (f"larger in {sample}", f"more spread in {sample}"):
             if words == start or words.startswith(f"{start},"):
                 return f"{start[:-1]}{printable(name)}{words[len(start) :]}"
+        level, moved, shares = words.rpartition(f" in {sample}: ")
+        if moved and level.startswith("more ") and _SHARES.fullmatch(shares):
+            return f"{level} in {printable(name)}: {shares}"
     return words
+
+
+def share_in_words(share: float) -> str:
+    """A share in percent, with the digits that it needs.
+
+    Examples
+    --------
+    >>> share_in_words(0.4), share_in_words(0.0025), share_in_words(0.0)
+    ('40 %', '0.25 %', '0 %')
+    """
+    return f"{100.0 * share:.2g} %" if share < 0.0995 else f"{100.0 * share:.0f} %"
 
 
 def aligned(table: Sequence[Sequence[str]], sides: str) -> list[str]:

@@ -52,7 +52,8 @@ def test_what_one_file_can_be_split_by_is_shown(page):
         {"name": "ok", "groups": [["True", 2], ["False", 1]]},
         {"name": "id", "groups": [["a1", 1], ["a2", 1], ["a3", 1]]},
     ]
-    assert [column["name"] for column in seen["columns"]] == ["dose", "day", "ok"]
+    assert [column["name"] for column in seen["columns"]] == ["arm", "dose", "day", "ok"]
+    assert seen["columns"][0]["kind"] == "categories" and seen["others"] == [{"name": "id", "kind": "text"}]
 
 
 def test_how_files_are_read_can_be_told(page):
@@ -372,15 +373,15 @@ def test_warnings_of_one_are_not_those_of_another(full, another, table, monkeypa
         return result
 
     monkeypatch.setattr("twosample.api.test", test)
-    full.put("first", b"u,note\n" + b"".join(b"%d.5,text\n" % (i * i % 23) for i in range(40)))
-    full.put("second", b"u,note\n" + b"".join(b"%d.25,text\n" % (i * i % 19) for i in range(40)))
+    full.put("first", b"u,note\n" + b"".join(b"%d.5,text %d\n" % (i * i % 23, i) for i in range(40)))
+    full.put("second", b"u,note\n" + b"".join(b"%d.25,text %d\n" % (i * i % 19, i + 40) for i in range(40)))
     same = table(5)
     another.put("first", same + same.split(b"\n", 1)[1])
     another.put("second", table(6))
     for page in (full, another):
         assert page.start().status_code == 202
     texts, copies = full.ended()["notes"], another.ended()["notes"]
-    assert any("do not hold numbers: 'note'" in note for note in texts)
+    assert any("do not hold numbers or categories: 'note'" in note for note in texts)
     assert not any("repeat" in note or "cop" in note for note in texts)
     assert copies and not any("note" in note for note in copies)
 

@@ -55,7 +55,9 @@ def test_module_runs(files, expected, agrees):
         [sys.executable, "-m", "twosample", "test", "a.csv", "b.csv", "-q"], capture_output=True, text=True, check=True
     )
     agrees(done.stdout, expected)
-    assert done.stderr.startswith("note: Left out columns that do not hold numbers: 'label' (text or categories)")
+    assert done.stderr.startswith(
+        "note: Left out columns that do not hold numbers or categories: 'label' (one value in"
+    )
     assert done.stderr.count("\n") == 1
 
 

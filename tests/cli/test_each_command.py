@@ -36,9 +36,9 @@ def test_each_prints_the_table(run, files, expected):
     status, out, err = run("each", "a.csv", "b.csv")
     assert status == 0
     assert out == f"x is 'a.csv', y is 'b.csv'.\n{expected.summary()}\n"
-    assert err.startswith("note: Left out columns that do not hold numbers: 'label' (text or categories)")
+    assert err.startswith("note: Left out columns that do not hold numbers or categories: 'label' (one value")
     assert len(err.splitlines()) == 1
-    assert "  not tested           'label' (text or categories)\n" in out
+    assert "  not tested           'label' (one value in each sample, as a label has)\n" in out
     assert expected.discoveries == ("u",)
     assert "larger in y" in out
 

@@ -100,7 +100,7 @@ def test_columns_left_out_are_named_in_the_json(run, files):
     assert content["columns"] == ["u"]
     assert content["left_out"] == [
         {"column": "v", "reason": "dropped as asked"},
-        {"column": "label", "reason": "text or categories"},
+        {"column": "label", "reason": "one value in each sample, as a label has"},
     ]
 
 

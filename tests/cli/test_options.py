@@ -17,7 +17,7 @@ def test_columns(run, refused, files, first, second, agrees):
     agrees(out, ts.test(first["v"], second["v"]))
     assert "no column 'w'" in refused("test", "a.csv", "b.csv", "--columns", "u,w")
     assert "column 'label' of x holds text or categories ('p' in row 0)" in refused(
-        "test", "a.csv", "b.csv", "--columns", "u,label"
+        "test", "a.csv", "b.csv", "--columns", "u,label", "--model", "paper"
     )
     assert "twice" in refused("test", "a.csv", "b.csv", "--columns", "u,u")
     assert "separated by commas" in refused("test", "a.csv", "b.csv", "--columns", "u,,v")

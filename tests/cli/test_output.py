@@ -18,7 +18,9 @@ def test_json_holds_the_whole_result(run, files, expected, first, second):
     result = ts.TwoSampleResult.from_json(Path("out.json"))
     assert result.log_bf10 == expected.log_bf10
     assert result.columns == ("u", "v")
-    assert [(one.column, one.reason) for one in result.left_out] == [("label", "text or categories")]
+    assert [(one.column, one.reason) for one in result.left_out] == [
+        ("label", "one value in each sample, as a label has")
+    ]
     assert result.names == ("a.csv", "b.csv")
     with pytest.warns(ts.errors.DroppedDataWarning):
         expected = dataclasses.replace(ts.test(first, second), names=("a.csv", "b.csv"))
@@ -194,7 +196,7 @@ def test_json_on_stdout_is_all_there_is(run, files, expected):
         read = ts.TwoSampleResult.from_json(out.strip())
         assert (read.verdict, read.columns, read.names) == (expected.verdict, expected.columns, ("a.csv", "b.csv"))
         assert out.count("\n") == 1
-        assert err.startswith("note: Left out columns that do not hold numbers: 'label' (text")
+        assert err.startswith("note: Left out columns that do not hold numbers or categories: 'label' (one value")
         assert err.count("\n") == 1
     assert Path("o.png").exists()
     assert not Path("-").exists()

@@ -38,7 +38,7 @@ def test_summary_names_the_samples_and_the_columns(run, files, first, second):
     with pytest.warns(DroppedDataWarning):
         assert out == f"x is 'a.csv', y is 'b.csv'.\n{named(ts.test(first, second), ('a.csv', 'b.csv'))}\n"
     assert "  columns used         u, v\n" in out
-    assert "  columns left out     label (text or categories)\n" in out
+    assert "  columns left out     label (one value in each sample, as a label has)\n" in out
 
 
 def test_blanks_quotes_and_a_byte_order_mark(run, files, expected, first, agrees):
@@ -87,7 +87,7 @@ def test_row_numbers_are_left_out(run, files, expected, first, second, agrees):
         ),
         (
             b"u,v\nred,blue\nred,green\n",
-            "x has no column of numbers: column 'u' of x holds text or categories ('red' in row 0)",
+            "no column holds numbers in both: 'u' (text in x and numbers in y), 'v' (text in x and numbers in y)",
         ),
     ],
 )

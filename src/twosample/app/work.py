@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twosample.app.form import Question, in_form
+from twosample.data.categories import name_rows
 from twosample.errors import InputError, InputTypeError, MissingExtraError, collected_warnings
 from twosample.tables import Given, group_labels, is_usable, split_table, two_files
 
@@ -87,7 +88,7 @@ def look(uploads: Sequence[Upload | None], reading: Reading) -> dict[str, Any]:
 
 def _columns(tables: Sequence[FileTable]) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
     """The columns that can be compared, with their kinds; and the others, with why they cannot."""
-    kinds = [{name: _kind(name, kind) for name, kind in table.frame.schema.items()} for table in tables]
+    kinds = [{column.name: _kind(column) for column in table.frame.get_columns()} for table in tables]
     usable, others = [], []
     for name in dict.fromkeys(name for one in kinds for name in one):
         found = [one.get(name) for one in kinds]
@@ -110,12 +111,13 @@ def _read(upload: Upload, reading: Reading) -> FileTable:
         raise RefusedError(str(error)) from None
 
 
-def _kind(name: str, kind: Any) -> str:
+def _kind(column: Any) -> str:
     """What a column holds, in a word."""
     import polars as pl
 
+    name, kind = column.name, column.dtype
     if not is_usable(name, kind):
-        return "text" if name else "no name"
+        return "no name" if not name else "text" if name_rows(column.n_unique(), len(column)) else "categories"
     return "dates" if kind.is_temporal() else "true or false" if kind == pl.Boolean else "numbers"
 
 
@@ -123,6 +125,8 @@ def _why_not(kinds: Sequence[str | None]) -> str | None:
     """Why a column of these kinds cannot be compared; None if it can."""
     if None in kinds:
         return f"only in the {'second' if kinds[0] is None else 'first'} file"
+    if "categories" in kinds and set(kinds) != {"categories"}:
+        return "categories in one file only"
     return next((kind for kind in kinds if kind in ("text", "no name")), None)
 
 

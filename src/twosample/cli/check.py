@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from twosample.cli.messages import notes, printable, refusals
 from twosample.cli.options import (
+    categories_option,
     model_option,
     nan_policy_option,
     one_sample_options,
@@ -42,7 +43,19 @@ __all__ = ["check", "reference"]
 
 _FAILED = 1
 # Options of `check` that a reference has settled: what their parameters are called.
-_SETTLED = ("by", "groups", "columns", "drop", "paired", "model", "points", "subsets", "scale", "permutations")
+_SETTLED = (
+    "by",
+    "groups",
+    "columns",
+    "drop",
+    "categories",
+    "paired",
+    "model",
+    "points",
+    "subsets",
+    "scale",
+    "permutations",
+)
 
 _CHECK_EPILOG = """\b
 Examples:
@@ -65,6 +78,7 @@ Exit status:
 
 @click.command(epilog=_CHECK_EPILOG)
 @sample_options
+@categories_option
 @path_option(
     "--reference", "reference_path", help='Compare the one file A with this reference of "twosample reference".'
 )

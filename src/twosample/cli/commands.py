@@ -20,6 +20,7 @@ from twosample.cli.independence import independence
 from twosample.cli.messages import in_options, notes, printable, quoted, refusals, say_error
 from twosample.cli.monitor import monitor
 from twosample.cli.options import (
+    categories_option,
     count_option,
     json_option,
     keep_rows_option,
@@ -198,6 +199,7 @@ Examples:
   twosample test trial.csv --by arm --reference a    every other group against "a", in one table
   twosample test a.csv b.csv --columns dose,weight   only these columns
   twosample test a.csv b.csv --drop id               all columns but this one
+  twosample test a.csv b.csv --categories zip        numbers that are categories
   twosample test a.csv b.csv --rope 0.55             also whether there is a difference that matters
   twosample test a.csv b.csv --plot answer.pdf --json answer.json
   twosample test a.csv b.csv --report answer.html    a page to send round
@@ -208,6 +210,7 @@ Examples:
 
 @command_line.command(epilog=_TEST_EPILOG)
 @sample_options
+@categories_option
 @reference_option
 @model_option("adaptive")
 @kernel_options
@@ -354,6 +357,7 @@ Examples:
 
 @command_line.command(epilog=_EACH_EPILOG)
 @sample_options
+@categories_option
 @click.option(
     "--fdr",
     type=float,

@@ -16,7 +16,7 @@ from twosample.tables import who_is_who
 
 __all__ = ["in_options", "notes", "printable", "quoted", "refusals", "say_error"]
 
-_SAMPLES = ("x", "y", "x and y", "by", "columns", "drop", "groups")
+_SAMPLES = ("x", "y", "x and y", "by", "columns", "drop", "groups", "categories")
 # Arguments of the library that are options here.
 _OPTIONS = {
     "rng": "--seed",
@@ -28,7 +28,7 @@ _OPTIONS = {
             "model paired kernel parameters lengthscale points subsets prior_odds scale nan_policy permutations rope "
             "tolerance "
             "steps burn_in thinning hmc_steps adapt_steps chains evidence early_stop fdr "
-            "by groups columns drop reference keep_rows alpha window forget "
+            "by groups columns drop categories reference keep_rows alpha window forget "
             "law simulations missing decimal thousands encoding comment header delimiter port"
         ).split()
     },

@@ -15,6 +15,7 @@ from twosample.cli.tables import Source
 from twosample.files.reading import Reading
 
 __all__ = [
+    "categories_option",
     "choice_options",
     "count_option",
     "json_option",
@@ -141,9 +142,12 @@ def prior_odds_option(help: str = 'Prior odds of "different" against "the same".
 
 choice_options = _together(
     click.option(
-        "--columns", metavar="NAMES", callback=_names, help="Columns to compare, with commas [all that hold numbers]."
+        "--columns", metavar="NAMES", callback=_names, help="Columns to compare, with commas [all that can be]."
     ),
     click.option("--drop", metavar="NAMES", callback=_names, help="Columns to leave out, with commas."),
+)
+categories_option = click.option(
+    "--categories", metavar="NAMES", callback=_names, help="Columns of numbers that are categories, with commas."
 )
 sample_options = _together(
     click.argument("files", nargs=-1, metavar="A [B]", type=click.Path(path_type=Path)),

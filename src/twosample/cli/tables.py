@@ -49,6 +49,8 @@ class Source:
         The columns to compare, and those to leave out; None for all that hold numbers.
     reading
         How the files are to be read.
+    categories
+        Columns of numbers that are categories, or None.
     """
 
     files: tuple[Path, ...]
@@ -57,6 +59,7 @@ class Source:
     columns: tuple[str, ...] | None
     drop: tuple[str, ...] | None
     reading: Reading
+    categories: tuple[str, ...] | None = None
 
     def read(
         self, nan_policy: Literal["raise", "omit"], *, several: bool = False, stream: bool | None = False
@@ -74,7 +77,9 @@ class Source:
         """
         from twosample.files.table import read_table
 
-        said: dict[str, Any] = {"columns": self.columns, "drop": self.drop, "nan_policy": nan_policy}
+        said: dict[str, Any] = {
+            "columns": self.columns, "drop": self.drop, "categories": self.categories, "nan_policy": nan_policy
+        }  # fmt: skip
         if self.by is None:
             _check_two(self.files, self.groups)
         elif len(self.files) != 1:
@@ -114,7 +119,7 @@ class Source:
         return Strings(x, y, (first, second))
 
     def _chosen(self) -> dict[str, Any]:
-        given = {"by": self.by, "columns": self.columns, "drop": self.drop}
+        given = {"by": self.by, "columns": self.columns, "drop": self.drop, "categories": self.categories}
         return {name: value for name, value in given.items() if value is not None}
 
     def _streamed(self, stream: bool | None) -> list[Parquet | None] | None:

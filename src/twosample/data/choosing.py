@@ -42,15 +42,30 @@ class Choice:
         The columns to compare, in this order; None for all that can be.
     drop
         Columns to leave out.
+    categories
+        Columns that hold categories whatever they look like.
+    texts
+        Whether columns of text are categories too, rather than left out.
     """
 
     by: object = None
     groups: tuple[str, str] | None = None
     columns: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    texts: bool = False
 
     @classmethod
-    def of(cls, by: object = None, groups: object = None, columns: object = None, drop: object = None) -> Choice:
+    def of(
+        cls,
+        by: object = None,
+        groups: object = None,
+        columns: object = None,
+        drop: object = None,
+        categories: object = None,
+        *,
+        texts: bool = False,
+    ) -> Choice:
         """Check what the caller gave.
 
         Examples
@@ -77,7 +92,17 @@ class Choice:
             raise InputError(f"drop: {both[0]!r} is also among the columns to compare", argument="drop")
         if isinstance(by, bool):
             raise InputTypeError("by: expected a column or labels, got bool", argument="by")
-        return cls(by, None if pair is None else (pair[0], pair[1]), wanted, dropped)
+        named = () if categories is None else _names(categories, "categories")
+        for name in named:
+            if name in dropped or (wanted is not None and name not in wanted):
+                raise InputError(f"categories: {name!r} is not among the columns to compare", argument="categories")
+        if named and not texts:
+            raise InputError(
+                "categories: this model compares numbers only",
+                argument="categories",
+                remedy=("use ", Setting("model", "adaptive")),
+            )
+        return cls(by, None if pair is None else (pair[0], pair[1]), wanted, dropped, named, texts)
 
     @property
     def by_column(self) -> str | None:
@@ -103,12 +128,13 @@ class Choice:
         return tuple(LeftOut(column, DROPPED) for column in present if column in unwanted)
 
     def check_drop(self, present: Iterable[tuple[str, ...]]) -> None:
-        """Refuse to leave out columns that no table has."""
+        """Refuse to leave out columns, or to take them for categories, that no table has."""
         tables = list(present)
         known = {column for columns in tables for column in columns}
-        for column in self.drop:
-            if column not in known:
-                raise no_column(column, tables[0], "x", "drop")
+        for argument, names in (("drop", self.drop), ("categories", self.categories)):
+            for column in names:
+                if column not in known:
+                    raise no_column(column, tables[0], "x", argument)
 
 
 EVERYTHING = Choice()

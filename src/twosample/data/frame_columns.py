@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from twosample.data.categories import codes_of
 from twosample.data.cells import NUMBERS, TEXT, TIMES, Cells, from_objects, from_times
 
-__all__ = ["cells_of_series", "together"]
+__all__ = ["cells_of_series", "codes_of_series", "together"]
 
 
 def together(frame: Any, plain: list[bool]) -> NDArray[np.float64] | None:
@@ -42,6 +43,11 @@ def cells_of_series(series: Any) -> Cells:
         if array.dtype.kind in "Mm":
             return Cells(TIMES, from_times(array))
     return from_objects(_objects(series))
+
+
+def codes_of_series(series: Any) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """The values of one column of categories as codes, and the levels."""
+    return codes_of(series.to_list())
 
 
 def _objects(series: Any) -> NDArray[Any]:

@@ -12,7 +12,9 @@ import numpy as np
 
 from twosample.arrays import Indices, doubles, float64, namespace, take_rows, to_numpy
 from twosample.data.blocks import Block, Blocks, as_blocks, block_rows
+from twosample.data.categories import Growing, Levels, recoded
 from twosample.data.choosing import Choice, Labels
+from twosample.data.levels import in_both
 from twosample.data.reading import Table, finite_rows, from_numpy, label_list, read
 from twosample.data.sizes import check_pairs, dropped_in_words
 from twosample.data.two_tables import align, row_labels
@@ -65,6 +67,9 @@ class Layout:
         Which columns are read.
     stays
         Tells arrays that are not copied to NumPy.
+    levels
+        The levels of columns of categories: dictionaries that grow in a first pass, or known ones. None for each column
+        of numbers, and empty where there are no categories.
     """
 
     columns: tuple[str, ...]
@@ -72,6 +77,7 @@ class Layout:
     places: tuple[Indices, Indices]
     choice: Choice
     stays: Stays
+    levels: tuple[Growing | tuple[str, ...] | None, ...] = ()
 
     @classmethod
     def of(cls, blocks: tuple[Any, Any], choice: Choice, stays: Stays) -> Layout:
@@ -83,10 +89,37 @@ class Layout:
     def of_tables(cls, tables: tuple[Table, Table], choice: Choice, stays: Stays) -> Layout:
         """That of the first block of each sample, given without rows."""
         choice.check_drop([table.present for table in tables])
+        tables = in_both(*tables)
         numbered = [table._replace(rows=np.arange(float(table.rows.shape[1]))[np.newaxis]) for table in tables]
         x_places, y_places, columns = align(*numbered)
         places = x_places[0].astype(np.int64), y_places[0].astype(np.int64)
-        return cls(columns, tables, places, choice, stays)
+        of = [
+            [bool(table.levels) and table.levels[place] is not None for place in own]
+            for table, own in zip(tables, places, strict=True)
+        ]
+        for column, in_x, in_y in zip(columns, *of, strict=True):
+            if in_x != in_y:
+                raise InputTypeError(
+                    f"column {column!r} holds text in {'x' if in_x else 'y'} and numbers in {'y' if in_x else 'x'}",
+                    argument="x and y",
+                    remedy="give both in the same way, or leave the column out",
+                )
+        levels = tuple(Growing() if flag else None for flag in of[0]) if any(of[0]) else ()
+        return cls(columns, tables, places, choice, stays, levels)
+
+    @property
+    def known_levels(self) -> Levels:
+        """The levels that are known by now."""
+        return tuple(one.levels if isinstance(one, Growing) else one for one in self.levels)
+
+    def with_levels(self, kept: list[int], levels: Levels) -> Layout:
+        """Some of the columns only, with these levels, for another pass."""
+        return replace(
+            self,
+            columns=tuple(self.columns[place] for place in kept),
+            places=(self.places[0][kept], self.places[1][kept]),
+            levels=levels,
+        )
 
     @property
     def named(self) -> tuple[str, ...] | None:
@@ -107,12 +140,26 @@ class Layout:
                     rows = take_rows(rows.T, used).T
                 return float64(rows)
         choice = Choice(columns=first.columns) if first.is_frame else self.choice
+        if first.levels:
+            names = first.columns or first.present
+            categories = [name for name, level in zip(names, first.levels, strict=True) if level is not None]
+            choice = replace(choice, categories=tuple(categories))
         try:
             table = read(values, name, choice)
         except (InputError, InputTypeError) as error:
             _blame(error, name, block)
         self._check(table, first, name, block)
-        return table.rows if np.array_equal(places, np.arange(table.rows.shape[1])) else table.rows[:, places]
+        rows = table.rows if np.array_equal(places, np.arange(table.rows.shape[1])) else table.rows[:, places]
+        return self._coded(rows, [table.levels[place] for place in places]) if self.levels else rows
+
+    def _coded(self, rows: Any, of_block: list[tuple[str, ...] | None]) -> Any:
+        """The rows of a block with the codes of the layout."""
+        rows = rows.copy()
+        for place, (known, own) in enumerate(zip(self.levels, of_block, strict=True)):
+            if known is not None and own is not None:
+                codes = rows[:, place]
+                rows[:, place] = known.codes(codes, own) if isinstance(known, Growing) else recoded(codes, own, known)
+        return rows
 
     def _check(self, table: Table, first: Table, name: str, block: Block) -> None:
         """Refuse a block that is unlike the first one."""

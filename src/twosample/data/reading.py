@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from twosample.arrays import namespace, to_numpy
 from twosample.data.blocks import Blocks, is_dask
+from twosample.data.categories import Levels, codes_of
 from twosample.data.cells import COMPLEX, MIXED, OTHER, TEXT, TIMES, Cells, from_objects, from_times
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut
-from twosample.data.frame_columns import cells_of_series, together
+from twosample.data.frame_columns import cells_of_series, codes_of_series, together
 from twosample.errors import InputError, InputTypeError, Remedy, Setting
 
 __all__ = ["Table", "as_rows", "check_finite", "column_labels", "finite_rows", "from_numpy", "label_list", "read"]
@@ -20,8 +21,9 @@ __all__ = ["Table", "as_rows", "check_finite", "column_labels", "finite_rows", "
 _REMEDIES: dict[str, Remedy] = {
     COMPLEX: "pass the real and imaginary parts as two columns",
     TEXT: (
-        "encode them as numbers, such as one 0/1 column per category, or leave the column out; strings as such are "
-        "compared by test with ",
+        "encode them as numbers, such as one 0/1 column per category, or leave the column out; text in data frames is "
+        "taken for categories by test, test_each and plan with model 'adaptive', and strings as such are compared by "
+        "test with ",
         Setting("kernel", "kmer"),
     ),
     TIMES: "convert them to numbers, such as days since a start, or leave the column out",
@@ -135,6 +137,12 @@ class Table(NamedTuple):
         Names of the columns of dates or times, which are now numbers of days.
     present
         Names of all columns that it has.
+    levels
+        The levels of columns of categories, whose rows hold codes; nothing where there are only numbers.
+    asked
+        The columns of categories that were asked for by name.
+    settled
+        Whether the levels are those of both samples, and rare ones have no code of their own.
     """
 
     rows: NDArray[np.float64]
@@ -143,6 +151,9 @@ class Table(NamedTuple):
     left_out: tuple[LeftOut, ...] = ()
     times: tuple[str, ...] = ()
     present: tuple[str, ...] = ()
+    levels: Levels = ()
+    asked: tuple[str, ...] = ()
+    settled: bool = False
 
 
 def read(values: object, name: str, choice: Choice = EVERYTHING) -> Table:
@@ -198,7 +209,12 @@ def _from_other(values: Any, name: str, choice: Choice) -> Table:
     if not hasattr(native, "columns"):  # a Series
         label = str(native.name) if native.name not in (None, "") else None
         used = choice.places((label or "0",), name)
-        cells = cells_of_series(native)
+        asked = (label or "0",) * ((label or "0") in choice.categories)
+        cells = Cells(TEXT) if asked else cells_of_series(native)
+        if asked or (choice.texts and cells.content == TEXT and not cells.alone):
+            codes, levels = codes_of_series(native)
+            names = None if label is None else (label,)
+            return Table(codes[:, np.newaxis][:, used], names, present=(label or "0",), levels=(levels,), asked=asked)
         if cells.values is None:
             raise _refusal(name, label or "0", cells)
         times = (label or "0",) * (cells.content == TIMES)
@@ -277,7 +293,11 @@ def _is_sparse(values: Any) -> bool:
 
 def _from_sparse(matrix: Any, name: str, choice: Choice) -> Table:
     """Rows from a sparse matrix, whose columns are chosen before it is made dense."""
-    if matrix.ndim != 2 or choice is EVERYTHING:
+    if choice.categories:
+        raise InputTypeError(
+            f"{name} is a sparse matrix, which has no categories", argument=name, remedy="pass an array or a data frame"
+        )
+    if matrix.ndim != 2 or (choice.columns is None and choice.by_column is None and not choice.drop):
         return _from_array(_dense(matrix, name), name, choice)
     present = tuple(map(str, range(matrix.shape[1])))
     places = choice.places(present, name)
@@ -310,11 +330,24 @@ def _from_array(array: NDArray[Any], name: str, choice: Choice) -> Table:
         places = choice.places(present, name)
         if places != list(range(len(present))):
             array, names = array[:, places], tuple(map(str, places))
-    mask = np.ma.getmask(array)
-    rows, times = _numbers(np.ma.getdata(array), name, names or present)
+    mask: Any = np.ma.getmask(array)
+    values, columns = np.ma.getdata(array), names or present
+    asked = tuple(column for column in columns if column in choice.categories)
+    numbers = [place for place, column in enumerate(columns) if column not in asked]
+    rows, times = _numbers(values[:, numbers] if asked else values, name, tuple(columns[at] for at in numbers))
     if mask is not np.ma.nomask:
-        rows = np.where(mask, np.nan, rows)
-    return Table(rows, names, left_out=choice.dropped(present), times=times, present=present)
+        rows = np.where(mask[:, numbers], np.nan, rows)
+    if not asked:
+        return Table(rows, names, left_out=choice.dropped(present), times=times, present=present)
+    coded = {}
+    for place in (place for place, column in enumerate(columns) if column in asked):
+        cells = values[:, place].tolist()
+        missing = np.zeros(len(cells), bool) if mask is np.ma.nomask else mask[:, place]
+        coded[place] = codes_of([None if gone else cell for cell, gone in zip(cells, missing, strict=True)])
+    known = iter(rows.T)
+    rows = np.stack([coded[at][0] if at in coded else next(known) for at in range(len(columns))], axis=1)
+    levels = tuple(coded[at][1] if at in coded else None for at in range(len(columns)))
+    return Table(rows, names, False, choice.dropped(present), times, present, levels, asked)
 
 
 def _numbers(array: NDArray[Any], name: str, columns: tuple[str, ...]) -> tuple[NDArray[np.float64], tuple[str, ...]]:
@@ -383,6 +416,7 @@ def _from_frame(frame: Any, name: str, choice: Choice) -> Table:
         (dtype.is_numeric() and dtype not in (nw.Int128, nw.UInt128)) or dtype == nw.Boolean
         for dtype in wanted.schema.values()
     ]
+    plain = [flag and column not in choice.categories for flag, column in zip(plain, names, strict=True)]
     rows = together(wanted, plain)
     if rows is not None and all(plain):
         return Table(rows, names, is_frame=True, left_out=tuple(left_out), present=present)
@@ -392,14 +426,23 @@ def _from_frame(frame: Any, name: str, choice: Choice) -> Table:
     found: list[NDArray[np.float64]] = []
     used: list[str] = []
     times: list[str] = []
+    levels: list[tuple[str, ...] | None] = []
     refusal: InputTypeError | None = None
     known = iter(()) if rows is None else iter(rows.T)
     for column, alone in zip(names, others, strict=True):
         if not alone:
             found.append(next(known))
             used.append(column)
+            levels.append(None)
             continue
-        cells = cells_of_series(next(one_by_one))
+        series = next(one_by_one)
+        cells = cells_of_series(series)
+        if column in choice.categories or (choice.texts and cells.content == TEXT and not cells.alone):
+            codes, of_column = codes_of_series(series)
+            found.append(codes)
+            used.append(column)
+            levels.append(of_column)
+            continue
         if cells.values is None:
             refusal = refusal or _refusal(name, column, cells)
             if choice.columns is not None or cells.alone or cells.content not in (TEXT, OTHER):
@@ -408,6 +451,7 @@ def _from_frame(frame: Any, name: str, choice: Choice) -> Table:
             continue
         found.append(cells.values)
         used.append(column)
+        levels.append(None)
         if cells.content == TIMES:
             times.append(column)
     if refusal is not None and not used:
@@ -415,4 +459,8 @@ def _from_frame(frame: Any, name: str, choice: Choice) -> Table:
             f"{name} has no column of numbers: {refusal.message}", argument=name, remedy=refusal.remedy
         )
     rows = np.stack(found, axis=1) if found else np.empty((len(frame), 0))
-    return Table(rows, tuple(used), True, tuple(left_out), tuple(times), present)
+    has_categories = any(one is not None for one in levels)
+    asked = (*choice.categories, *(choice.columns or ())) if has_categories else ()
+    return Table(
+        rows, tuple(used), True, tuple(left_out), tuple(times), present, tuple(levels) if has_categories else (), asked
+    )

@@ -2,24 +2,27 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twosample.arguments import flag_of, is_one_of
 from twosample.data.blocks import Block
+from twosample.data.categories import Levels, sizes_of
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut, some
 from twosample.data.copies import Copies, find_copies
+from twosample.data.known_columns import columns_of
+from twosample.data.limits import Limits
 from twosample.data.order import serial_dependence
 from twosample.data.parts import Pass, Sources
-from twosample.data.reading import check_finite, finite_rows, read
+from twosample.data.reading import check_finite, finite_rows
 from twosample.data.sizes import check_left, check_pairs, check_sizes, dropped_in_words
 from twosample.data.two_tables import TwoTables, read_one, read_two
-from twosample.data.views import Limits, View, given_scale
+from twosample.data.views import View, given_scale
 from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, Setting, warn
 
-__all__ = ["Samples", "check_policy", "read_columns"]
+__all__ = ["Samples", "check_policy", "dependence", "read_columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +52,8 @@ class Samples:
         What the samples are called.
     copies
         The rows that look copied, where they were looked for.
+    levels
+        The levels of columns of categories, whose rows hold codes; nothing where there are only numbers.
 
     Examples
     --------
@@ -70,6 +75,7 @@ class Samples:
     left_out: tuple[LeftOut, ...] = ()
     names: tuple[str, str] = ("x", "y")
     copies: Copies | None = None
+    levels: Levels = ()
 
     @property
     def n_x(self) -> int:
@@ -166,7 +172,8 @@ class Samples:
         """
         check_policy(nan_policy)
         two = read_two(x, y, choice)
-        samples = cls.checked(two.x, two.y, two.columns, flag_of(paired, "paired"), scale, nan_policy)
+        paired = flag_of(paired, "paired")
+        samples = cls.checked(two.x, two.y, two.columns, paired, scale, nan_policy, levels=two.levels)
         constant = (name for name, kept in zip(two.columns, samples.kept, strict=True) if not kept)
         samples = replace(
             samples,
@@ -209,7 +216,9 @@ class Samples:
             note = f"Dropped {dropped} of {len(table.rows)} rows of the pilot with a missing or infinite value."
             warn(DroppedDataWarning(note, argument="x"))
         ordered = rows[np.lexsort(rows.T[::-1])]  # so that both have whatever values there are
-        samples = cls.checked(ordered[::2], ordered[1::2], columns, False, scale, nan_policy, look=False)
+        samples = cls.checked(
+            ordered[::2], ordered[1::2], columns, False, scale, nan_policy, look=False, levels=table.levels
+        )
         return replace(
             samples,
             paired=flag_of(paired, "paired"),
@@ -227,6 +236,7 @@ class Samples:
         scale: ArrayLike,
         nan_policy: Literal["raise", "omit"],
         look: bool = True,
+        levels: Levels = (),
     ) -> "Samples":
         """The samples from rows as read; `look` says whether to look at how rows repeat and follow each other."""
         check_sizes(len(x_rows), len(y_rows), paired)
@@ -250,12 +260,14 @@ class Samples:
             x_rows, y_rows, limits = x_rows[:, keep], y_rows[:, keep], limits.select(keep)
             columns = tuple(name for name, kept in zip(columns, keep, strict=True) if kept)
             divisors = None if divisors is None else divisors[keep]
+            levels = tuple(level for level, kept in zip(levels, keep, strict=True) if kept) if levels else ()
 
-        view = View.robust(x_rows, y_rows, limits)
+        sizes = sizes_of(levels)
+        view = View.robust(x_rows, y_rows, limits, sizes)
         for note in (*dropped_rows, *dropped_columns):
             warn(DroppedDataWarning(note, argument="x and y"))
         copies = find_copies(x_rows, y_rows, paired=paired) if look else None
-        dependent = serial_dependence(x_rows, y_rows, columns, copies) if copies is not None else ()
+        dependent = dependence(x_rows, y_rows, columns, copies, levels) if copies is not None else ()
         for note in dependent:
             warn(DependentRowsWarning(note, argument="x and y"))
         return cls(
@@ -268,6 +280,7 @@ class Samples:
             notes=dropped_rows + dependent,
             column_notes=dropped_columns,
             copies=copies,
+            levels=() if sizes is None else levels,
         )
 
     def with_copies_said(self, answer: str = "") -> "Samples":
@@ -287,7 +300,9 @@ class Samples:
         """
         keep_x, keep_y = (slice(None), slice(None)) if self.copies is None else self.copies.kept()
         scale = scale if isinstance(scale, str) else self.scale
-        fewer = self.checked(self.x[keep_x], self.y[keep_y], self.columns, self.paired, scale, "raise", look=False)
+        fewer = self.checked(
+            self.x[keep_x], self.y[keep_y], self.columns, self.paired, scale, "raise", look=False, levels=self.levels
+        )
         kept = self.kept.copy()
         kept[self.kept] = fewer.kept
         return replace(fewer, kept=kept)
@@ -303,6 +318,7 @@ class Samples:
         *,
         paired: bool,
         nan_policy: Literal["raise", "omit"],
+        levels: Levels = (),
     ) -> "Samples":
         """Validate a part of two samples whose columns and view are known: any number of rows, or None for none.
 
@@ -314,7 +330,7 @@ class Samples:
         >>> part.n_x, part.n_y
         (1, 0)
         """
-        x_rows, y_rows = (_columns_of(values, name, columns, kept) for values, name in ((x, "x"), (y, "y")))
+        x_rows, y_rows = (columns_of(values, name, columns, kept, levels) for values, name in ((x, "x"), (y, "y")))
         if paired:
             check_pairs(len(x_rows), len(y_rows))
         notes: tuple[str, ...] = ()
@@ -323,7 +339,7 @@ class Samples:
             x_rows, y_rows, note = _omit(x_rows, y_rows, paired, fewest=0)
             warn(DroppedDataWarning(note, argument="x and y"))
             notes = (note,)
-        return cls(x_rows, y_rows, columns, view, kept, paired, notes)
+        return cls(x_rows, y_rows, columns, view, kept, paired, notes, levels=levels)
 
     @classmethod
     def of_parts(
@@ -336,16 +352,17 @@ class Samples:
         *,
         paired: bool,
         nan_policy: Literal["raise", "omit"],
+        levels: Levels = (),
     ) -> Iterator["Samples"]:
         """The same of rows that are read block by block, one part after the other; warns of what was left out."""
         sources = Sources.of(x, y, EVERYTHING, paired=paired, nan_policy=nan_policy)
-        rows = Pass(sources, _OfPlan(columns, kept))
+        rows = Pass(sources, _OfPlan(columns, kept, levels))
         for x_rows, y_rows in rows:
-            yield cls(x_rows, y_rows, columns, view, kept, paired, ())
+            yield cls(x_rows, y_rows, columns, view, kept, paired, (), levels=levels)
         if rows.note is not None:
             warn(DroppedDataWarning(rows.note, argument="x and y"))
             nothing = np.empty((0, len(columns)))
-            yield cls(nothing, nothing, columns, view, kept, paired, (rows.note,))
+            yield cls(nothing, nothing, columns, view, kept, paired, (rows.note,), levels=levels)
 
     def standardize(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ``(rows - center) / scale`` for rows of shape (m, D) in the units of the data.
@@ -365,9 +382,10 @@ class _OfPlan:
 
     columns: tuple[str, ...]
     kept: NDArray[np.bool_]
+    levels: Levels = ()
 
     def rows(self, block: Block, sample: int) -> NDArray[np.float64]:
-        return _columns_of(block.values, "xy"[sample], self.columns, self.kept)
+        return columns_of(block.values, "xy"[sample], self.columns, self.kept, self.levels)
 
 
 def read_columns(
@@ -414,39 +432,16 @@ def read_columns(
     return tables._replace(x=x_rows, y=y_rows), limits
 
 
-def _columns_of(values: object, name: str, columns: tuple[str, ...], kept: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """The rows of one input with the columns that are wanted, by name where both have names, else by place."""
-    if values is None or _is_empty(values):
-        return np.empty((0, len(columns)))
-    nameless = columns == tuple(map(str, np.flatnonzero(kept)))
-    if not nameless and (hasattr(type(values), "columns") or hasattr(type(values), "column_names")):
-        try:
-            return read(values, name, Choice(columns=columns)).rows
-        except InputError as error:
-            if error.argument != "columns":
-                raise
-            raise InputError(
-                error.message.removeprefix("columns: "), argument=name, remedy="the plan needs all of its columns"
-            ) from None
-    table = read(values, name)
-    if table.rows.shape[1] == len(kept):
-        return table.rows if kept.all() else table.rows[:, kept]
-    if table.rows.shape[1] != len(columns):
-        if all(column.isdecimal() and int(column) < table.rows.shape[1] for column in columns):  # chosen by place
-            return table.rows[:, [int(column) for column in columns]]
-        raise InputError(
-            f"{name} has {table.rows.shape[1]} columns",
-            argument=name,
-            remedy=f"the plan is for {len(columns)}",
-        )
-    return table.rows
-
-
-def _is_empty(values: Any) -> bool:
-    try:
-        return len(values) == 0
-    except TypeError:  # a lazy frame, or nothing that has rows
-        return False
+def dependence(
+    x: NDArray[np.float64], y: NDArray[np.float64], columns: tuple[str, ...], copies: Copies, levels: Levels
+) -> tuple[str, ...]:
+    """What there is to say of rows that depend on those before them, by the columns of numbers."""
+    if not levels:
+        return serial_dependence(x, y, columns, copies)
+    numbers = [place for place, level in enumerate(levels) if level is None]
+    if not numbers:
+        return ()
+    return serial_dependence(x[:, numbers], y[:, numbers], tuple(columns[place] for place in numbers), copies)
 
 
 def check_policy(nan_policy: str) -> None:

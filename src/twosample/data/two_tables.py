@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from twosample.data.categories import Levels
+from twosample.data.cells import TEXT
 from twosample.data.choosing import DROPPED, EVERYTHING, Choice, Labels, LeftOut, some
 from twosample.data.identifiers import identifiers
+from twosample.data.levels import levels_of, settled, settled_table, united
 from twosample.data.reading import Table, column_labels, label_list, read
 from twosample.errors import (
     DatesWarning,
@@ -48,6 +51,8 @@ class TwoTables(NamedTuple):
         Columns of the data that these are not, and why.
     notes
         One sentence for everything that was warned about.
+    levels
+        The levels of columns of categories, most common first; nothing where there are only numbers.
     """
 
     x: NDArray[np.float64]
@@ -56,6 +61,7 @@ class TwoTables(NamedTuple):
     names: tuple[str, str] = ("x", "y")
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
+    levels: Levels = ()
 
 
 def read_two(x: object, y: object, choice: Choice = EVERYTHING) -> TwoTables:
@@ -88,22 +94,31 @@ def read_two(x: object, y: object, choice: Choice = EVERYTHING) -> TwoTables:
         first, second = (table._replace(rows=table.rows[labels.rows(group)]) for group in names)
         tables = first, second
     choice.check_drop([table.present for table in tables])
-    x_rows, y_rows, columns = align(*tables)
-    left_out = tuple({one.column: one for table in tables for one in table.left_out}.values())
+    nameless: tuple[LeftOut, ...] = ()
+    if all(table.settled for table in tables):
+        x_rows, y_rows, columns = align(*tables)
+        levels = tables[0].levels
+    else:
+        tables = united(*tables)
+        aligned = align(*tables)
+        x_rows, y_rows, columns, levels, nameless = settled(*aligned, levels_of(tables[0], aligned[2]), tables[0].asked)
+    left_out = tuple({one.column: one for table in tables for one in table.left_out}.values()) + nameless
     times = tuple(dict.fromkeys(column for table in tables for column in table.times))
     _same_kind(tables)
     warnings += _about(left_out, times)
     named = columns if any(table.columns is not None for table in tables) else None
-    warnings += about_identifiers([columns[place] for place in identifiers(x_rows, y_rows, named)])
+    of_numbers = [place for place in identifiers(x_rows, y_rows, named) if not levels or levels[place] is None]
+    warnings += about_identifiers([columns[place] for place in of_numbers])
     for warning in warnings:
         warn(warning)
-    return TwoTables(x_rows, y_rows, columns, names, left_out, _notes(warnings))
+    return TwoTables(x_rows, y_rows, columns, names, left_out, _notes(warnings), levels)
 
 
 def read_one(x: object, choice: Choice = EVERYTHING) -> tuple[Table, tuple[str, ...]]:
     """Read one table with rows of both samples; returns also what was warned about."""
     table = read(x, "x", choice)
     choice.check_drop([table.present])
+    table = settled_table(table)
     warnings = _about(table.left_out, table.times)
     for warning in warnings:
         warn(warning)
@@ -114,6 +129,7 @@ def read_groups(x: object, choice: Choice) -> tuple[Table, Labels, tuple[str, ..
     """Read a table of any number of groups; returns also which row is in which, and what was warned about."""
     table, labels, warnings = _read_labelled(x, choice)
     choice.check_drop([table.present])
+    table = settled_table(table)
     warnings += _about(table.left_out, table.times)
     for warning in warnings:
         warn(warning)
@@ -140,7 +156,7 @@ def align(x: Table, y: Table) -> tuple[NDArray[np.float64], NDArray[np.float64],
     """
     if x.is_frame and y.is_frame:
         assert x.columns is not None and y.columns is not None
-        if x.columns == y.columns:
+        if x.columns == y.columns and x.columns:
             return x.rows, y.rows, x.columns
         unused = {one.column for table in (x, y) for one in table.left_out}
         places = [
@@ -240,11 +256,15 @@ def _about(left_out: tuple[LeftOut, ...], times: tuple[str, ...]) -> list[TwoSam
     others = [one for one in left_out if one.column != "" and one.reason != DROPPED]
     if others:
         listed = some([f"{one.column!r} ({one.reason})" for one in others], quote=False)
+        only_numbers = any(one.reason == TEXT for one in others)
+        remedy = "to include one, encode it as numbers, such as one 0/1 column per category."
+        if not only_numbers:
+            remedy = "to include one, name it among the columns to compare, or encode it as categories that rows share."
         warnings.append(
             DroppedDataWarning(
-                f"Left out columns that do not hold numbers: {listed}",
+                f"Left out columns that do not hold numbers{'' if only_numbers else ' or categories'}: {listed}",
                 argument="columns",
-                remedy="to include one, encode it as numbers, such as one 0/1 column per category.",
+                remedy=remedy,
             )
         )
     if nameless:

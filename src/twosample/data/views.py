@@ -1,22 +1,21 @@
 """Ways to see the columns that do not know the labels: their pooled center and scale, or their ranks."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from twosample.data.categories import distance_of_levels, expanded, places_of, starts_of
+from twosample.data.limits import Limits
 from twosample.data.reading import from_numpy
 from twosample.errors import InputError
 from twosample.ranks import mid_ranks, normal_quantiles
-from twosample.records import Comparable
+from twosample.records import DIGESTED_IF_SET, Comparable
 
-__all__ = ["Limits", "Ranks", "View", "given_scale"]
+__all__ = ["Ranks", "View", "given_scale"]
 
-# Differences of values below this cannot overflow.
-_LARGEST = 2.0**1022
 # A column is divided by at least this share of its largest deviation, so that squares of the result cannot overflow.
 _SMALLEST_SHARE = 2.0**-500
 # Of a standard normal column: the interquartile range, and the distance within which a quarter of all pairs lie.
@@ -33,12 +32,16 @@ MOST_KNOTS = 1024
 class View(Comparable):
     """A center and a scale for each column, through which rows are standardised.
 
+    A column of categories becomes as many coordinates as it has codes, such that any two levels are 1/scale apart.
+
     Attributes
     ----------
     center
         What is subtracted from each column, shape (D,).
     scale
         What each column is divided by, shape (D,), all positive.
+    sizes
+        How many codes each column has, (D,), 0 for numbers; None where there are only numbers.
 
     Examples
     --------
@@ -50,6 +53,7 @@ class View(Comparable):
 
     center: NDArray[np.float64]
     scale: NDArray[np.float64]
+    sizes: NDArray[np.int64] | None = None
 
     @classmethod
     def none(cls, n_columns: int) -> "View":
@@ -57,8 +61,14 @@ class View(Comparable):
         return cls(np.zeros(n_columns), np.ones(n_columns))
 
     @classmethod
-    def robust(cls, x: NDArray[np.float64], y: NDArray[np.float64], limits: "Limits") -> "View":
-        """Pooled median and robust scale of each column, from order statistics only.
+    def robust(
+        cls,
+        x: NDArray[np.float64],
+        y: NDArray[np.float64],
+        limits: Limits,
+        sizes: NDArray[np.int64] | None = None,
+    ) -> "View":
+        """Pooled median and robust scale of each column, from order statistics only; of codes how common each is.
 
         Close pairs of a clustered column are in one cluster, and say how wide clusters are; quartiles, how far apart.
         """
@@ -68,6 +78,9 @@ class View(Comparable):
         center, scale = np.empty(x.shape[1]), np.empty(x.shape[1])
         for column, (low, high) in enumerate(zip(lows.tolist(), highs.tolist(), strict=True)):
             pooled[:n_x], pooled[n_x:] = x[:, column], y[:, column]
+            if sizes is not None and sizes[column]:
+                center[column], scale[column] = 0.0, 1.0 / distance_of_levels(pooled, int(sizes[column]))
+                continue
             pooled.sort()
             first, middle, third = (_quantile(pooled, level) for level in (0.25, 0.5, 0.75))
             if low == high:
@@ -82,11 +95,20 @@ class View(Comparable):
             farthest = max(high - middle, middle - low)
             center[column] = middle
             scale[column] = max(width, farthest * _SMALLEST_SHARE, np.finfo(np.float64).tiny)
-        return cls(center, scale)
+        return cls(center, scale, sizes)
 
     def select(self, columns: NDArray[np.int64]) -> "View":
         """Those of some of the columns."""
-        return View(self.center[columns], self.scale[columns])
+        return View(self.center[columns], self.scale[columns], _selected(self.sizes, columns))
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates that `apply` returns."""
+        return _width(self.sizes, len(self.scale))
+
+    def places(self, columns: NDArray[np.int64], width: int | None = None) -> NDArray[np.int64]:
+        """The coordinates of some columns (P, k), (P, K); `width` is K, and short rows end in one beyond the last."""
+        return columns if self.sizes is None else places_of(columns, self.sizes, width)
 
     @property
     def unit(self) -> float:
@@ -96,8 +118,23 @@ class View(Comparable):
     def apply(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ``(rows - center) / scale`` for rows of shape (m, D) in the units of the data."""
         standardized = rows - self.center
-        standardized /= self.scale
-        return standardized
+        if self.sizes is None:
+            standardized /= self.scale
+            return standardized
+        standardized[:, self.sizes == 0] /= self.scale[self.sizes == 0]
+        found: NDArray[np.float64] = expanded(standardized, self.sizes, self.heights)
+        return found
+
+    @property
+    def codes(self) -> NDArray[np.bool_]:
+        """Which coordinates are those of codes, (K,)."""
+        sizes = np.zeros(len(self.scale), dtype=np.int64) if self.sizes is None else self.sizes
+        return np.repeat(sizes > 0, np.maximum(sizes, 1))
+
+    @property
+    def heights(self) -> NDArray[np.float64]:
+        """What a coordinate of a code is where a row has it, (D,)."""
+        return np.asarray(math.sqrt(0.5) / self.scale)
 
     def undo(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ``rows * scale + center``: standardised rows of shape (m, D) in the units of the data.
@@ -108,7 +145,15 @@ class View(Comparable):
         array([[1.],
                [5.]])
         """
-        return rows * self.scale + self.center
+        if self.sizes is None:
+            return rows * self.scale + self.center
+        starts, found = starts_of(self.sizes), np.empty((len(rows), len(self.scale)))
+        for column, (first, last) in enumerate(zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)):
+            if self.sizes[column]:
+                found[:, column] = rows[:, first:last].argmax(axis=1)
+            else:
+                found[:, column] = rows[:, first] * self.scale[column] + self.center[column]
+        return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,6 +169,10 @@ class Ranks(Comparable):
         Values of each column, increasing, (K, D).
     levels
         Their mid-ranks among the pooled rows, as shares, (K, D): (rank - ½)/N, where equal values share their ranks.
+    sizes
+        How many codes each column has, (D,), 0 for numbers; None where there are only numbers.
+    heights
+        What a coordinate of a code is where a row has it, (D,).
 
     Examples
     --------
@@ -136,13 +185,20 @@ class Ranks(Comparable):
 
     knots: NDArray[np.float64]
     levels: NDArray[np.float64]
+    sizes: NDArray[np.int64] | None = field(default=None, metadata=DIGESTED_IF_SET)
+    heights: NDArray[np.float64] | None = field(default=None, metadata=DIGESTED_IF_SET)
 
     @classmethod
-    def of(cls, x: NDArray[np.float64], y: NDArray[np.float64]) -> "Ranks":
-        """Those of the pooled rows."""
+    def of(cls, x: NDArray[np.float64], y: NDArray[np.float64], sizes: NDArray[np.int64] | None = None) -> "Ranks":
+        """Those of the pooled rows; codes of categories have no ranks, and stay what they are."""
         pooled = np.concatenate([x, y])
         pooled.sort(axis=0)
-        return cls.of_sorted(pooled)
+        ranks = cls.of_sorted(pooled)
+        if sizes is None:
+            return ranks
+        counts = zip(pooled.T, sizes.tolist(), strict=True)
+        apart = [distance_of_levels(codes, size) if size else 0.0 for codes, size in counts]
+        return replace(ranks, sizes=sizes, heights=math.sqrt(0.5) * np.array(apart))
 
     @classmethod
     def of_sorted(cls, pooled: NDArray[np.float64]) -> "Ranks":
@@ -164,81 +220,45 @@ class Ranks(Comparable):
 
     def select(self, columns: NDArray[np.int64]) -> "Ranks":
         """Those of some of the columns."""
-        chosen = Ranks(self.knots[:, columns], self.levels[:, columns])
+        heights = None if self.heights is None else self.heights[columns]
+        chosen = Ranks(self.knots[:, columns], self.levels[:, columns], _selected(self.sizes, columns), heights)
         chosen.__dict__["scores"] = self.scores[:, columns]
         return chosen
 
+    @property
+    def width(self) -> int:
+        """Number of coordinates that `apply` and `shares` return."""
+        return _width(self.sizes, self.knots.shape[1])
+
+    def places(self, columns: NDArray[np.int64], width: int | None = None) -> NDArray[np.int64]:
+        """As those of a `View`."""
+        return columns if self.sizes is None else places_of(columns, self.sizes, width)
+
     def apply(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Normal scores of rows (m, D) in the units of the data; beyond the knots those of the last one."""
-        return self._interpolate(rows, self.scores)
+        return self._seen(rows, self.scores, self.heights)
 
     def shares(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The levels instead of their normal quantiles: the share of pooled rows that are smaller."""
-        return self._interpolate(rows, self.levels)
+        """The levels instead of their normal quantiles: the share of pooled rows that are smaller; of codes 0 or 1."""
+        return self._seen(rows, self.levels, None if self.heights is None else np.ones(len(self.heights)))
 
-    def _interpolate(self, rows: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-        found = np.empty_like(rows)
+    def _seen(
+        self, rows: NDArray[np.float64], values: NDArray[np.float64], heights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        found = rows.copy()
         for column in range(rows.shape[1]):
-            found[:, column] = np.interp(rows[:, column], self.knots[:, column], values[:, column])
-        return found
+            if self.sizes is None or not self.sizes[column]:
+                found[:, column] = np.interp(rows[:, column], self.knots[:, column], values[:, column])
+        return found if self.sizes is None or heights is None else expanded(found, self.sizes, heights)
 
 
-class Limits(NamedTuple):
-    """The smallest and largest value of each column of each sample, which also show whether all values are finite."""
+def _selected(sizes: NDArray[np.int64] | None, columns: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """The numbers of codes of some columns; None where these hold only numbers."""
+    return None if sizes is None or not sizes[columns].any() else sizes[columns]
 
-    x_low: NDArray[np.float64]
-    x_high: NDArray[np.float64]
-    y_low: NDArray[np.float64]
-    y_high: NDArray[np.float64]
 
-    @classmethod
-    def of(cls, x: NDArray[np.float64], y: NDArray[np.float64]) -> "Limits":
-        """Those of these rows."""
-        return cls(x.min(axis=0), x.max(axis=0), y.min(axis=0), y.max(axis=0))
-
-    @classmethod
-    def of_present(cls, x: NDArray[np.float64], y: NDArray[np.float64]) -> "Limits":
-        """Those of the values that are not NaN; NaN where there are none.
-
-        Examples
-        --------
-        >>> Limits.of_present(np.array([[np.nan], [2.0]]), np.array([[np.nan]])).x_low
-        array([2.])
-        """
-        return cls(*(limit.reduce(rows, axis=0) for rows in (x, y) for limit in (np.fmin, np.fmax)))
-
-    def finite(self) -> bool:
-        """Whether all values are."""
-        return all(bool(np.isfinite(limit).all()) for limit in self)
-
-    def select(self, keep: NDArray[np.bool_]) -> "Limits":
-        """Those of some of the columns."""
-        return Limits(*(limit[keep] for limit in self))
-
-    def check_size(self, columns: tuple[str, ...]) -> None:
-        """Refuse values whose differences overflow."""
-        for name, low, high in (("x", self.x_low, self.x_high), ("y", self.y_low, self.y_high)):
-            too_large = np.flatnonzero(np.maximum(-low, high) >= _LARGEST)
-            if too_large.size:
-                raise InputError(
-                    f"column {columns[too_large[0]]!r} of {name} holds values beyond {_LARGEST:.1e}, whose differences "
-                    "overflow",
-                    argument=name,
-                    remedy="change its unit, or remove them if they stand for missing values",
-                )
-
-    def columns_to_keep(self) -> NDArray[np.bool_]:
-        """Return which columns vary over the pooled sample; all, if none does."""
-        varies = (np.minimum(self.x_low, self.y_low) < np.maximum(self.x_high, self.y_high)).astype(bool)
-        if not varies.any():
-            return ~varies
-        if (self.x_low == self.x_high).all() and (self.y_low == self.y_high).all():
-            raise InputError(
-                "x and y each hold one row repeated, and the two rows differ",
-                argument="x and y",
-                remedy="without variation within the samples there is nothing to judge the difference by",
-            )
-        return varies
+def _width(sizes: NDArray[np.int64] | None, n_columns: int) -> int:
+    return n_columns if sizes is None else int(starts_of(sizes)[-1])
 
 
 def given_scale(scale: ArrayLike, n_columns: int) -> NDArray[np.float64] | None:

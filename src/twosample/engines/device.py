@@ -24,6 +24,7 @@ import numpy as np
 
 from twosample.arrays import Array, Indices, doubles, float64, namespace, to_numpy
 from twosample.data import Ranks, View
+from twosample.data.categories import expanded
 from twosample.engines.libraries import constant, free_memory, library_of
 from twosample.engines.local import PairMoments, Tick, Volumes
 from twosample.features import PointFeatures, StackFeatures, chains_of
@@ -364,11 +365,19 @@ def stack_moments(
     def of(rows: Any, others: Any = None) -> Moments:
         with doubles(rows):
             compiler = _compiler(rows, len(features.multiples) * features.count * len(features.points))
+            places = [features.view.places(columns[np.newaxis])[0] for columns in features.columns]
             tests = [
-                _Test(features.kernel, points, typical * features.multiples, rows, compiler, mixed=features.mixed)
-                for points, typical in zip(features.points, features.typical.tolist(), strict=True)
+                _Test(
+                    features.kernel,
+                    points[:, : len(own)],
+                    typical * features.multiples,
+                    rows,
+                    compiler,
+                    mixed=features.mixed,
+                )
+                for points, own, typical in zip(features.points, places, features.typical.tolist(), strict=True)
             ]
-            _collect(list(zip(tests, features.columns, strict=True)), features.view, rows, others, None)
+            _collect(list(zip(tests, places, strict=True)), features.view, rows, others, None)
             found = [test.moments() for test in tests]
         mean, scatter = (np.concatenate([getattr(one, name) for one in found]) for name in ("mean", "scatter"))
         return Moments(found[0].count, mean, scatter)
@@ -399,9 +408,11 @@ def column_moments(ranks: Ranks, rows: Any, others: Any = None) -> Moments:
     """As that of `local`, for rows on a device."""
 
     def seen(block: Any) -> Any:
-        return namespace(block).stack([_interpolated(ranks.knots, to, block) for to in (ranks.scores, ranks.levels)])
+        ones = None if ranks.heights is None else np.ones(len(ranks.heights))
+        both = ((ranks.scores, ranks.heights), (ranks.levels, ones))
+        return namespace(block).stack([_ranked(ranks, to, heights, block) for to, heights in both])
 
-    shape = (2, rows.shape[1], 1)
+    shape = (2, ranks.width, 1)
     total = Moments(0, np.zeros(shape), np.zeros((*shape, 1)))
     with doubles(rows):
         size = _rows_of_block(rows, 8 * rows.shape[1])
@@ -420,8 +431,28 @@ def column_moments(ranks: Ranks, rows: Any, others: Any = None) -> Moments:
 def _seen(view: View | Ranks, rows: Any) -> Any:
     """Rows (n, D) as a view shows them."""
     if isinstance(view, Ranks):
-        return _interpolated(view.knots, view.scores, rows)
-    return (rows - constant(view.center, rows)) / constant(view.scale, rows)
+        return _ranked(view, view.scores, view.heights, rows)
+    if view.sizes is None:
+        return (rows - constant(view.center, rows)) / constant(view.scale, rows)
+    scale = np.where(view.sizes == 0, view.scale, 1.0)
+    return expanded(
+        (rows - constant(view.center, rows)) / constant(scale, rows), view.sizes, view.heights, namespace(rows)
+    )
+
+
+def _ranked(ranks: Ranks, values: Array, heights: Array | None, rows: Any) -> Any:
+    """Rows (n, D) as ranks show them, with these values at the knots and these heights of codes."""
+    if ranks.sizes is None or heights is None:
+        return _interpolated(ranks.knots, values, rows)
+    xp, numbers = namespace(rows), np.flatnonzero(ranks.sizes == 0)
+    columns = [rows[:, column] for column in range(rows.shape[1])]
+    if numbers.size:
+        found = _interpolated(
+            ranks.knots[:, numbers], values[:, numbers], xp.stack([columns[at] for at in numbers], axis=1)
+        )
+        for place, column in enumerate(numbers.tolist()):
+            columns[column] = found[:, place]
+    return expanded(xp.stack(columns, axis=1), ranks.sizes, heights, xp)
 
 
 def _interpolated(knots: Array, values: Array, rows: Any) -> Any:

@@ -108,8 +108,11 @@ def stack_moments(
 
 
 def column_moments(ranks: Ranks, rows: Array, others: Array | None = None) -> Moments:
-    """Moments of the normal scores and of the levels of every column, (2, D, 1), or of pairs those of differences."""
-    total = Moments(0, np.zeros((2, rows.shape[1], 1)), np.zeros((2, rows.shape[1], 1, 1)))
+    """Moments of the normal scores and of the levels of every column, (2, D, 1), or of pairs those of differences.
+
+    Of categories those of each code.
+    """
+    total = Moments(0, np.zeros((2, ranks.width, 1)), np.zeros((2, ranks.width, 1, 1)))
     for part in _blocks(len(rows)):
         values = np.stack([ranks.apply(rows[part]), ranks.shares(rows[part])])
         if others is not None:

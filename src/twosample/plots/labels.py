@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from twosample.words import log_bf10_text, printable, probability_in_words
+from twosample.words import log_bf10_text, printable, probability_in_words, share_in_words, with_names
 
 if TYPE_CHECKING:
     from twosample.baselines import HolmesResult
@@ -24,7 +24,6 @@ __all__ = [
     "probability_label",
     "sample_labels",
     "sampled_answer_in_words",
-    "share_in_words",
     "short",
     "unit_in_words",
 ]
@@ -85,17 +84,6 @@ def _rows_in_words(result: TwoSampleResult, counts: Iterable[int], names: tuple[
     return ", ".join(words)
 
 
-def share_in_words(share: float) -> str:
-    """A share in percent, with the digits that it needs.
-
-    Examples
-    --------
-    >>> share_in_words(0.4), share_in_words(0.0025), share_in_words(0.0)
-    ('40 %', '0.25 %', '0 %')
-    """
-    return f"{100.0 * share:.2g} %" if share < 0.0995 else f"{100.0 * share:.0f} %"
-
-
 def column_in_words(row: ColumnEvidence, names: tuple[str, str]) -> list[str]:
     """How likely a column differs and, if it is likely, which way and how much.
 
@@ -110,12 +98,7 @@ def column_in_words(row: ColumnEvidence, names: tuple[str, str]) -> list[str]:
     words = f"P(differs) {_probability(row.prob)}"
     if row.prob <= 0.5:
         return [words]
-    way = row.words
-    for name, sample in zip(names, ("x", "y"), strict=True):
-        for start in (f"larger in {sample}", f"more spread in {sample}"):
-            if row.words.startswith(start):
-                way = f"{start[:-1]}{name}{row.words[len(start) :]}"
-    return [words, way]
+    return [words, with_names(row.words, names)]
 
 
 def pair_in_words(result: TwoSampleResult, columns: tuple[int, ...]) -> list[str]:

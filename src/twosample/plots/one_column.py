@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from twosample.pictures import share_intervals
 from twosample.plots.common import FAINT, INK, X_COLOR, Y_COLOR, as_text
-from twosample.plots.labels import LONGEST_WITHIN, beyond_in_words, share_in_words, short
+from twosample.plots.labels import LONGEST_WITHIN, beyond_in_words, short
+from twosample.witness import Witness
+from twosample.words import share_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +19,6 @@ if TYPE_CHECKING:
     from twosample.arrays import Array
     from twosample.pictures import ShownColumn
     from twosample.result import TwoSampleResult
-    from twosample.witness import Witness
 
 __all__ = ["STRIP_LABEL", "WITNESS_LABELS", "draw_samples", "draw_witness_curve", "label_values", "ticks"]
 
@@ -28,6 +30,8 @@ _COLORS = (X_COLOR, Y_COLOR)
 # More values than these have no ticks of their own, and more point masses no numbers.
 _MOST_TICKS = 12
 _MOST_NUMBERS = 4
+# Of the name of a level, and of all of them side by side.
+_LONGEST_LEVEL, _MOST_LETTERS = 16, 40
 
 
 def draw_samples(axes: Axes, result: TwoSampleResult, shown: ShownColumn, names: tuple[str, str]) -> list[Any]:
@@ -60,6 +64,13 @@ def _draw_bars(axes: Axes, result: TwoSampleResult, shown: ShownColumn) -> list[
         axes.bar(shown.values + side * 0.21 * gap, one, width=0.4 * gap, color=color, alpha=0.75)
         for one, color, side in zip(shares, _COLORS, (-1, 1), strict=True)
     ]
+    if shown.labels:
+        low, high = share_intervals(shown.counts, result.picture.rows)
+        for place, side in enumerate((-1, 1)):
+            reach = np.maximum([shares[place] - low[place], high[place] - shares[place]], 0.0)
+            at = shown.values + side * 0.21 * gap
+            axes.errorbar(at, shares[place], yerr=reach, fmt="none", ecolor=INK, elinewidth=0.9, capsize=2.0)
+        shares = high
     axes.set(ylim=(0.0, 1.1 * max(float(shares.max(initial=0.0)), 1e-3)), ylabel="share of the rows")
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100.0 * share:.6g} %"))
@@ -138,9 +149,17 @@ def label_values(axes: Axes, label: str, shown: ShownColumn) -> None:
 
 def ticks(axis: Axis, shown: ShownColumn | None) -> None:
     """Ticks at the values of a discrete column, if they are few, else at most seven steps."""
+    from matplotlib.axis import XAxis
     from matplotlib.ticker import MaxNLocator
 
-    if shown is not None and shown.density is None and len(shown.values) <= _MOST_TICKS:
+    if shown is not None and shown.labels:
+        axis.set_ticks(shown.values, [short(name, _LONGEST_LEVEL) for name in shown.labels])
+        across = isinstance(axis, XAxis) and sum(map(len, shown.labels)) > _MOST_LETTERS
+        for text in axis.get_ticklabels():
+            as_text(text)
+            if across:
+                text.set(rotation=40, ha="right", rotation_mode="anchor", fontsize="small")
+    elif shown is not None and shown.density is None and len(shown.values) <= _MOST_TICKS:
         axis.set_ticks(shown.values, [f"{value:.6g}" for value in shown.values])
     else:
         axis.set_major_locator(MaxNLocator(7))
@@ -161,6 +180,10 @@ def draw_witness_curve(
     at = witness.at[:, 0]
     bands = {level: witness.band(level) for level in (0.95, 0.5)}
     handles: list[Any] = []
+    if shown.labels:  # a step for each level
+        at = np.repeat(at, 2) + np.tile([-0.45, 0.45], len(at))
+        witness = Witness(at[:, None], np.repeat(witness.mean, 2), np.repeat(witness.sd, 2))
+        bands = {level: witness.band(level) for level in bands}
     for (low, high), color in zip(bands.values(), ("#D9D9D9", "#B0B0B0"), strict=True):
         handles.append(axes.fill_between(at, low, high, color=color, linewidth=0))
     handles[:0] = axes.plot(at, witness.mean, color=INK, linewidth=1.6)
@@ -168,7 +191,9 @@ def draw_witness_curve(
 
     lower, upper = bands[0.95]
     reach = max(float(np.max(np.abs([lower, upper]))), np.finfo(float).tiny)
-    axes.set(xlim=(at[0], at[-1]), ylim=(-1.35 * reach, 1.35 * reach), ylabel="witness")
+    axes.set(
+        xlim=shown.limits if shown.labels else (at[0], at[-1]), ylim=(-1.35 * reach, 1.35 * reach), ylabel="witness"
+    )
     label_values(axes, label, shown)
     for sign, name, color, clear in (
         (1.0, names[0], X_COLOR, bool((lower > 0).any())),

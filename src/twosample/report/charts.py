@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twosample.arrays import Array
+from twosample.pictures import share_intervals
 from twosample.report.svg import Canvas, Chart, log_ticks, number, numbers, ticks
-from twosample.words import sentence
+from twosample.words import printable, sentence
 
 if TYPE_CHECKING:
     from twosample.models import HalfCauchy
@@ -24,6 +25,7 @@ __all__ = [
     "samples_of_column",
     "sensitivity",
     "small_column",
+    "tick_names",
 ]
 
 _KINDS = ("x", "y")
@@ -31,6 +33,8 @@ _KINDS = ("x", "y")
 _TABLE_ROWS = 21
 # More values than these have no ticks of their own.
 _MOST_TICKS = 12
+# Letters of the names of levels side by side.
+_LETTERS = 90
 _SMALL = (120.0, 30.0)
 
 
@@ -57,13 +61,18 @@ def samples_of_column(
     legend = tuple((f"{kind}-area", f"{name} ({n:,} rows)") for kind, name, n in zip(_KINDS, names, rows, strict=True))
     if shown.density is None:
         top = 1.08 * max(float(shares.max(initial=0.0)), 1e-3)
+        if shown.labels:
+            top = 1.04 * float(share_intervals(shown.counts, rows)[1].max())
         canvas = Canvas(f"The samples: {label}", said, shown.limits, (0.0, top), numbered=True)
         at = ticks(0.0, top, 5)
         canvas.up(at, [f"{100.0 * one:.4g} %" for one in at])
         _bars(canvas, shown, shares, _gap(shown))
+        if shown.labels:
+            _intervals(canvas, shown, rows)
+        names_of = list(shown.labels) or numbers(shown.values)
         table = [
-            (value, f"{share_x:.1%}", f"{share_y:.1%}")
-            for value, share_x, share_y in zip(numbers(shown.values), *shares.tolist(), strict=True)
+            (printable(value), f"{share_x:.1%}", f"{share_y:.1%}")
+            for value, share_x, share_y in zip(names_of, *shares.tolist(), strict=True)
         ]
         head = (label, f"share of {names[0]}", f"share of {names[1]}")
     else:
@@ -82,8 +91,9 @@ def samples_of_column(
         head = (label, f"density of {names[0]}", f"density of {names[1]}")
         masses = zip(shown.values.tolist(), *shares.tolist(), strict=True)
         table += [(f"{number(value)} exactly", f"{x:.1%}", f"{y:.1%}") for value, x, y in masses]
-    canvas.across(label, _places(shown))
+    canvas.across(label, *(tick_names(shown.labels) if shown.labels else (_places(shown), None)))
     strips = "" if shown.density is None else "Below: median, middle 50 % and 90 %."
+    strips = "Lines: 90 % intervals of the shares." if shown.labels else strips
     note = f"{strips} {sentence(beyond)}." if beyond else strips
     return Chart(label, canvas.markup(), legend, head, table, note.strip())
 
@@ -91,6 +101,34 @@ def samples_of_column(
 def _places(shown: ShownColumn) -> list[float]:
     few = shown.density is None and 0 < len(shown.values) <= _MOST_TICKS
     return shown.values.tolist() if few else ticks(*shown.limits)
+
+
+def tick_names(labels: tuple[str, ...]) -> tuple[list[float], list[str]]:
+    """Where the levels of a column of categories are, and their names, as far as there is room.
+
+    Examples
+    --------
+    >>> tick_names(("red", "blue"))
+    ([0.0, 1.0], ['red', 'blue'])
+    """
+    longest = max(3, _LETTERS // len(labels))
+    step = 1 if len(labels) <= _MOST_TICKS else -(-len(labels) // _MOST_TICKS)
+    names = [printable(name) for name in labels[::step]]
+    return [float(at) for at in range(0, len(labels), step)], [
+        name if len(name) <= longest * step else f"{name[: longest * step - 1]}…" for name in names
+    ]
+
+
+def _intervals(canvas: Canvas, shown: ShownColumn, rows: tuple[int, int]) -> None:
+    """A line for the interval of each share."""
+    low, high = share_intervals(shown.counts, rows)
+    at = [shown.values + side * 0.2 * _gap(shown) for side in (-1, 1)]
+    lines = [
+        (place, bottom, place, top)
+        for one, *ends in zip(at, low, high, strict=True)
+        for place, bottom, top in zip(one.tolist(), *(end.tolist() for end in ends), strict=True)
+    ]
+    canvas.strokes(np.array(lines), "ink-line")
 
 
 def _gap(shown: ShownColumn) -> float:

@@ -239,13 +239,18 @@ def _pictures(result: TwoSampleResult, names: tuple[str, str]) -> tuple[list[Cha
     witness = []
     plane = picture.plane
     own = result.witness_picture
+    levels = {shown.column: shown.labels for shown in picture.columns}
     for driver in result.drivers if own is None else (own,):
-        if len(driver.columns) == 1:
+        if len(driver.columns) == 1 and levels[driver.columns[0]]:
+            (column,) = driver.columns
+            witness.append(witness_charts.witness_levels(driver, names, labels[column], levels[column]))
+        elif len(driver.columns) == 1:
             witness.append(witness_charts.witness_curve(driver, names, labels[driver.columns[0]]))
         else:
             first, second = (labels[place] for place in driver.columns)
             there = plane if plane is not None and plane.columns == driver.columns else None
-            witness.append(witness_charts.witness_map(driver, there, names, (first, second)))
+            both = levels[driver.columns[0]], levels[driver.columns[1]]
+            witness.append(witness_charts.witness_map(driver, there, names, (first, second), both))
     if plane is not None:
         first, second = (
             (labels[place] for place in plane.columns)
@@ -253,7 +258,8 @@ def _pictures(result: TwoSampleResult, names: tuple[str, str]) -> tuple[list[Cha
             else (f"principal axis {place + 1} ({share:.0%})" for place, share in enumerate(plane.shares))
         )
         outside = outside_in_words(result, plane.outside, names)
-        samples.append(witness_charts.samples_in_plane(plane, picture.rows, names, (first, second), outside))
+        both = (levels[plane.columns[0]], levels[plane.columns[1]]) if plane.columns else ((), ())
+        samples.append(witness_charts.samples_in_plane(plane, picture.rows, names, (first, second), outside, both))
         if plane.witness is not None:
             witness.append(witness_charts.witness_cells(plane, names, (first, second)))
     return samples, witness

@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twosample.arrays import Array
+from twosample.report.charts import tick_names
 from twosample.report.svg import Canvas, Chart, number, numbers, ticks
+from twosample.words import printable
 
 if TYPE_CHECKING:
     from twosample.pictures import ShownPlane
     from twosample.witness import Driver
 
-__all__ = ["clear_intervals", "samples_in_plane", "witness_cells", "witness_curve", "witness_map"]
+__all__ = ["clear_intervals", "samples_in_plane", "witness_cells", "witness_curve", "witness_levels", "witness_map"]
+
+
+# The levels of the two columns of a plane, empty for numbers.
+PlaneLevels = tuple[tuple[str, ...], tuple[str, ...]]
 
 _SURE = 0.95
 _PLANE = (440.0, 380.0)
@@ -41,6 +47,35 @@ def clear_intervals(at: Array, low: Array, high: Array) -> list[tuple[float, flo
         if side:
             found.append((float(at[part[0]]), float(at[part[-1]]), side - 1))
     return found
+
+
+def witness_levels(driver: Driver, names: tuple[str, str], label: str, levels: tuple[str, ...]) -> Chart:
+    """The witness of a column of categories: a step with its bands for each level."""
+    at, mean = driver.grid[0], driver.mean
+    reach, inner = (NormalDist().inv_cdf(0.5 + 0.5 * level) * driver.sd for level in (_SURE, 0.5))
+    low, high = mean - reach, mean + reach
+    largest = 1.3 * max(float(np.abs([low, high]).max()), np.finfo(float).tiny)
+    sides = np.where(low > 0.0, 0, np.where(high < 0.0, 1, 2))
+    parts = []
+    for which, name in enumerate(names):
+        there = [printable(level) for level, side in zip(levels, sides.tolist(), strict=True) if side == which]
+        parts += [f"surely more of {name} in {_listed(there)}"] if there else []
+    said = f"There is {'; '.join(parts)} (the 95 % band leaves out zero there)." if parts else ""
+    said = said or f"At no level of {label} is the witness surely different from zero: its 95 % band always holds zero."
+    limits = float(at[0]) - 0.6, float(at[-1]) + 0.6
+    canvas = Canvas(f"Where they differ: {label}", said, limits, (-largest, largest))
+    for place, bottom, top, half in zip(at.tolist(), low.tolist(), high.tolist(), inner.tolist(), strict=True):
+        middle = 0.5 * (bottom + top)
+        canvas.box((place - 0.4, place + 0.4), (bottom, top), "band-95")
+        canvas.box((place - 0.4, place + 0.4), (middle - half, middle + half), "band-50")
+    canvas.strokes(np.array([[limits[0], 0.0, limits[1], 0.0]]), "zero-line")
+    canvas.strokes(np.stack([at - 0.4, mean, at + 0.4, mean], axis=1), "ink-line")
+    canvas.text(canvas.left + 4.0, canvas.top + 12.0, f"↑ more {names[0]}", "label x-text", "start")
+    canvas.text(canvas.left + 4.0, canvas.bottom - 6.0, f"↓ more {names[1]}", "label y-text", "start")
+    canvas.across(label, *tick_names(levels))
+    rows = [(printable(level), *map(number, row)) for level, *row in zip(levels, mean, low, high, strict=True)]
+    legend = (("ink-line", "posterior mean"), ("band-95", "95 % band"), ("band-50", "50 % band"))
+    return Chart(label, canvas.markup(), legend, (label, "mean of the witness", "95 % from", "to"), rows, said)
 
 
 def witness_curve(driver: Driver, names: tuple[str, str], label: str) -> Chart:
@@ -108,17 +143,25 @@ def _listed(words: list[str]) -> str:
 
 
 def samples_in_plane(
-    plane: ShownPlane, rows: tuple[int, int], names: tuple[str, str], labels: tuple[str, str], outside: str
+    plane: ShownPlane,
+    rows: tuple[int, int],
+    names: tuple[str, str],
+    labels: tuple[str, str],
+    outside: str,
+    levels: PlaneLevels = ((), ()),
 ) -> Chart:
-    """A dot for each sample in each cell of a plane, as large as its rows are many."""
+    """A dot for each sample in each cell of a plane, as large as its rows are many.
+
+    `levels` are those of the two columns, where they are of categories.
+    """
     said = f"Rows of {names[0]} and {names[1]} counted in cells of {labels[0]} and {labels[1]}."
     canvas = _plane_canvas(f"The samples: {labels[0]} and {labels[1]}", said, plane)
     _dots(canvas, plane, 1.0)
-    _plane_axes(canvas, plane, labels)
+    _plane_axes(canvas, plane, labels, levels)
     legend = tuple((f"{kind}-dot", f"{name} ({n:,} rows)") for kind, name, n in zip("xy", names, rows, strict=True))
     order = np.argsort(-plane.counts.sum(axis=0), kind="stable")[:_TABLE_ROWS]
     table = [
-        (number(a), number(b), str(x), str(y))
+        (_value(a, levels[0]), _value(b, levels[1]), str(x), str(y))
         for (a, b), x, y in zip(plane.centers[order].tolist(), *plane.counts[:, order].tolist(), strict=True)
     ]
     note = "A dot for each cell, as large as its rows are many. The table has the fullest cells."
@@ -132,10 +175,22 @@ def _plane_canvas(title: str, said: str, plane: ShownPlane) -> Canvas:
     return Canvas(title, said, first, second, numbered=True, size=_PLANE)
 
 
-def _plane_axes(canvas: Canvas, plane: ShownPlane, labels: tuple[str, str]) -> None:
-    canvas.up(ticks(*plane.limits[1].tolist()))
+def _plane_axes(canvas: Canvas, plane: ShownPlane, labels: tuple[str, str], levels: PlaneLevels = ((), ())) -> None:
+    _axes(canvas, [tuple(limits) for limits in plane.limits.tolist()], labels, levels)
+
+
+def _axes(canvas: Canvas, limits: list[tuple[float, float]], labels: tuple[str, str], levels: PlaneLevels) -> None:
+    across, up = (
+        tick_names(names) if names else (ticks(*ends), None) for ends, names in zip(limits, levels, strict=True)
+    )
+    canvas.up(*up)
     canvas.text(canvas.left + 5.0, canvas.top + 12.0, f"↑ {labels[1]}", "label strong", "start")
-    canvas.across(labels[0], ticks(*plane.limits[0].tolist()))
+    canvas.across(labels[0], *across)
+
+
+def _value(value: float, levels: tuple[str, ...]) -> str:
+    """A number, or the name of the level that has it for a code."""
+    return printable(levels[min(max(round(value), 0), len(levels) - 1)]) if levels else number(value)
 
 
 def _dots(canvas: Canvas, plane: ShownPlane, size: float) -> None:
@@ -149,12 +204,18 @@ def _dots(canvas: Canvas, plane: ShownPlane, size: float) -> None:
         canvas.dots(at[:, 0], at[:, 1], radius, f"{kind}-dot", side * min(aside, 4.0))
 
 
-def witness_map(driver: Driver, plane: ShownPlane | None, names: tuple[str, str], labels: tuple[str, str]) -> Chart:
-    """The witness over two columns as shades, with a line around where it is surely not zero."""
+def witness_map(
+    driver: Driver,
+    plane: ShownPlane | None,
+    names: tuple[str, str],
+    labels: tuple[str, str],
+    levels: PlaneLevels = ((), ()),
+) -> Chart:
+    """The witness over two columns as shades, with a line around where it is surely not zero; `levels` as above."""
     reach = NormalDist().inv_cdf(0.5 + 0.5 * _SURE) * driver.sd
     side = np.where(driver.mean - reach > 0.0, 1, np.where(driver.mean + reach < 0.0, 2, 0))
     edges = [_edges(places) for places in driver.grid]
-    said = _map_in_words(side, driver.grid, names, labels)
+    said = _map_in_words(side, driver.grid, names, labels, levels)
     title = f"Where they differ: {labels[0]} and {labels[1]}"
     limits = [(float(places[0]), float(places[-1])) for places in driver.grid]
     canvas = Canvas(title, said, limits[0], limits[1], numbered=True, size=_PLANE)
@@ -165,33 +226,26 @@ def witness_map(driver: Driver, plane: ShownPlane | None, names: tuple[str, str]
         canvas.strokes(outline, "ink-line")
     if plane is not None:
         _dots(canvas, plane, 0.35)
-    canvas.up(ticks(*limits[1]))
-    canvas.text(canvas.left + 5.0, canvas.top + 12.0, f"↑ {labels[1]}", "label strong", "start")
-    canvas.across(labels[0], ticks(*limits[0]))
+    _axes(canvas, limits, labels, levels)
     legend = (
         ("x-bar", f"more {names[0]}"),
         ("y-bar", f"more {names[1]}"),
         ("ink-line", "inside: surely not zero (95 %)"),
     )
     head = (*labels, "mean of the witness", "95 % from", "to")
-    return Chart(f"{labels[0]} and {labels[1]}", canvas.markup(), legend, head, _map_table(driver, reach), said)
+    return Chart(f"{labels[0]} and {labels[1]}", canvas.markup(), legend, head, _map_table(driver, reach, levels), said)
 
 
-def _map_table(driver: Driver, reach: Array) -> list[tuple[str, ...]]:
+def _map_table(driver: Driver, reach: Array, levels: PlaneLevels) -> list[tuple[str, ...]]:
     """The witness at a few places along each column."""
     some = [np.unique(np.linspace(0, len(places) - 1, 5).round().astype(int)) for places in driver.grid]
     return [
-        tuple(
-            map(
-                number,
-                (
-                    float(driver.grid[0][i]),
-                    float(driver.grid[1][j]),
-                    float(driver.mean[i, j]),
-                    float(driver.mean[i, j] - reach[i, j]),
-                    float(driver.mean[i, j] + reach[i, j]),
-                ),
-            )
+        (
+            _value(float(driver.grid[0][i]), levels[0]),
+            _value(float(driver.grid[1][j]), levels[1]),
+            number(float(driver.mean[i, j])),
+            number(float(driver.mean[i, j] - reach[i, j])),
+            number(float(driver.mean[i, j] + reach[i, j])),
         )
         for i in some[0]
         for j in some[1]
@@ -228,7 +282,17 @@ def _outline(side: Array, first: Array, second: Array) -> Array:
     return np.array(lines, dtype=float).reshape(-1, 4)
 
 
-def _map_in_words(side: Array, grid: Array, names: tuple[str, str], labels: tuple[str, str]) -> str:
+def _range_in_words(label: str, first: float, last: float, levels: tuple[str, ...]) -> str:
+    """A range along a column, or the levels in it."""
+    if not levels:
+        return f"{label} from {first:.2g} to {last:.2g}"
+    codes = range(max(round(first), 0), min(round(last), len(levels) - 1) + 1)
+    return f"{label} {_listed([printable(levels[code]) for code in codes] or [_value(first, levels)])}"
+
+
+def _map_in_words(
+    side: Array, grid: Array, names: tuple[str, str], labels: tuple[str, str], levels: PlaneLevels = ((), ())
+) -> str:
     """Where the witness is surely not zero: the largest regions by the ranges they span."""
     from scipy import ndimage
 
@@ -238,8 +302,8 @@ def _map_in_words(side: Array, grid: Array, names: tuple[str, str], labels: tupl
         for number_of, where in enumerate(ndimage.find_objects(regions), 1):
             cells = int(np.count_nonzero(regions[where] == number_of))
             ranges = [
-                f"{label} from {places[part.start]:.2g} to {places[part.stop - 1]:.2g}"
-                for label, places, part in zip(labels, grid, where, strict=True)
+                _range_in_words(label, float(places[part.start]), float(places[part.stop - 1]), of)
+                for label, places, part, of in zip(labels, grid, where, levels, strict=True)
             ]
             found.append((cells, f"more of {names[which - 1]} within {' and '.join(ranges)}"))
     if not found:

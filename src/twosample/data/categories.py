@@ -1,0 +1,242 @@
+"""Columns of categories: their levels as codes, in one dictionary for both samples, and codes as coordinates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twosample.data.cells import is_missing
+
+__all__ = [
+    "MISSING",
+    "OTHER",
+    "Growing",
+    "Levels",
+    "codes_of",
+    "distance_of_levels",
+    "expanded",
+    "kept_levels",
+    "level_name",
+    "name_rows",
+    "places_of",
+    "recoded",
+    "sizes_of",
+    "starts_of",
+]
+
+_Rows = NDArray[np.float64]
+_Indices = NDArray[np.int64]
+
+#: The levels of each column, None for a column of numbers; nothing at all where there are only numbers. The code of a
+#: level is its place, and one more is the code of all other values.
+Levels = tuple[tuple[str, ...] | None, ...]
+
+# What missing values and levels without a code of their own are called.
+MISSING, OTHER = "(missing)", "(other)"
+# Levels with a code of their own: the most common ones, if two rows hold them.
+_MOST_LEVELS, _FEWEST_ROWS = 31, 2
+# Text with more levels than this, and more than that share of the rows, names the rows.
+_MANY_LEVELS, _MOST_DIFFERENT = 100, 0.5
+# Of the chance that two rows differ: a column that hardly varies must not put its rare rows out of reach.
+_SMALLEST_CHANCE = 0.25
+# Levels that are told apart while rows are read block by block.
+_MOST_SEEN = 1 << 16
+
+
+def codes_of(values: Iterable[Any]) -> tuple[_Rows, tuple[str, ...]]:
+    """The codes of values of any kind, and the names of the levels, sorted.
+
+    Examples
+    --------
+    >>> codes_of(["b", None, "a", "b"])
+    (array([2., 0., 1., 2.]), ('(missing)', 'a', 'b'))
+    """
+    listed = list(values)
+    names: dict[Any, str] = {}
+    try:
+        names = {value: level_name(value) for value in dict.fromkeys(listed)}
+        texts = [names[value] for value in listed]
+    except TypeError:  # values that cannot be hashed
+        texts = [level_name(value) for value in listed]
+    levels = tuple(sorted(set(texts)))
+    code = {level: float(place) for place, level in enumerate(levels)}
+    return np.array([code[text] for text in texts], dtype=np.float64), levels
+
+
+def level_name(value: Any) -> str:
+    """A value as the name of a level; whole numbers alike whatever their type.
+
+    Examples
+    --------
+    >>> level_name("red"), level_name(3.0), level_name(None)
+    ('red', '3', '(missing)')
+    """
+    if is_missing(value):
+        return MISSING
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def recoded(codes: _Rows, old: Sequence[str], new: Sequence[str]) -> _Rows:
+    """Codes in another dictionary, where levels that it lacks have the code of all others.
+
+    Examples
+    --------
+    >>> recoded(np.array([0.0, 1.0, 2.0]), ("a", "b"), ("b", "c"))
+    array([2., 0., 2.])
+    """
+    if tuple(old) == tuple(new):
+        return codes
+    place = {level: code for code, level in enumerate(new)}
+    table = np.array([place.get(level, len(new)) for level in (*old, OTHER)], dtype=np.float64)
+    return np.asarray(table[codes.astype(np.intp)])
+
+
+def kept_levels(codes: _Rows, levels: tuple[str, ...]) -> tuple[tuple[str, ...], str | None]:
+    """The levels that have codes of their own, most common first, and why the column says nothing, if so.
+
+    Parameters
+    ----------
+    codes
+        Of both samples together.
+    levels
+        Their dictionary.
+
+    Examples
+    --------
+    >>> kept_levels(np.array([0.0, 1.0, 1.0, 2.0, 2.0, 2.0]), ("a", "b", "c"))
+    (('c', 'b'), None)
+    >>> kept_levels(np.arange(200.0), tuple(map(str, range(200))))[1]
+    'text that is different in 200 of 200 rows'
+    """
+    counts = np.bincount(codes.astype(np.intp), minlength=len(levels) + 1)
+    seen = int(np.count_nonzero(counts))
+    order = sorted(
+        np.flatnonzero(counts[: len(levels)] >= _FEWEST_ROWS).tolist(), key=lambda at: (-counts[at], levels[at])
+    )
+    kept = tuple(levels[place] for place in order[:_MOST_LEVELS])
+    if not kept or name_rows(seen, len(codes)):
+        return kept, f"text that is different in {seen:,} of {len(codes):,} rows"
+    return kept, None
+
+
+def name_rows(different: int, rows: int) -> bool:
+    """Whether so many different values among so many rows are names of the rows rather than categories.
+
+    Examples
+    --------
+    >>> name_rows(40, 60), name_rows(101, 150), name_rows(20, 20)
+    (False, True, True)
+    """
+    return different == rows or (different > _MANY_LEVELS and different > _MOST_DIFFERENT * rows)
+
+
+def distance_of_levels(codes: _Rows, size: int) -> float:
+    """The distance c of two different levels: √(2/q), q the chance that two rows differ, but not less than ¼.
+
+    Two rows of a column are then as far apart on average as two standard normal numbers: E(a - b)² = 2.
+
+    Examples
+    --------
+    >>> distance_of_levels(np.array([0.0, 1.0, 0.0, 1.0]), 2)
+    2.0
+    """
+    shares = np.bincount(codes.astype(np.intp), minlength=size) / max(len(codes), 1)
+    return math.sqrt(2.0 / max(1.0 - float(shares @ shares), _SMALLEST_CHANCE))
+
+
+def sizes_of(levels: Levels) -> _Indices | None:
+    """How many codes each column has, (D,), 0 for numbers; None where there are only numbers."""
+    if not any(level is not None for level in levels):
+        return None
+    return np.array([0 if level is None else len(level) + 1 for level in levels], dtype=np.int64)
+
+
+def starts_of(sizes: _Indices) -> _Indices:
+    """Where the coordinates of each column start, and where those of the last end, (D + 1,)."""
+    return np.concatenate([[0], np.cumsum(np.maximum(sizes, 1))])
+
+
+def places_of(columns: _Indices, sizes: _Indices, width: int | None = None) -> _Indices:
+    """The coordinates of some columns (P, k), one column after the other, (P, K); short rows end beyond the last.
+
+    Examples
+    --------
+    >>> places_of(np.array([[0], [1]]), np.array([0, 2]))
+    array([[0, 3],
+           [1, 2]])
+    """
+    starts = starts_of(sizes)
+    found = [np.concatenate([np.arange(starts[column], starts[column + 1]) for column in row]) for row in columns]
+    width = max(map(len, found)) if width is None else width
+    places = np.full((len(found), width), starts[-1])
+    for row, one in zip(places, found, strict=True):
+        row[: len(one)] = one
+    return places
+
+
+def expanded(seen: Any, sizes: _Indices, heights: _Rows, xp: Any = np) -> Any:
+    """Rows (n, D) whose columns of categories hold codes, as coordinates: one for each code, of that height or 0.
+
+    Levels are corners of a simplex, all equally far apart: √2 times the height. `xp` is the library of the array.
+
+    Examples
+    --------
+    >>> expanded(np.array([[0.5, 1.0], [0.7, 0.0]]), np.array([0, 2]), np.array([1.0, 3.0]))
+    array([[0.5, 0. , 3. ],
+           [0.7, 3. , 0. ]])
+    """
+    if xp is np:
+        starts = starts_of(sizes)
+        found = np.zeros((len(seen), int(starts[-1])))
+        numbers = sizes == 0
+        found[:, starts[:-1][numbers]] = seen[:, numbers]
+        each = np.arange(len(seen))
+        for column in np.flatnonzero(~numbers).tolist():
+            codes = np.clip(np.rint(seen[:, column]), 0, sizes[column] - 1).astype(np.intp)
+            found[each, starts[column] + codes] = heights[column]
+        return found
+    columns = []
+    for column, size in enumerate(sizes.tolist()):
+        values = seen[:, column]
+        if not size:
+            columns.append(values)
+            continue
+        height, nothing = xp.zeros_like(values) + float(heights[column]), xp.zeros_like(values)
+        columns += [xp.where(values == float(code), height, nothing) for code in range(size)]
+    return xp.stack(columns, axis=1)
+
+
+class Growing:
+    """A dictionary of levels that grows while rows are read; rows with too many levels are not told apart.
+
+    Examples
+    --------
+    >>> growing = Growing()
+    >>> growing.codes(np.array([0.0, 1.0]), ("b", "c")), growing.codes(np.array([0.0]), ("a",)), growing.levels
+    (array([0., 1.]), array([2.]), ('b', 'c', 'a'))
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The levels so far, in the order of their codes."""
+        return tuple(self._places)
+
+    def codes(self, codes: _Rows, levels: Sequence[str]) -> _Rows:
+        """Codes of this dictionary, for those of another one."""
+        for level in levels:
+            if level not in self._places:
+                full = len(self._places) >= _MOST_SEEN
+                self._places.setdefault(OTHER if full else level, len(self._places))
+        table = [self._places.get(level, self._places.get(OTHER, 0)) for level in levels]
+        return np.asarray(np.array(table, dtype=np.float64)[codes.astype(np.intp)])
