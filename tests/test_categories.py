@@ -584,3 +584,12 @@ def test_text_in_one_table_only_is_left_out_of_it():
             assert ts.test(x, y).log_bf10 == pytest.approx(expected, abs=1e-9)
     with pytest.raises(InputError, match="x has no column 'shop'"):
         ts.test(X, extra, columns=["shop", "n0"])
+
+
+def test_plans_do_not_see_the_labels():
+    """Whichever rows are in which sample, the plan is the same: so the level of permutations is exact."""
+    pooled = pl.concat([X, Y])
+    expected = ts.plan(X, Y)
+    for seed in range(3):
+        shuffled = pooled.sample(fraction=1.0, shuffle=True, seed=seed)
+        assert ts.plan(shuffled[: len(X)], shuffled[len(X) :]).key == expected.key

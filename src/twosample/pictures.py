@@ -168,7 +168,7 @@ def share_intervals(counts: Indices, rows: tuple[int, int], level: float = 0.9) 
     Examples
     --------
     >>> share_intervals(np.array([[5], [0]]), (10, 10))[:, 0].round(3).ravel()
-    array([0.258, 0.742])
+    array([0.262, 0.738])
     """
     from scipy.special import betaincinv
 
