@@ -157,7 +157,7 @@ def test_lengthscales_are_relative_to_the_distances_of_the_kernel():
 
 def test_what_is_refused():
     x, y = samples(20)
-    with pytest.raises(InputError, match=r"^features: 'fourier' is unknown; use 'points' or 'rff'"):
+    with pytest.raises(InputError, match=r"^features: 'fourier' is unknown; use 'points', 'rff', or a function"):
         ts.test(x, y, features="fourier")
     with pytest.raises(InputError, match=r"^m: features come in pairs, and 7 is odd; use 8"):
         ts.test(x, y, features="rff", m=7)

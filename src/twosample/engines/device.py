@@ -45,7 +45,7 @@ _WORTH_COMPILING = 1 << 30
 # Rows whose mean is taken from the features first.
 _CENTER_ROWS = 128
 # Features that one piece of code writes, where more are slower.
-_MOST_AT_ONCE = {"jax": 3}
+_MOST_AT_ONCE = {"jax": 4}
 # Of more columns the distances are added up one column after the other.
 _MOST_FUSED_COLUMNS = 16
 _MOST_ROWS, _FEWEST_ROWS = 1 << 22, 1 << 12
@@ -91,18 +91,28 @@ def _step_by_step(kernel: Kernel, k: int) -> _Code:
     return _Code(partial(_distances, kernel), partial(_run, kernel), _product)
 
 
-def _compiled_by_torch(kernel: Kernel, k: int) -> _Code:
-    import torch
+def _in_one_piece(function: Callable[..., Any], library: str) -> Callable[..., Any]:
+    """A function of arrays as the compiler of their library makes it, where that takes any function."""
+    if library == "torch":
+        import torch
 
-    one_piece = partial(torch.compile, dynamic=False)
+        return torch.compile(function, dynamic=False)  # type: ignore[no-any-return]
+    if library == "jax":
+        import jax
+
+        return jax.jit(function)
+    return function
+
+
+def _compiled_by_torch(kernel: Kernel, k: int) -> _Code:
+    one_piece = partial(_in_one_piece, library="torch")
     return _Code(one_piece(partial(_distances, kernel)), one_piece(partial(_run, kernel)), _product)
 
 
 def _compiled_by_jax(kernel: Kernel, k: int) -> _Code:
-    import jax
-
     # Features that leave a function are written in one go; those that are used within it are made one by one.
-    return _Code(*(jax.jit(of) for of in (partial(_distances, kernel), partial(_run, kernel), _product)))
+    one_piece = partial(_in_one_piece, library="jax")
+    return _Code(one_piece(partial(_distances, kernel)), one_piece(partial(_run, kernel)), one_piece(_product))
 
 
 def _compiled_by_cupy(kernel: Kernel, k: int) -> _Code:
@@ -138,7 +148,8 @@ def _code(kernel: Kernel, columns: int, library: str, mixed: bool) -> _Code:
     if not mixed:
         return code
     in_doubles = code.distances
-    return code._replace(distances=lambda *given: _single(in_doubles(*given)), product=_product_of_slices)
+    product = _in_one_piece(_product_of_slices, library)
+    return code._replace(distances=lambda *given: _single(in_doubles(*given)), product=product)
 
 
 def _single(values: Any) -> Any:
