@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -200,7 +201,7 @@ class IndependenceResult(BayesFactor):
         for place in np.argsort(-logs, kind="stable").tolist():
             i, j = divmod(place, len(self.y))
             correlation = self.correlations[i][j]
-            words = _way(correlation, self.n)
+            words = _way(correlation, self.n, float(logs[place]))
             rows.append(PairEvidence(self.x[i], self.y[j], float(prob[place]), float(logs[place]), correlation, words))
         return Table(rows, PairEvidence._fields)
 
@@ -313,17 +314,20 @@ class IndependenceResult(BayesFactor):
         return head(self)
 
 
-def _way(correlation: float | None, n: int) -> str:
-    """How two columns go together.
+def _way(correlation: float | None, n: int, log_bf10: float) -> str:
+    """How two columns go together, where a correlation accounts for half of the evidence or more.
 
     Examples
     --------
-    >>> _way(0.5, 100), _way(0.05, 100), _way(None, 100)
-    ('both rise together (correlation 0.50)', 'neither rising nor falling throughout', 'different from level to level')
+    >>> _way(0.5, 100, 9.0), _way(0.05, 100, 2.0)
+    ('both rise together (correlation 0.50)', 'neither rising nor falling throughout')
+    >>> _way(-0.2, 300, 90.0), _way(None, 100, 9.0)
+    ('neither rising nor falling throughout', 'different from level to level')
     """
     if correlation is None:
         return "different from level to level"
-    if abs(correlation) * n**0.5 <= _CLEAR:
+    explained = -0.5 * n * math.log1p(-min(correlation**2, 1.0 - 1e-12))
+    if abs(correlation) * n**0.5 <= _CLEAR or explained < 0.5 * log_bf10:
         return "neither rising nor falling throughout"
     way = "both rise together" if correlation > 0 else "one falls as the other rises"
     return f"{way} (correlation {correlation:.2f})"
