@@ -9,12 +9,22 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from twosample.arrays import Array
-from twosample.errors import InputError, InputTypeError
+from twosample.errors import InputError, InputTypeError, Setting
 
 if TYPE_CHECKING:
     from twosample.features import PointKernel
 
-__all__ = ["PRESETS", "Gamma", "HalfCauchy", "LogUniform", "Measure", "Model", "NoiseFloor", "resolve"]
+__all__ = [
+    "PRESETS",
+    "Gamma",
+    "HalfCauchy",
+    "LogUniform",
+    "Measure",
+    "Model",
+    "NoiseFloor",
+    "resolve",
+    "resolve_pooled",
+]
 
 Measure = Literal["lebesgue", "points"]
 
@@ -273,3 +283,20 @@ def resolve(model: str | Model) -> Model:
             argument="model",
             remedy=f"use one of {', '.join(map(repr, PRESETS))} or a Model",
         ) from None
+
+
+def resolve_pooled(model: str | Model) -> Model:
+    """The same, if it takes the covariance of all rows together, and so any number of samples.
+
+    Examples
+    --------
+    >>> resolve_pooled("paper")
+    Traceback (most recent call last):
+    twosample.errors.InputError: model: 'paper' is for two samples; use model='adaptive'
+    """
+    found = resolve(model)
+    if found.needs_pairs or not isinstance(found.lengthscale, LogUniform) or found.shrinkage is not None:
+        raise InputError(
+            f"model: {found.name!r} is for two samples", argument="model", remedy=("use ", Setting("model", "adaptive"))
+        )
+    return found

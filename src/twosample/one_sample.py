@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -23,7 +22,7 @@ from twosample.features import FeatureMap
 from twosample.goodness_result import GoodnessResult
 from twosample.kernels import RBF, Kernel
 from twosample.laws import Law, normal_moments
-from twosample.models import LogUniform, Model
+from twosample.models import Model
 from twosample.permutation import RankOne, Relabelled
 from twosample.plan import Plan, make_plan
 from twosample.posterior import grid
@@ -110,7 +109,7 @@ def goodness(
     >>> result.verdict[:45]
     'positive evidence that the sample comes from '
     """
-    chosen, generator = _checked(models.resolve(model)), generator_of(rng)
+    chosen, generator = models.resolve_pooled(model), generator_of(rng)
     prior_odds = positive(prior_odds, "prior_odds")
     simulations, draws = count_of(simulations, "simulations", 0), count_of(draws, "draws", _FEWEST_DRAWS)
     rope = None if rope is None else share_of(rope, "rope", 0.5)
@@ -156,15 +155,6 @@ def goodness(
     if not found.diagnostics.converged:
         warn(answer.inaccurate(found, "the likelihood of the lengthscale is rough"))
     return found
-
-
-def _checked(model: Model) -> Model:
-    """Refuse models that need two samples."""
-    if model.needs_pairs or not isinstance(model.lengthscale, LogUniform) or model.shrinkage is not None:
-        raise InputError(
-            f"model: {model.name!r} is for two samples", argument="model", remedy=("use ", Setting("model", "adaptive"))
-        )
-    return model
 
 
 def _read(x: object, choice: Choice, nan_policy: str) -> tuple[Array, tuple[str, ...], Any, tuple[str, ...]]:
@@ -253,18 +243,7 @@ def _simulated(
     n = len(rows)
     sets = [rows, *(law.draw(n, generator) for _ in range(simulations))]
     total = np.full(len(sets), -np.inf)
-    lengthscales, log_weights = permutation.rule(plan)
-    tests: list[tuple[FeatureMap, Array, Array, Any]] = []
-    if plan.prior:
-        tests.append((plan.features, lengthscales, log_weights + math.log(plan.prior), slice(None)))
-    for number, part in enumerate(plan.parts):
-        stack = plan.features_of(number)
-        for test in np.flatnonzero(part.prior):
-            alone = stack.alone(int(test))
-            multiples = alone.typical * multiples_of(plan.model)
-            weights = np.full(len(multiples), math.log(part.prior[test] / len(multiples)))
-            tests.append((alone, multiples, weights, part.columns[test]))
-    for features, at, log_weight, own in tests:
+    for features, at, log_weight, own in permutation.tests_of(plan):
         [of_law] = local.sample_moments(features, (law.rows[:, own],), at)
         of_law = _all_columns(plan, law, at, of_law) if features is plan.features else _known(law, of_law)
         size = 2.0 / (1.0 / n + 1.0 / of_law.count)

@@ -167,6 +167,21 @@ def test(
     return Relabelled.of(np.concatenate(values))
 
 
+def tests_of(plan: Plan) -> list[tuple[FeatureMap, Array, Array, Indices | slice]]:
+    """The tests of a plan that have weight: features, lengthscales, log weights of these, and the columns."""
+    lengthscales, log_weights = rule(plan)
+    tests: list[tuple[FeatureMap, Array, Array, Indices | slice]] = []
+    if plan.prior:
+        tests.append((plan.features, lengthscales, log_weights + np.log(plan.prior), slice(None)))
+    for number, part in enumerate(plan.parts):
+        stack, multiples = plan.features_of(number), multiples_of(plan.model)
+        for test in np.flatnonzero(part.prior).tolist():
+            alone = stack.alone(test)
+            weights = np.full(len(multiples), np.log(part.prior[test] / len(multiples)))
+            tests.append((alone, alone.typical * multiples, weights, part.columns[test]))
+    return tests
+
+
 def _tests(plan: Plan) -> list[tuple[int, int]]:
     """The tests of the stacks that have prior weight: which stack, and which test of it."""
     return [(number, int(test)) for number, part in enumerate(plan.parts) for test in np.flatnonzero(part.prior)]

@@ -5,7 +5,6 @@ The covariance is that of all rows, whatever the labels, so that one decompositi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,7 +19,6 @@ from twosample.features import FeatureMap
 from twosample.models import Model
 from twosample.permutation import Relabelled
 from twosample.plan import Plan
-from twosample.subsets import multiples_of
 
 __all__ = ["test"]
 
@@ -51,22 +49,10 @@ def test(
     chosen = partitions.all_partitions(k)[1:] if k <= _MOST_GROUPS else _one_and_others(k)
     log_prior = partitions.log_prior(chosen)
     log_prior = log_prior - np.logaddexp.reduce(log_prior)
-    lengthscales, log_weights = permutation.rule(plan)
-    tests: list[tuple[FeatureMap, Array, Array, Array]] = []
-    if plan.prior:
-        tests.append((plan.features, lengthscales, log_weights + math.log(plan.prior), rows))
-    for number, part in enumerate(plan.parts):
-        stack = plan.features_of(number)
-        for test in np.flatnonzero(part.prior):
-            alone = stack.alone(int(test))
-            multiples = alone.typical * multiples_of(plan.model)
-            weights = np.full(len(multiples), math.log(part.prior[test] / len(multiples)))
-            tests.append((alone, multiples, weights, rows[:, part.columns[test]]))
-
     statistics = np.full(1 + permutations, -np.inf)
     draws = np.stack([observed, *(generator.permutation(labels) for _ in range(permutations))])
-    for features, at, log_weight, own in tests:
-        blind = _Blind.of(own, labels, features, at, plan.model)
+    for features, at, log_weight, own in permutation.tests_of(plan):
+        blind = _Blind.of(rows[:, own], labels, features, at, plan.model)
         for start in range(0, len(draws), _LABELLINGS):
             block = slice(start, start + _LABELLINGS)
             by_partition = blind.log_bf(draws[block], chosen)  # (m, B, P)

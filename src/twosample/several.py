@@ -18,12 +18,12 @@ from twosample.contrasts import Contrasts
 from twosample.data import Choice
 from twosample.data.several import Groups
 from twosample.engines import local
-from twosample.errors import InputError, Setting, warn
+from twosample.errors import warn
 from twosample.evidence import Evidence
 from twosample.kernels import Kernel
 from twosample.ksample_result import KSampleResult
 from twosample.mixture import log_mean
-from twosample.models import LogUniform, Model
+from twosample.models import Model
 from twosample.plan import Plan, make_plan
 from twosample.posterior import grid
 from twosample.posterior.lengthscale import LengthscalePosterior, wanted_error
@@ -103,7 +103,7 @@ def ksample(
     >>> [(pair.first, pair.second) for pair in result.pairs if pair.prob_same > 0.5]
     [('none', 'low')]
     """
-    chosen = _checked(models.resolve(model))
+    chosen = models.resolve_pooled(model)
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
     permutations = count_of(permutations, "permutations", 0)
     if isinstance(points, float | np.floating):
@@ -132,15 +132,6 @@ def ksample(
     if not found.diagnostics.converged:
         warn(answer.inaccurate(found, "the likelihood of the lengthscale is rough"))
     return found
-
-
-def _checked(model: Model) -> Model:
-    """Refuse models that know two samples only."""
-    if model.needs_pairs or not isinstance(model.lengthscale, LogUniform) or model.shrinkage is not None:
-        raise InputError(
-            f"model: {model.name!r} is for two samples", argument="model", remedy=("use ", Setting("model", "adaptive"))
-        )
-    return model
 
 
 @dataclass(frozen=True, eq=False)
