@@ -11,7 +11,7 @@ from twosample.data.categories import MISSING, Levels, kept_levels, recoded
 from twosample.data.choosing import LeftOut, some
 from twosample.data.limits import Limits
 from twosample.data.reading import Table
-from twosample.errors import InputError, InputTypeError
+from twosample.errors import InputError, InputTypeError, Setting
 
 __all__ = ["in_both", "levels_of", "settled", "settled_table", "united"]
 
@@ -141,7 +141,9 @@ def settled(
             reason = "one value in each sample, as a label has"
         if reason is not None and column in asked and not new:
             raise InputError(
-                f"column {column!r} holds {reason}", argument="x and y", remedy="leave it out, it has no categories"
+                f"column {column!r} holds {reason}",
+                argument="columns and categories",
+                remedy="leave it out, it has no categories",
             )
         if reason is not None and column not in asked:
             left_out.append(LeftOut(column, reason))
@@ -151,7 +153,11 @@ def settled(
     kept = [place for place, column in enumerate(columns) if column not in unused]
     if not kept:
         listed = some([f"{one.column!r} ({one.reason})" for one in left_out], quote=False)
-        raise InputTypeError(f"x and y: no column holds numbers or categories: {listed}", argument="x and y")
+        raise InputTypeError(
+            f"x and y: no column holds numbers or categories: {listed}",
+            argument="x and y",
+            remedy=("compare strings as such with ", Setting("kernel", "kmer")),
+        )
     names = tuple(columns[place] for place in kept)
     return x[:, kept], y[:, kept], names, tuple(found[place] for place in kept), tuple(left_out)
 
