@@ -114,7 +114,7 @@ def test_some_runs_again(name, found):
 def test_more_runs_again(name, found):
     one = EXPERIMENTS[name]
     cells = cheap_cells(one, found)
-    assert_stored(one, cells[:: max(1, len(cells) // 12)], runs=4)
+    assert_stored(one, cells[:: max(1, len(cells) // 8)], runs=3)
 
 
 @pytest.mark.parametrize("name", ["table_1", "table_2"])

@@ -374,21 +374,21 @@ def test_finished_pairs_in_their_order():
 @pytest.mark.slow
 @pytest.mark.parametrize("law", ["normal", "cauchy", "integers"])
 def test_null_streams_rarely_cross(law):
-    """Of 80 null streams of 20 batches about 4 % or less ever cross 20; the mean e-value of a batch is 1."""
+    """Of 40 null streams of 20 batches about 4 % or less ever cross 20; the mean e-value of a batch is 1."""
     draws = {
         "normal": lambda rng, n: rng.normal(size=n),
         "cauchy": lambda rng, n: rng.standard_cauchy(n),
         "integers": lambda rng, n: rng.integers(0, 4, n).astype(float),
     }
     crossed, each = 0, []
-    for seed in range(80):
+    for seed in range(40):
         rng = np.random.default_rng([seed, 77])
         monitor = ts.Monitor(points=6, permutations=19, rng=seed)
         for _ in range(20):
             state = monitor.update(draws[law](rng, int(rng.integers(4, 16))), draws[law](rng, int(rng.integers(4, 16))))
         crossed += state.alarm
         each += [math.exp(row.log_batch_evalue) for row in monitor.history]
-    assert crossed <= 0.05 * 80 + 3 * math.sqrt(80 * 0.05 * 0.95)
+    assert crossed <= 0.05 * 40 + 3 * math.sqrt(40 * 0.05 * 0.95)
     assert np.mean(each) == pytest.approx(1.0, abs=4 * np.std(each) / math.sqrt(len(each)))
 
 

@@ -46,7 +46,7 @@ def test_the_data_sets_are_spread_over_the_probabilities(model):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::twosample.errors.ConvergenceWarning")
-@pytest.mark.parametrize(("model", "seed"), [(model, seed) for model in SHIFTS for seed in SHIFTS[model]])
+@pytest.mark.parametrize(("model", "seed"), [(model, seed) for model in SHIFTS for seed in list(SHIFTS[model])[::2]])
 def test_one_lengthscale_agrees_with_quadrature(model, seed):
     x, y = data(seed, SHIFTS[model][seed])
     sampled = ts.gibbs(
@@ -154,10 +154,10 @@ def test_several_lengthscales_agree_with_tensor_quadrature(seed, shift):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::twosample.errors.ConvergenceWarning")
-@pytest.mark.parametrize(("model", "change"), [("paper", "spread"), ("adaptive", "shift")])
-def test_relevance_ranks_the_two_columns_of_six_that_differ_first(model, change):
+@pytest.mark.parametrize(("model", "change", "trials"), [("paper", "spread", 6), ("adaptive", "shift", 20)])
+def test_relevance_ranks_the_two_columns_of_six_that_differ_first(model, change, trials):
     first = 0
-    for seed in range(20):
+    for seed in range(trials):
         rng = np.random.default_rng(seed)
         x, y = rng.normal(size=(60, 6)), rng.normal(size=(60, 6))
         differ = rng.choice(6, 2, replace=False)
@@ -178,4 +178,4 @@ def test_relevance_ranks_the_two_columns_of_six_that_differ_first(model, change)
         ).relevance
         assert (found.loss_error > 0).all() and (np.diff(found.loss) <= 0).all()
         first += set(found.columns[:2]) == {str(column) for column in differ}
-    assert first >= 18
+    assert first >= 0.9 * trials - 0.5
