@@ -5,7 +5,7 @@ and a random pairing. Log scores are mean log probabilities of what is true, at 
 sets and the same with a random pairing.
 
 ``python -m benchmarks.independence`` runs all of it, on one thread, and writes the tables into the results folder;
-``--runs 10 --into /tmp/look`` is a quick look.
+``--runs 10 --into look`` is a quick look.
 """
 
 from __future__ import annotations
