@@ -17,15 +17,15 @@ import math
 import numpy as np
 
 from benchmarks.suite import ALTERNATIVES, CHANGES, NULLS, RESULTS, generator, run_all
+from twosample.common.threads import cores, one_thread
 from twosample.data import Samples
+from twosample.inference import grid
+from twosample.inference.intervals import Panel, lobatto, masses
+from twosample.inference.lengthscale import Curves, LengthscalePosterior
 from twosample.kernels import RBF
 from twosample.models import PRESETS
+from twosample.paper.passes import Passes
 from twosample.plan import make_plan
-from twosample.posterior import grid
-from twosample.posterior.lengthscale import Curves, LengthscalePosterior
-from twosample.posterior.panels import Panel, lobatto, masses
-from twosample.posterior.passes import Passes
-from twosample.threads import cores, one_thread
 
 MODEL = PRESETS["adaptive"]
 TOLERANCE = 1e-3

@@ -18,7 +18,7 @@ from scipy.special import ndtr
 
 import twosample as ts
 from benchmarks.suite import RESULTS, Array, Pair, generator, run_all, scale, shift
-from twosample import effect
+from twosample.inference import effect
 
 RUNS = 100
 SIZES = (50, 200, 1000, 5000)

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
-from twosample.files.table import read_table
+from twosample.data.files.table import read_table
 
 RESULTS = Path(__file__).parent / "results"
 

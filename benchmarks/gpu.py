@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 
 import twosample as ts
-from twosample.engines import device
-from twosample.engines.libraries import mover
+from twosample.places import device
+from twosample.places.libraries import mover
 
 RESULTS = Path(__file__).parent / "results" / "gpu.json"
 COLUMNS, POINTS = 10, 40

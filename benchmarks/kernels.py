@@ -24,7 +24,7 @@ from benchmarks.calibration import LARGEST_MEAN, LARGEST_SHARE
 from benchmarks.problems import problems
 from benchmarks.suite import NULLS, RESULTS, generator, run_any
 from twosample.data import Samples
-from twosample.robustness import by_models
+from twosample.results.robustness import by_models
 
 KERNELS = (*ts.kernels.NAMES, "rbf + laplace")
 EVERY = ("rbf", "laplace", "matern32", "rational_quadratic")  # that are averaged over

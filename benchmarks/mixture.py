@@ -33,16 +33,16 @@ import twosample as ts
 from benchmarks.power import WORST_LOG_SCORE
 from benchmarks.problems import columns_of, problems
 from benchmarks.suite import RESULTS, RUNS, Array, generator, lines_of, log_score, run_any, write_lines
-from twosample import subsets
 from twosample.data import Ranks, Samples
-from twosample.engines import local
 from twosample.errors import TwoSampleWarning
-from twosample.features import StackFeatures
+from twosample.features import subsets
+from twosample.features.maps import StackFeatures
+from twosample.features.points import thin
+from twosample.features.statistics import FeatureStatistics
+from twosample.inference.mixture import log_mean, stack_log_bf10
 from twosample.kernels import RBF
-from twosample.mixture import log_mean, stack_log_bf10
 from twosample.models import PRESETS
-from twosample.points import thin
-from twosample.statistics import FeatureStatistics
+from twosample.places import local
 
 DEVELOPMENT_SEED = 987_654_321
 MODEL, POINTS = PRESETS["adaptive"], 40

@@ -33,7 +33,7 @@ import twosample as ts
 from benchmarks.problems import ROWS, columns_of, problems
 from benchmarks.suite import RESULTS, RUNS, Array, generator, lines_of, log_score, run_any, write_lines
 from twosample.errors import InputError, TwoSampleWarning
-from twosample.evidence import probability
+from twosample.inference.evidence import probability
 
 PERMUTATIONS, LEVEL = 199, 0.05
 # One data set that is sure of the wrong answer must not be the whole score.

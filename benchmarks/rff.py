@@ -24,7 +24,7 @@ from benchmarks.problems import problems
 from benchmarks.suite import NULLS, RESULTS, generator, run_any
 from twosample.data import Samples
 from twosample.kernels import RBF, Fourier
-from twosample.robustness import by_models
+from twosample.results.robustness import by_models
 
 PROBLEMS = problems()
 NAMES = ("shift 0.5", "scale 1.5", "gaussian, 5-D", "correlation 0.5, 2-D")

@@ -32,10 +32,10 @@ import numpy as np
 
 import twosample as ts
 from benchmarks.suite import RESULTS, generator
-from twosample.features import chains
+from twosample.common.threads import cores, in_order
+from twosample.features.maps import chains
+from twosample.features.subsets import multiples_of
 from twosample.plan import Plan
-from twosample.subsets import multiples_of
-from twosample.threads import cores, in_order
 
 COLUMNS = 10
 BLOCK = 1 << 17

@@ -23,8 +23,8 @@ import numpy as np
 
 import twosample as ts
 from benchmarks.suite import RESULTS, generator, seconds
+from twosample.features.points import choose, thin
 from twosample.kernels import squared_distances
-from twosample.points import choose, thin
 
 ALL_CORES = os.sched_getaffinity(0)
 ONE_CORE = {min(ALL_CORES)}

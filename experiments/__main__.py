@@ -18,9 +18,9 @@ from experiments.catalogue import EXPERIMENTS
 from experiments.pictures import save_png
 from experiments.reading import read_all
 from experiments.runner import Experiment, Log, Refusal
+from twosample.common.records import write_whole
+from twosample.common.threads import cores
 from twosample.errors import MissingExtraError
-from twosample.records import write_whole
-from twosample.threads import cores
 
 _INTERRUPTED = 130
 

@@ -3,7 +3,7 @@
 from functools import partial
 
 from experiments.curves import experiment
-from twosample.simulate import blobs
+from twosample.paper.simulate import blobs
 
 # Four blobs with 10 to 300 rows each.
 SIZES = tuple(4 * n for n in (10, 25, 50, 100, 200, 300))

@@ -3,7 +3,7 @@
 from functools import partial
 
 from experiments.curves import MODELS, experiment
-from twosample.simulate import gaussian
+from twosample.paper.simulate import gaussian
 
 EXPERIMENT = experiment(
     "comparison_nd",

@@ -12,15 +12,15 @@ import numpy as np
 
 import twosample as ts
 from experiments.runner import Cell, Experiment, nothing
+from twosample.common.threads import one_thread
 from twosample.data import Samples
 from twosample.errors import AccuracyWarning, DroppedDataWarning, warn
-from twosample.evidence import probability
+from twosample.inference.evidence import probability
 from twosample.kernels import RBF
 from twosample.models import PRESETS
-from twosample.pairs import Pairs
+from twosample.paper.jacobian_pairs import Pairs
+from twosample.paper.passes import Passes, infer_together
 from twosample.plan import make_plan
-from twosample.posterior.passes import Passes, infer_together
-from twosample.threads import one_thread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

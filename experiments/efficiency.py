@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.curves import COLORS, FAINT, INK, NAMES, head
 from experiments.reading import CERTAIN, Reading, is_null
-from twosample.records import write_whole
+from twosample.common.records import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -3,7 +3,7 @@
 from functools import partial
 
 from experiments.curves import experiment
-from twosample.simulate import gaussian
+from twosample.paper.simulate import gaussian
 
 EXPERIMENT = experiment(
     "gaussian_1d",

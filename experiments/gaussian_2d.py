@@ -3,7 +3,7 @@
 from functools import partial
 
 from experiments.curves import Law, experiment
-from twosample.simulate import gaussian_2d
+from twosample.paper.simulate import gaussian_2d
 
 LAWS: dict[str, Law] = {
     "N((10, 10), I), the same": gaussian_2d,

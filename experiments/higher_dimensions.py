@@ -8,7 +8,7 @@ out.
 from functools import partial
 
 from experiments.curves import MODELS, experiment
-from twosample.simulate import blobs
+from twosample.paper.simulate import blobs
 
 EXPERIMENT = experiment(
     "higher_dimensions",

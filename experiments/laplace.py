@@ -4,7 +4,7 @@ from functools import partial
 from math import sqrt
 
 from experiments.curves import experiment
-from twosample.simulate import laplace
+from twosample.paper.simulate import laplace
 
 SCALES = {"Laplace(0, 1.5)": 1.5, "Laplace(0, 0.4)": 0.4, "Laplace(0, √½)": sqrt(0.5)}
 

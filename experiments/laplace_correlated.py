@@ -8,7 +8,7 @@ from functools import partial
 
 from experiments.curves import experiment
 from experiments.laplace import SCALES
-from twosample.simulate import laplace
+from twosample.paper.simulate import laplace
 
 EXPERIMENT = experiment(
     "laplace_correlated",

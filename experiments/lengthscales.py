@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import twosample as ts
 from experiments.curves import COLORS, FAINT, INK, MODELS, NAMES, Law, describe, head
 from experiments.runner import Cell, Experiment, nothing
-from twosample.evidence import probability
+from twosample.inference.evidence import probability
 from twosample.models import PRESETS
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from functools import partial
 
 from experiments.lengthscales import experiment
-from twosample.simulate import gaussian
+from twosample.paper.simulate import gaussian
 
 EXPERIMENT = experiment(
     "lengthscales_1d",

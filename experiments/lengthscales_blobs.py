@@ -3,7 +3,7 @@
 from functools import partial
 
 from experiments.lengthscales import experiment
-from twosample.simulate import blobs
+from twosample.paper.simulate import blobs
 
 EXPERIMENT = experiment(
     "lengthscales_blobs",

@@ -3,7 +3,7 @@
 from functools import partial
 
 from experiments.curves import Law, experiment
-from twosample.simulate import mixture
+from twosample.paper.simulate import mixture
 
 COMPONENTS = (
     ((0.0, 4.0), 2.0),

@@ -3,7 +3,7 @@
 from functools import partial
 
 from experiments.curves import experiment
-from twosample.simulate import SimulatedPair, correlated_gaussian, hub_network, random_network
+from twosample.paper.simulate import SimulatedPair, correlated_gaussian, hub_network, random_network
 
 
 def random_pair(n: int, seed: int, *, nodes: int, links: int) -> SimulatedPair:

@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twosample.records import write_whole
+from twosample.common.records import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from experiments import curves
 from experiments.catalogue import EXPERIMENTS
 from experiments.runner import Refusal, load_results
-from twosample.evidence import probability
+from twosample.inference.evidence import probability
 
 __all__ = ["CERTAIN", "Reading", "is_null", "read_all"]
 

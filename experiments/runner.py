@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import twosample as ts
-from twosample.records import write_whole
-from twosample.threads import one_thread
+from twosample.common.records import write_whole
+from twosample.common.threads import one_thread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

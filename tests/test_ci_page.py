@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from twosample.cli.commands import command_line
-from twosample.rules import NAMES
+from twosample.results.rules import NAMES
 
 PAGE = (Path(__file__).parents[1] / "docs/guide/ci.md").read_text(encoding="utf-8")
 

@@ -17,11 +17,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import twosample as ts
-from twosample import models, statistics
+from twosample import models
 from twosample.data import Ranks
 from twosample.errors import AccuracyWarning, DroppedDataWarning, InputError, InputTypeError
+from twosample.features import statistics
+from twosample.features.subsets import Part
 from twosample.kernels import Kernel
-from twosample.subsets import Part
 
 # Derandomized: the same examples in every run, as with a fixed seed.
 some = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

@@ -13,30 +13,33 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from twosample import errors, kernels
-from twosample.api import gibbs, log_bf10, plan, test, test_each
 from twosample.data.blocks import Blocks, blocks
+from twosample.features.statistics import FeatureStatistics
 from twosample.models import Model
 from twosample.plan import Plan
-from twosample.result import TwoSampleResult
-from twosample.robustness import Robustness
-from twosample.statistics import FeatureStatistics
+from twosample.questions.two_samples import gibbs, log_bf10, plan, test, test_each
+from twosample.results.robustness import Robustness
+from twosample.results.two_sample_result import TwoSampleResult
 
 if _TYPE_CHECKING:
-    from twosample import baselines, checks, chemistry, datasets, domains, plots, simulate
-    from twosample.dependence import IndependenceResult, independence
-    from twosample.domains.gram import test_gram
-    from twosample.each_result import EachResult
-    from twosample.gibbs_result import GibbsResult
-    from twosample.goodness_result import GoodnessResult
-    from twosample.groups import test_groups
-    from twosample.groups_result import GroupsResult
-    from twosample.ksample_result import KSampleResult
-    from twosample.mixing import Mixing
-    from twosample.monitor import Monitor, sequential
-    from twosample.objects_result import ObjectsResult
-    from twosample.one_sample import goodness
-    from twosample.reference import Reference
-    from twosample.several import ksample
+    from twosample import checks
+    from twosample.features import domains
+    from twosample.paper import baselines, chemistry, datasets, simulate
+    from twosample.paper.gibbs_result import GibbsResult
+    from twosample.questions.against_reference import test_groups
+    from twosample.questions.goodness import goodness
+    from twosample.questions.gram import test_gram
+    from twosample.questions.independence import IndependenceResult, independence
+    from twosample.questions.ksample import ksample
+    from twosample.questions.monitor import Monitor, sequential
+    from twosample.questions.reference import Reference
+    from twosample.results.each_result import EachResult
+    from twosample.results.goodness_result import GoodnessResult
+    from twosample.results.groups_result import GroupsResult
+    from twosample.results.ksample_result import KSampleResult
+    from twosample.results.mixing import Mixing
+    from twosample.results.objects_result import ObjectsResult
+    from twosample.show import plots
 
 __version__ = "0.1.0"
 __all__ = [
@@ -80,30 +83,39 @@ __all__ = [
 ]
 
 
+_MODULES = {
+    "baselines": "paper.baselines",
+    "checks": "checks",
+    "chemistry": "paper.chemistry",
+    "datasets": "paper.datasets",
+    "domains": "features.domains",
+    "plots": "show.plots",
+    "simulate": "paper.simulate",
+}
 _LATER = {
-    "EachResult": "each_result",
-    "GibbsResult": "gibbs_result",
-    "GoodnessResult": "goodness_result",
-    "GroupsResult": "groups_result",
-    "IndependenceResult": "dependence",
-    "Mixing": "mixing",
-    "KSampleResult": "ksample_result",
-    "Monitor": "monitor",
-    "independence": "dependence",
-    "sequential": "monitor",
-    "ObjectsResult": "objects_result",
-    "Reference": "reference",
-    "test_gram": "domains.gram",
-    "goodness": "one_sample",
-    "ksample": "several",
-    "test_groups": "groups",
+    "EachResult": "results.each_result",
+    "GibbsResult": "paper.gibbs_result",
+    "GoodnessResult": "results.goodness_result",
+    "GroupsResult": "results.groups_result",
+    "IndependenceResult": "questions.independence",
+    "Mixing": "results.mixing",
+    "KSampleResult": "results.ksample_result",
+    "Monitor": "questions.monitor",
+    "independence": "questions.independence",
+    "sequential": "questions.monitor",
+    "ObjectsResult": "results.objects_result",
+    "Reference": "questions.reference",
+    "test_gram": "questions.gram",
+    "goodness": "questions.goodness",
+    "ksample": "questions.ksample",
+    "test_groups": "questions.against_reference",
 }
 
 
 def __getattr__(name: str) -> _Any:
     """Import what most programs do without, such as the baselines and with them SciPy, when it is first used."""
-    if name in ("baselines", "checks", "chemistry", "datasets", "domains", "plots", "simulate"):
-        return _import_module(f"twosample.{name}")
+    if name in _MODULES:
+        return _import_module(f"twosample.{_MODULES[name]}")
     if name in _LATER:
         value = globals()[name] = getattr(_import_module(f"twosample.{_LATER[name]}"), name)
         return value

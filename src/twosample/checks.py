@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from twosample import api
-from twosample.arguments import share_of
+from twosample.common.arguments import share_of
 from twosample.errors import InputError
-from twosample.reference import Reference
-from twosample.result import TwoSampleResult
-from twosample.rules import Rule
+from twosample.questions import two_samples
+from twosample.questions.reference import Reference
+from twosample.results.rules import Rule
+from twosample.results.two_sample_result import TwoSampleResult
 
 __all__ = ["assert_same_distribution"]
 
@@ -62,7 +62,7 @@ def assert_same_distribution(
         raise InputError("fail_if: takes the place of prob", argument="fail_if", remedy="give one of them")
     rule = Rule.of(f"prob_h1 > {share_of(prob, 'prob')!r}" if fail_if is None else fail_if)
     rule.check_settings(permutations=options.get("permutations", 0), rope=options.get("rope"))
-    result = x.test(y, **options) if isinstance(x, Reference) else api.test(x, y, **options)
+    result = x.test(y, **options) if isinstance(x, Reference) else two_samples.test(x, y, **options)
     outcome = rule.outcome(result)
     if outcome.holds:
         raise AssertionError(f"{outcome.reason}\n{result.summary()}")

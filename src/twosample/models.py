@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from twosample.arrays import Array
+from twosample.common.arrays import Array
 from twosample.errors import InputError, InputTypeError, Setting
 
 if TYPE_CHECKING:
-    from twosample.features import PointKernel
+    from twosample.features.maps import PointKernel
 
 __all__ = [
     "PRESETS",

@@ -13,28 +13,29 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twosample import answer, engines, evidence
-from twosample.arguments import flag_of, lengthscales_of, positive
-from twosample.arrays import Array
+from twosample import places
+from twosample.common.arguments import flag_of, lengthscales_of, positive
+from twosample.common.arrays import Array
+from twosample.common.progress import WorkCounter
+from twosample.common.records import DIGESTED_IF_SET, NOT_DIGESTED, Record, digest
+from twosample.common.threads import one_thread
+from twosample.common.words import columns_in_words
 from twosample.data import Ranks, Samples, View, are_blocks
 from twosample.data.categories import Levels, sizes_of
+from twosample.data.sketch import Sketch
 from twosample.errors import InputError, InputTypeError, warn
-from twosample.evidence import Evidence
-from twosample.features import PointFeatures, StackFeatures
+from twosample.features.maps import PointFeatures, StackFeatures
+from twosample.features.points import evaluation_points, thin, typical_lengthscale
+from twosample.features.statistics import FeatureStatistics, merged_parts
+from twosample.features.subsets import Part, chosen_subsets, make_parts, multiples_of
+from twosample.inference import evidence, grid
+from twosample.inference.evidence import Evidence
+from twosample.inference.lengthscale import Curves, LengthscalePosterior, wanted_error
+from twosample.inference.mixture import Mixture, StatisticsOf, evaluate_parts
 from twosample.kernels import Kernel
-from twosample.mixture import Mixture, StatisticsOf, evaluate_parts
 from twosample.models import LogUniform, Model
-from twosample.points import evaluation_points, thin, typical_lengthscale
-from twosample.posterior import grid
-from twosample.posterior.lengthscale import Curves, LengthscalePosterior, wanted_error
-from twosample.progress import WorkCounter
-from twosample.records import DIGESTED_IF_SET, NOT_DIGESTED, Record, digest
-from twosample.result import TwoSampleResult
-from twosample.sketch import Sketch
-from twosample.statistics import FeatureStatistics, merged_parts
-from twosample.subsets import Part, chosen_subsets, make_parts, multiples_of
-from twosample.threads import one_thread
-from twosample.words import columns_in_words
+from twosample.results import assembly
+from twosample.results.two_sample_result import TwoSampleResult
 
 __all__ = ["Plan", "make_plan"]
 
@@ -216,7 +217,7 @@ class Plan(Record):
         new = self.collect_at(samples, lengthscales, counter)
         if known is not None:
             return replace(known.with_lengthscales(new), plan=self.key)
-        engine = engines.of(samples.x)
+        engine = places.of(samples.x)
         if self.ranks is not None:
             columns = [engine.column_moments(self.ranks, rows) for rows in (samples.x, samples.y)]
             of_pairs = engine.column_moments(self.ranks, samples.x, samples.y) if self.paired else None
@@ -255,7 +256,7 @@ class Plan(Record):
         self, samples: Samples, lengthscales: Array, counter: WorkCounter | None = None
     ) -> FeatureStatistics:
         """Statistics of checked samples for the test of all columns at these lengthscales, and nothing else."""
-        engine = engines.of(samples.x)
+        engine = places.of(samples.x)
         tick = None if counter is None else (lambda rows: counter(rows * len(lengthscales)))
         if self.model.takes_differences_alone(self.paired):
             pairs = engine.pair_moments(self.features, samples.x, samples.y, lengthscales, tick=tick, halves=False)
@@ -281,7 +282,7 @@ class Plan(Record):
         """Statistics of checked samples for some tests of a stack."""
         features = self.features_of(part).select(tests)
         paired = self.model.takes_differences_alone(self.paired)
-        x, y, differences = engines.of(samples.x).stack_moments(features, samples.x, samples.y, paired=paired)
+        x, y, differences = places.of(samples.x).stack_moments(features, samples.x, samples.y, paired=paired)
         return FeatureStatistics(features.lengthscales, x, y, differences, plan=self.key)
 
     def test(
@@ -314,9 +315,9 @@ class Plan(Record):
             result = self.answer(statistics, prior_odds=prior_odds, keep_rows=keep_rows)
         if result.diagnostics.flat:
             sizes, sketches = (result.n_x, result.n_y), (statistics.sketch_x, statistics.sketch_y)
-            warn(answer.flat_features(self, sizes, sketches))
+            warn(assembly.flat_features(self, sizes, sketches))
         if not result.diagnostics.converged:
-            warn(answer.inaccurate(result, "collect statistics with plan.refined() for a smaller one"))
+            warn(assembly.inaccurate(result, "collect statistics with plan.refined() for a smaller one"))
         return result
 
     def answer(
@@ -352,7 +353,7 @@ class Plan(Record):
             if parts is None:
                 parts = evaluate_parts(self, statistics_of)
             mixture = Mixture(self, posterior.log_bf10, parts, statistics, statistics_of)
-        return answer.result(
+        return assembly.result(
             self,
             by_lengthscale,
             posterior,

@@ -8,8 +8,8 @@ import pytest
 
 from twosample.app import form
 from twosample.app.form import Question, in_form, reading_of
+from twosample.data.files.dialect import Reading
 from twosample.errors import DroppedDataWarning, InputError, Setting
-from twosample.files.reading import Reading
 
 PAGE = (resources.files("twosample.app") / "static/page.html").read_text("utf-8")
 

@@ -209,7 +209,7 @@ def test_a_fault_of_the_program_is_said_and_not_hidden(full, monkeypatch):
     def broken(*args, **options):
         raise RuntimeError("a fault")
 
-    monkeypatch.setattr("twosample.api.test", broken)
+    monkeypatch.setattr("twosample.questions.two_samples.test", broken)
     ended = full.test()
     assert (ended["state"], ended["message"].split(": ", 1)[1]) == ("failed", "RuntimeError: a fault")
     monkeypatch.setattr(server, "look", broken)
@@ -248,7 +248,7 @@ def slow(monkeypatch):
             Slow.ended.append(1)
 
     Slow.go, Slow.begun, Slow.ended = threading.Event(), [], []
-    monkeypatch.setattr("twosample.api.test", test)
+    monkeypatch.setattr("twosample.questions.two_samples.test", test)
     yield Slow
     Slow.go.set()
 
@@ -372,7 +372,7 @@ def test_warnings_of_one_are_not_those_of_another(full, another, table, monkeypa
         together.wait(20)
         return result
 
-    monkeypatch.setattr("twosample.api.test", test)
+    monkeypatch.setattr("twosample.questions.two_samples.test", test)
     full.put("first", b"u,note\n" + b"".join(b"%d.5,text %d\n" % (i * i % 23, i) for i in range(40)))
     full.put("second", b"u,note\n" + b"".join(b"%d.25,text %d\n" % (i * i % 19, i + 40) for i in range(40)))
     same = table(5)

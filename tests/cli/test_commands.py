@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 import twosample as ts
-from twosample import progress
 from twosample.cli import commands
 from twosample.cli.commands import command_line
+from twosample.common import progress
 
 HOSTILE = "[red]x$\\frac{1}{0}$"
 ESCAPES = "\x1b[31mred\x07\n"
@@ -83,7 +83,7 @@ def test_interrupt_exits_130_quietly(run, files, monkeypatch):
     def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("twosample.api.test", interrupted)
+    monkeypatch.setattr("twosample.questions.two_samples.test", interrupted)
     status, out, err = run("test", "a.csv", "b.csv", "--columns", "u")
     assert (status, out, err.strip()) == (130, "", "")
 
@@ -151,7 +151,8 @@ def test_permutations_print_the_pvalue_and_the_evalue(run, files, first, second)
 def test_a_pvalue_that_disagrees_is_pointed_out(run, files, monkeypatch):
     real = ts.test
     monkeypatch.setattr(
-        "twosample.api.test", lambda *args, **options: dataclasses.replace(real(*args, **options), pvalue=0.4)
+        "twosample.questions.two_samples.test",
+        lambda *args, **options: dataclasses.replace(real(*args, **options), pvalue=0.4),
     )
     _, verdict, disagreement, *_ = run("test", "a.csv", "b.csv", "--columns", "u")[1].splitlines()
     assert verdict.startswith("Very strong evidence of a ")

@@ -89,7 +89,7 @@ def test_options_reach_the_tests(args, options, refused, files, monkeypatch):
         raise ts.errors.InputError("enough")
 
     reached = {}
-    monkeypatch.setattr("twosample.api.test_each", record)
+    monkeypatch.setattr("twosample.questions.two_samples.test_each", record)
     assert refused("each", "a.csv", "b.csv", *args) == "enough"
     assert reached == DEFAULTS | options
 
@@ -146,7 +146,7 @@ def test_names_cannot_steer_the_terminal(run, files, monkeypatch):
 
 
 def test_thousands_of_columns_are_read_in_seconds(run, files, monkeypatch):
-    monkeypatch.setattr("twosample.each.single_columns", lambda x, y, **_: x.mean(axis=0) - y.mean(axis=0))
+    monkeypatch.setattr("twosample.questions.each.single_columns", lambda x, y, **_: x.mean(axis=0) - y.mean(axis=0))
     names = [f"gene {number}" for number in range(10_000)]
     for name, seed in (("a.csv", 1), ("b.csv", 2)):
         pl.DataFrame(np.random.default_rng(seed).normal(size=(4, len(names))), schema=names).write_csv(name)

@@ -77,7 +77,7 @@ def test_options_reach_the_sampler(args, options, refused, files, monkeypatch):
         raise ts.errors.InputError("enough")
 
     reached = {}
-    monkeypatch.setattr("twosample.api.gibbs", record)
+    monkeypatch.setattr("twosample.questions.two_samples.gibbs", record)
     assert refused("gibbs", "a.csv", "b.csv", *args) == "enough"
     assert reached == DEFAULTS | options
 
@@ -106,7 +106,7 @@ def test_bad_options_of_gibbs_are_refused(args, message, refused, files):
 
 
 def test_gibbs_without_its_packages_says_how_to_get_them(refused, files, monkeypatch):
-    monkeypatch.delitem(sys.modules, "twosample.posterior.gibbs", raising=False)
+    monkeypatch.delitem(sys.modules, "twosample.paper.kernel_steps", raising=False)
     monkeypatch.setitem(sys.modules, "blackjax", None)
     line = refused("gibbs", "a.csv", "b.csv", *SHORT_ARGS)
     assert line == "gibbs needs blackjax; install it with: pip install 'twosample[mcmc]'"

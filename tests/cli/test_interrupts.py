@@ -15,12 +15,12 @@ pytestmark = [
 
 # What does the work of each command; it says so, and goes on with it for longer than anyone waits.
 WORK = {
-    "test": ("twosample.engines.local", "sample_moments"),
-    "permuted": ("twosample.permutation", "test"),
-    "check": ("twosample.engines.local", "sample_moments"),
-    "reference": ("twosample.engines.local", "sample_moments"),
-    "each": ("twosample.each", "run"),
-    "gibbs": ("twosample.sampling", "run"),
+    "test": ("twosample.places.local", "sample_moments"),
+    "permuted": ("twosample.inference.permutation", "test"),
+    "check": ("twosample.places.local", "sample_moments"),
+    "reference": ("twosample.places.local", "sample_moments"),
+    "each": ("twosample.questions.each", "run"),
+    "gibbs": ("twosample.paper.sampling", "run"),
 }
 ARGS = {
     "test": ["test", "a.csv", "b.csv", "--json", "o.json", "--plot", "o.png", "--report", "o.html"],

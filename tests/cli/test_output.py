@@ -135,7 +135,7 @@ def test_an_output_that_is_an_input_is_refused(name, args, refused, files, monke
     Path("soft.csv").symlink_to("a.csv")
     os.link("b.csv", "hard.csv")
     before = spoiled(files)
-    monkeypatch.setattr("twosample.cli.tables.Source.read", None)  # before any work
+    monkeypatch.setattr("twosample.cli.inputs.Source.read", None)  # before any work
     name = name.format(folder=files)
     command, option = args
     line = refused(command, "a.csv", "b.csv", option, name)

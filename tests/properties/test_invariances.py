@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import twosample as ts
-from twosample import evidence, models
+from twosample import models
 from twosample.data import View
-from twosample.engines import local
-from twosample.features import PointFeatures
+from twosample.features.maps import PointFeatures
+from twosample.features.points import REPRESENTATIVES
+from twosample.inference import evidence
+from twosample.inference.mixture import evaluate_parts
 from twosample.kernels import RBF
-from twosample.mixture import evaluate_parts
-from twosample.points import REPRESENTATIVES
+from twosample.places import local
 
 # Derandomized: the same examples in every run, as with a fixed seed.
 few = settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

@@ -8,10 +8,10 @@ import twosample as ts
 from twosample import models
 from twosample.data import Samples
 from twosample.kernels import RBF
-from twosample.pairs import Pairs
+from twosample.paper.convergence import effective_size
+from twosample.paper.jacobian_pairs import Pairs
+from twosample.paper.sampling import Question
 from twosample.plan import make_plan
-from twosample.posterior.convergence import effective_size
-from twosample.sampling import Question
 
 N, POINTS = 40, 12
 # Seeds, and shifts of the second sample that spread P(H1) from 0.02 to 0.98. Left out for "published": seeds 3 to 5,

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple, cast
 
+from twosample.data.files.dialect import Reading
+from twosample.data.from_files import who_is_who
 from twosample.errors import InputError, InputTypeError, Setting, TwoSampleWarning
-from twosample.files.reading import Reading
-from twosample.tables import who_is_who
 
 __all__ = ["Question", "in_form", "reading_of"]
 

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from twosample.app.work import Answer, RefusedError, Tell, fault
-from twosample.threads import cores
+from twosample.common.threads import cores
 
 __all__ = ["Job", "Jobs"]
 

@@ -26,9 +26,9 @@ from twosample.app.guard import Guard
 from twosample.app.jobs import Jobs
 from twosample.app.sessions import SLOTS, FullError, Session, Sessions
 from twosample.app.work import Upload, compare, example, fault, look
+from twosample.common.threads import cores, one_thread
 from twosample.errors import InputError, InputTypeError, Setting
-from twosample.report import script, style
-from twosample.threads import cores, one_thread
+from twosample.show.report import script, style
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twosample.app.form import Question, in_form
 from twosample.data.categories import name_rows
+from twosample.data.from_files import Given, group_labels, is_usable, split_table, two_files
 from twosample.errors import InputError, InputTypeError, MissingExtraError, collected_warnings
-from twosample.tables import Given, group_labels, is_usable, split_table, two_files
 
 if TYPE_CHECKING:
-    from twosample.files.reading import Reading
-    from twosample.files.table import FileTable
+    from twosample.data.files.dialect import Reading
+    from twosample.data.files.table import FileTable
 
 __all__ = ["Answer", "RefusedError", "Tell", "Upload", "compare", "example", "fault", "look"]
 
@@ -56,7 +56,7 @@ def look(uploads: Sequence[Upload | None], reading: Reading) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from twosample.files.reading import Reading
+    >>> from twosample.data.files.dialect import Reading
     >>> seen = look([Upload("a.csv", b"arm,u\np,1.5\nq,2.5\n")], Reading())
     >>> seen["columns"], seen["groupings"]
     ([{'name': 'u', 'kind': 'numbers'}], [{'name': 'arm', 'groups': [['p', 1], ['q', 1]]}])
@@ -101,7 +101,7 @@ def _columns(tables: Sequence[FileTable]) -> tuple[list[dict[str, str]], list[di
 
 
 def _read(upload: Upload, reading: Reading) -> FileTable:
-    from twosample.files.table import read_table
+    from twosample.data.files.table import read_table
 
     try:
         return read_table((upload.name, upload.content), reading)
@@ -191,30 +191,30 @@ def _given(uploads: list[Upload], question: Question) -> Given:
 
 
 def _test(given: Given, question: Question, tell: Tell) -> tuple[Any, str, str]:
-    from twosample import api
-    from twosample.report import render, two_samples
+    from twosample.questions import two_samples
+    from twosample.show.report import render, two_samples_page
 
     tell(0.0, "Testing")
-    result = api.test(
+    result = two_samples.test(
         given.x, given.y, **given.choice, **question.options, progress=lambda share: tell(share, "Testing")
     ).of_files(given.names, given.notes)
     varied = None
     if result.has_robustness:
         varied = result.robustness(progress=lambda share: tell(share, "Trying other assumptions"))
     tell(1.0, "Making the report")
-    return result, render(result, varied), two_samples.head(result)["verdict"]
+    return result, render(result, varied), two_samples_page.head(result)["verdict"]
 
 
 def _each(given: Given, question: Question, tell: Tell) -> tuple[Any, str, str]:
-    from twosample import api
-    from twosample.report import many_columns, render
+    from twosample.questions import two_samples
+    from twosample.show.report import columns_page, render
 
     tell(0.0, "Testing")
-    result = api.test_each(
+    result = two_samples.test_each(
         given.x, given.y, **given.choice, **question.options, progress=lambda share: tell(share, "Testing")
     )
     tell(1.0, "Making the report")
-    return result, render(result), many_columns.head(result)["verdict"]
+    return result, render(result), columns_page.head(result)["verdict"]
 
 
 def example() -> tuple[Upload, Upload]:

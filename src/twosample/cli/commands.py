@@ -14,11 +14,12 @@ import click
 
 from twosample import __version__
 from twosample.cli.app_command import app
-from twosample.cli.check import check, reference
-from twosample.cli.goodness import goodness
-from twosample.cli.independence import independence
+from twosample.cli.check_command import check, reference
+from twosample.cli.goodness_command import goodness
+from twosample.cli.independence_command import independence
+from twosample.cli.inputs import Source, two_tables
 from twosample.cli.messages import in_options, notes, printable, quoted, refusals, say_error
-from twosample.cli.monitor import monitor
+from twosample.cli.monitor_command import monitor
 from twosample.cli.options import (
     categories_option,
     count_option,
@@ -54,13 +55,12 @@ from twosample.cli.output import (
     show_groups,
     show_ksample,
 )
-from twosample.cli.tables import Source, two_tables
+from twosample.common.progress import progress_bar
 from twosample.errors import InputError, InputTypeError, MissingExtraError
-from twosample.progress import progress_bar
 
 if TYPE_CHECKING:
-    from twosample.result import TwoSampleResult
-    from twosample.tables import Given
+    from twosample.data.from_files import Given
+    from twosample.results.two_sample_result import TwoSampleResult
 
 __all__ = ["command_line", "run"]
 
@@ -153,7 +153,7 @@ def demo(out: Path, files: bool) -> None:
     """Run two built-in examples, and draw them; no files are needed."""
     import polars as pl
 
-    from twosample import simulate
+    from twosample.paper import simulate
 
     out.mkdir(parents=True, exist_ok=True)
     if files:
@@ -304,7 +304,7 @@ def _ksample(
     **options: Any,
 ) -> None:
     """More than two groups, all at once."""
-    from twosample.several import ksample
+    from twosample.questions.ksample import ksample
 
     unused = {"--paired": paired, "--keep-rows": keep_rows, "--lengthscale": lengthscale, "--rope": rope}
     for option, used in unused.items():
@@ -334,7 +334,7 @@ def _test_groups(
     **options: Any,
 ) -> None:
     """Every other group against one of them, in one table."""
-    from twosample.groups import test_groups
+    from twosample.questions.against_reference import test_groups
 
     for option, used in {**pages, "--paired": paired, "--keep-rows": keep_rows}.items():
         if used:
@@ -388,7 +388,7 @@ def each(
     **options: Any,
 ) -> None:
     """Test each column by itself, and tell which ones differ with few false ones among them."""
-    from twosample.api import test_each
+    from twosample.questions.two_samples import test_each
 
     check_outputs(source.files, json_path, {"--plot": plot_path}, {"--csv": csv_path}, report_path)
     if json_path == csv_path == STDOUT:
@@ -464,7 +464,7 @@ def gibbs(
     that matter, and for the chains themselves; for everything else use "twosample test", which takes a small part of
     the time. Models paper and published are for reproducing the paper.
     """
-    from twosample.api import gibbs as run_gibbs
+    from twosample.questions.two_samples import gibbs as run_gibbs
 
     check_outputs(source.files, json_path, {"--plot": plot_path, "--trace": trace_path})
     with notes():
@@ -515,7 +515,7 @@ def compare(
     with refusals(names):
         ours = _test(x, y, paired=paired, scale=scale, permutations=permutations if few else 0, rng=seed, **bayes)
 
-    from twosample import baselines
+    from twosample.paper import baselines
 
     kernel: dict[str, Any] = {"paired": paired, "scale": scale, "permutations": permutations, "rng": seed, **data}
     tree: dict[str, Any] = {"permutations": permutations if few else 0, "rng": seed, **bayes}
@@ -554,7 +554,7 @@ def _attempt(run: Callable[[], Any]) -> Any:
 
 
 def _test(x: object, y: object, **options: Any) -> TwoSampleResult:
-    from twosample.api import test as run_test
+    from twosample.questions.two_samples import test as run_test
 
     with notes():
         return run_test(x, y, progress=True, **options)

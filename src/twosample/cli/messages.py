@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 import click
 
+from twosample.data.files.dialect import quoted
+from twosample.data.from_files import who_is_who
 from twosample.errors import InputError, InputTypeError, Setting, TwoSampleWarning
-from twosample.files.reading import quoted
-from twosample.tables import who_is_who
 
 __all__ = ["in_options", "notes", "printable", "quoted", "refusals", "say_error"]
 
@@ -37,7 +37,7 @@ _OPTIONS = {
 
 def printable(text: str) -> str:
     """The text with everything escaped that could steer a terminal."""
-    from twosample.words import printable
+    from twosample.common.words import printable
 
     return printable(text)
 

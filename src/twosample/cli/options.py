@@ -11,8 +11,8 @@ from typing import Any, cast
 
 import click
 
-from twosample.cli.tables import Source
-from twosample.files.reading import Reading
+from twosample.cli.inputs import Source
+from twosample.data.files.dialect import Reading
 
 __all__ = [
     "categories_option",

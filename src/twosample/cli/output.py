@@ -14,19 +14,19 @@ import click
 
 from twosample.cli.extras import require
 from twosample.cli.messages import notes, printable, quoted
+from twosample.common.records import write_whole
+from twosample.data.from_files import who_is_who
 from twosample.errors import InputError
-from twosample.records import write_whole
-from twosample.tables import who_is_who
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from polars import DataFrame
 
-    from twosample.each_result import EachResult
-    from twosample.gibbs_result import GibbsResult
-    from twosample.groups_result import GroupsResult
-    from twosample.ksample_result import KSampleResult
-    from twosample.result import TwoSampleResult
+    from twosample.paper.gibbs_result import GibbsResult
+    from twosample.results.each_result import EachResult
+    from twosample.results.groups_result import GroupsResult
+    from twosample.results.ksample_result import KSampleResult
+    from twosample.results.two_sample_result import TwoSampleResult
 
 __all__ = [
     "STDOUT",
@@ -183,7 +183,7 @@ def _row(test: str, result: Any) -> tuple[str, str, str, str, str]:
     """One line of the comparison: a Bayes factor, a p-value, both, or why there is neither."""
     if isinstance(result, str):
         return test, "-", "-", "-", result
-    from twosample.words import log_bf10_text, probability_in_words, pvalue_text
+    from twosample.common.words import log_bf10_text, probability_in_words, pvalue_text
 
     log_bf10, pvalue = getattr(result, "log_bf10", None), getattr(result, "pvalue", None)
     return (

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twosample.arrays import on_device
+from twosample.common.arrays import on_device
+from twosample.common.frames import needed
 from twosample.errors import InputError, InputTypeError
-from twosample.frames import needed
 
 __all__ = ["Block", "Blocks", "as_blocks", "block_rows", "blocks", "is_dask"]
 
@@ -185,7 +185,7 @@ def as_blocks(values: Any, *, paths: bool = False) -> Blocks | None:
 
 
 def _of_path(path: Path) -> Iterator[Any]:
-    from twosample.files.streams import blocks_of
+    from twosample.data.files.parquet import blocks_of
 
     return blocks_of(path)
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, NoReturn, Protocol
 
 import numpy as np
 
-from twosample.arrays import Indices, doubles, float64, namespace, take_rows, to_numpy
+from twosample.common.arrays import Indices, doubles, float64, namespace, take_rows, to_numpy
 from twosample.data.blocks import Block, Blocks, as_blocks, block_rows
 from twosample.data.categories import Growing, Levels, recoded
 from twosample.data.choosing import Choice, Labels

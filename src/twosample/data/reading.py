@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twosample.arrays import namespace, to_numpy
+from twosample.common.arrays import namespace, to_numpy
 from twosample.data.blocks import Blocks, is_dask
 from twosample.data.categories import Levels, codes_of
 from twosample.data.cells import COMPLEX, MIXED, OTHER, TEXT, TIMES, Cells, from_objects, from_times

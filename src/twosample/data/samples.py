@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twosample.arguments import flag_of, is_one_of
+from twosample.common.arguments import flag_of, is_one_of
 from twosample.data.blocks import Block
 from twosample.data.categories import Levels, sizes_of
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut, some

@@ -7,12 +7,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from twosample.common.records import DIGESTED_IF_SET, Comparable
 from twosample.data.categories import distance_of_levels, expanded, places_of, starts_of
 from twosample.data.limits import Limits
+from twosample.data.ranks import mid_ranks, normal_quantiles
 from twosample.data.reading import from_numpy
 from twosample.errors import InputError
-from twosample.ranks import mid_ranks, normal_quantiles
-from twosample.records import DIGESTED_IF_SET, Comparable
 
 __all__ = ["Ranks", "View", "given_scale"]
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from twosample.arrays import namespace
+from twosample.common.arrays import namespace
 from twosample.errors import InputError, Setting
 
 __all__ = ["Kernel", "absolute_distances", "known_kernels", "squared_distances"]

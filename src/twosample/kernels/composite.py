@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from twosample.arrays import namespace
+from twosample.common.arrays import namespace
 from twosample.kernels.base import Kernel
 
 __all__ = ["Product", "Sum"]

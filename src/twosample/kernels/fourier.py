@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from twosample.arguments import count_of
-from twosample.arrays import Array
+from twosample.common.arguments import count_of
+from twosample.common.arrays import Array
 from twosample.errors import InputError
 from twosample.kernels.base import Kernel
 

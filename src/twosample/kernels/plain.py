@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from twosample.arguments import positive
-from twosample.arrays import namespace
+from twosample.common.arguments import positive
+from twosample.common.arrays import namespace
 from twosample.errors import InputError
 from twosample.kernels.base import Kernel, absolute_distances, squared_distances
 

@@ -1,0 +1,204 @@
+"""Reads files into the tables to compare: two files, or one file that a column splits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from twosample.cli.messages import refusals
+from twosample.data import Blocks, Choice
+from twosample.data.choosing import Labels
+from twosample.data.files.dialect import Reading, quoted
+from twosample.data.from_files import Given, split_table, two_files, used_columns
+from twosample.data.two_tables import read_two, row_labels
+from twosample.errors import DuplicateRowsWarning, InputError, warn
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from twosample.data.files.parquet import Parquet
+
+__all__ = ["Source", "Strings", "two_tables"]
+
+# Parquet files with more values are read in blocks.
+_MANY_VALUES = 1 << 22
+
+
+class Strings(NamedTuple):
+    """Two files of strings, and their names."""
+
+    x: list[str]
+    y: list[str]
+    names: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a command says of where the samples are.
+
+    Attributes
+    ----------
+    files
+        Two files; one, if it is split.
+    by
+        The column to split the file by.
+    groups
+        The two values of that column to compare; None if it has only two.
+    columns, drop
+        The columns to compare, and those to leave out; None for all that hold numbers.
+    reading
+        How the files are to be read.
+    categories
+        Columns of numbers that are categories, or None.
+    """
+
+    files: tuple[Path, ...]
+    by: str | None
+    groups: tuple[str, ...] | None
+    columns: tuple[str, ...] | None
+    drop: tuple[str, ...] | None
+    reading: Reading
+    categories: tuple[str, ...] | None = None
+
+    def read(
+        self, nan_policy: Literal["raise", "omit"], *, several: bool = False, stream: bool | None = False
+    ) -> Given:
+        """Read the tables; a cell without a number where one is needed is refused, or left out with a note.
+
+        Parameters
+        ----------
+        nan_policy
+            Which of the two.
+        several
+            Whether there may be more than two groups.
+        stream
+            Whether Parquet files are left to be read in blocks; None where they are large.
+        """
+        from twosample.data.files.table import read_table
+
+        said: dict[str, Any] = {
+            "columns": self.columns, "drop": self.drop, "categories": self.categories, "nan_policy": nan_policy
+        }  # fmt: skip
+        if self.by is None:
+            _check_two(self.files, self.groups)
+        elif len(self.files) != 1:
+            raise InputError(f"--by: needs one file, not {len(self.files)}")
+        streamed = self._streamed(stream)
+        if self.by is not None:
+            if streamed is not None and streamed[0] is not None:
+                in_blocks = self._split_in_blocks(streamed[0], several and stream is None)
+                if in_blocks is not None:
+                    return in_blocks
+            table = read_table(self.files[0], self.reading)
+            with refusals((str(self.files[0]),)):
+                return split_table(table, self.by, self.groups, several=several, **said)
+        same = self.files[0].name == self.files[1].name
+        first, second = (str(path) if same else path.name for path in self.files)
+        if streamed is not None:
+            x, y = (
+                read_table(path, self.reading).frame if table is None else _in_blocks(table)
+                for path, table in zip(self.files, streamed, strict=True)
+            )
+            return Given(x, y, self._chosen(), (first, second), ())
+        x_table, y_table = (read_table(path, self.reading) for path in self.files)
+        with refusals((first, second)):
+            return two_files(x_table, y_table, (first, second), **said)
+
+    def read_strings(self) -> Strings:
+        """Read strings, one a line or a record."""
+        from twosample.data.files.strings import read_strings
+
+        for option in ("by", "groups", "columns", "drop"):
+            if getattr(self, option) is not None:
+                raise InputError(f"--{option}: is for tables, not for strings; leave it out")
+        _check_two(self.files, self.groups)
+        same = self.files[0].name == self.files[1].name
+        first, second = (str(path) if same else path.name for path in self.files)
+        x, y = (read_strings(path, self.reading) for path in self.files)
+        return Strings(x, y, (first, second))
+
+    def _chosen(self) -> dict[str, Any]:
+        given = {"by": self.by, "columns": self.columns, "drop": self.drop, "categories": self.categories}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def _streamed(self, stream: bool | None) -> list[Parquet | None] | None:
+        """The files that are to be read in blocks."""
+        if stream is False:
+            return None
+        from twosample.data.files.parquet import Parquet
+
+        found = [None if str(path) == "-" else Parquet.at(path) for path in self.files]
+        if stream is None:
+            values = sum(table.height * len(table.schema) for table in found if table is not None)
+            return found if values > _MANY_VALUES else None
+        for path, table in zip(self.files, found, strict=True):
+            if table is None:
+                raise InputError(f"--stream: {quoted(path)} is not a Parquet file", remedy="save it as one")
+        return found
+
+    def _split_in_blocks(self, table: Parquet, several: bool) -> Given | None:
+        """One file, in blocks, that a column splits; None where `several` groups are to be read whole."""
+        import polars as pl
+
+        assert self.by is not None
+        choice = self._chosen()
+        with refusals((str(self.files[0]),)):
+            pair = Choice.of(self.by, self.groups).groups
+            row_labels(pl.DataFrame(schema=table.schema), self.by)  # refuses a column that is not there
+            found = table.groups(self.by).drop_nulls(self.by)
+            counts = dict(zip(row_labels(found, self.by).counts, found[:, 1].to_list(), strict=False))
+            if several and pair is None and len(counts) > 2:
+                return None
+            names = Labels.counted(counts, f"column {self.by!r}").two(pair)
+        if pair is not None:
+            choice["groups"] = pair
+        return Given(_in_blocks(table), None, choice, names, ())
+
+    def read_one(
+        self, nan_policy: Literal["raise", "omit"], columns: tuple[str, ...] | None = None
+    ) -> tuple[pl.DataFrame, tuple[str, ...]]:
+        """Read the one file; returns also what was said of its cells.
+
+        Parameters
+        ----------
+        nan_policy
+            As in `read`.
+        columns
+            The columns that are used; None for those of the source.
+        """
+        from twosample.data.files.table import read_table
+
+        table = read_table(self.files[0], self.reading)
+        choice = Choice.of(columns=self.columns, drop=self.drop)
+        if columns is not None:
+            choice = Choice(columns=tuple(column for column in columns if column in table.frame.columns))
+        with refusals((str(self.files[0]),)):
+            used = used_columns([table.frame], choice)
+        return table.frame, table.check(used, nan_policy)
+
+
+def two_tables(given: Given) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Two tables of numbers with the same columns, for what takes nothing else."""
+    import polars as pl
+
+    two = read_two(given.x, given.y, Choice.of(**given.choice))
+    return pl.DataFrame(two.x, schema=list(two.columns)), pl.DataFrame(two.y, schema=list(two.columns))
+
+
+def _check_two(files: tuple[Path, ...], groups: tuple[str, ...] | None) -> None:
+    """Refuse anything but two files; the same one twice is warned of."""
+    if groups is not None:
+        raise InputError("--groups: needs --by COLUMN, whose values it names")
+    if len(files) == 1:
+        raise InputError("pass two files, or one file and --by COLUMN")
+    if len(files) != 2:
+        raise InputError(f"pass two files, not {len(files)}; or one file and --by COLUMN")
+    if list(map(str, files)) == ["-", "-"]:
+        raise InputError("standard input can be only one of the two files")
+    if all(path.is_file() for path in files) and files[0].samefile(files[1]):
+        warn(DuplicateRowsWarning(f"{quoted(files[0])} and {quoted(files[1])} are the same file."))
+
+
+def _in_blocks(table: Parquet) -> Blocks:
+    return Blocks(table.blocks, by_caller=False, takes_columns=True)

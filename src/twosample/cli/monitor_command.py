@@ -1,0 +1,164 @@
+"""The command `monitor`: a stream against a reference, one line a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from twosample.cli.inputs import Source
+from twosample.cli.messages import notes, printable, refusals
+from twosample.cli.options import (
+    choice_options,
+    count_option,
+    nan_policy_option,
+    permutations_option,
+    reading_options,
+    report_option,
+    seed_option,
+)
+from twosample.cli.output import check_outputs
+from twosample.data.files.dialect import quoted
+from twosample.errors import InputError
+
+if TYPE_CHECKING:
+    from twosample.data.files.table import FileTable
+    from twosample.questions.monitor import Monitor, MonitorState
+
+__all__ = ["monitor"]
+
+_ALARM = 1
+_EPILOG = """\b
+Examples:
+  twosample monitor reference.csv today.csv                    today's rows, to the end of the file
+  twosample monitor reference.csv --follow log.csv --batch 50  a file that grows, until Ctrl-C
+  twosample monitor reference.csv --follow log.csv --exit-on-alarm --state watch.npz && echo stopped
+  twosample monitor reference.csv today.csv --report today.html    a page, written anew after every batch
+
+Each row of the reference is compared once, and spent. If nothing changed, the probability of an alarm, however long the
+file is followed, is at most --alpha. With --state the work goes on where it stopped, with the same files and options.
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("files", nargs=-1, metavar="A [B]", type=click.Path(path_type=Path))
+@click.option(
+    "--follow",
+    metavar="B",
+    type=click.Path(path_type=Path),
+    help="Follow this text file as it grows, and wait for more.",
+)
+@count_option("--batch", 100, "Rows of B in a batch.")
+@click.option(
+    "--alpha",
+    type=float,
+    default=0.05,
+    show_default=True,
+    metavar="SHARE",
+    help="The alarm is at an e-value of 1/alpha.",
+)
+@click.option("--exit-on-alarm", is_flag=True, help="Stop at the first alarm, with exit status 1.")
+@click.option(
+    "--state",
+    "state_path",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Keep the state in this file after every batch, and go on from it where it is there.",
+)
+@permutations_option(1, 199, "Relabellings of a batch; its e-value is at most one more.")
+@click.option("--window", type=int, metavar="BATCHES", help="Take the e-value over the last batches only.")
+@click.option("--forget", type=float, metavar="SHARE", help="Forget this share of what was learnt with every batch.")
+@choice_options
+@nan_policy_option("Refuse missing values, or leave out their rows.")
+@seed_option("Seed of the relabellings and of the order of the reference.")
+@report_option
+@reading_options
+def monitor(
+    source: Source,
+    follow: Path | None,
+    batch: int,
+    exit_on_alarm: bool,
+    state_path: Path | None,
+    report_path: Path | None,
+    seed: int,
+    **options: Any,
+) -> int:
+    """Watch a stream B, batch by batch, against the reference A, and say when it differs."""
+    if batch < 2:
+        raise InputError(f"--batch: must be at least 2, not {batch}")
+    wanted = 1 if follow is not None else 2
+    if len(source.files) != wanted:
+        raise InputError("pass the reference A, and B or --follow B")
+    stream = follow if follow is not None else source.files[1]
+    names = (str(source.files[0]), str(stream))
+    check_outputs((*source.files, stream), None, {}, {"--state": state_path}, report_path)
+    with notes(), refusals(names):
+        watch = _started(source, names, state_path, rng=seed, **options)
+    state = watch.state
+    if state.alarm and exit_on_alarm:
+        return _ALARM
+    for table in _tables(source, stream, batch, watch.received[1], following=follow is not None):
+        if state.spent:
+            click.echo(f"note: the reference {quoted(names[0])} is spent; no evidence can be added", err=True)
+            break
+        with notes(), refusals(names):
+            table.check([name for name in watch.state.columns if name in table.frame.columns], options["nan_policy"])
+            state = watch.update(table.frame)
+        if state_path is not None:
+            watch.save(state_path)
+        if report_path is not None:
+            watch.report(report_path)
+        click.echo(_line(state))
+        if state.alarm and exit_on_alarm:
+            return _ALARM
+    click.echo("\n".join(map(printable, state.summary().splitlines())))
+    return 0
+
+
+def _started(source: Source, names: tuple[str, str], state_path: Path | None, **options: Any) -> Monitor:
+    """A monitor with the reference, where the file of the state has it."""
+    from twosample.data.files.table import read_table
+    from twosample.questions.monitor import Monitor
+
+    table = read_table(source.files[0], source.reading)
+    fresh = Monitor(reference=table.frame, columns=source.columns, drop=source.drop, **options)
+    table.check(fresh.state.columns, options["nan_policy"])
+    if state_path is None or not state_path.exists():
+        return fresh
+    found = Monitor.load(state_path)
+    if not found.began_as(fresh):
+        raise InputError(
+            f"--state: {quoted(state_path)} is of another reference, or of other options", remedy="name another file"
+        )
+    return found
+
+
+def _tables(source: Source, stream: Path, batch: int, skip: int, *, following: bool) -> Iterator[FileTable]:
+    """The rows of the stream that have not been seen, a batch at a time."""
+    from dataclasses import replace
+
+    from twosample.data.files.table import read_table
+    from twosample.data.files.tail import Tail
+
+    if following:
+        if not stream.is_file():
+            raise InputError(f"--follow: there is no file {quoted(stream)}")
+        yield from Tail(stream, source.reading, batch, skip).tables()
+        return
+    with notes():
+        table = read_table(stream, source.reading)
+    for first in range(skip, table.frame.height, batch):
+        rows = slice(first, first + batch)
+        texts = {name: text[rows] for name, text in table.texts.items()}
+        grid = replace(table.grid, numbers=table.grid.numbers[rows])
+        yield replace(table, frame=table.frame[rows], texts=texts, grid=grid)
+
+
+def _line(state: MonitorState) -> str:
+    alarm = f", ALARM since batch {state.crossed_at}" if state.alarm else ""
+    return (
+        f"batch {state.batches}: {state.n_y} rows, log e-value {state.log_evalue:+.2f}{alarm}, "
+        f"{state.reference_left} rows of the reference left"
+    )

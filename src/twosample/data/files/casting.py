@@ -1,0 +1,188 @@
+"""Cells of text as numbers, dates and times, true and false; a column is what most of its cells are."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import polars as pl
+import polars.selectors as cs
+from numpy.typing import NDArray
+
+from twosample.data.files.dialect import MISSING, Reading
+
+__all__ = ["looks_like_decimal_comma", "looks_like_thousands", "typed"]
+
+_THOUSANDS = r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$"
+_DECIMAL_COMMA = r"^[+-]?\d*,\d+$"
+_DATE = r"\d{4}-\d{2}-\d{2}"
+_TIME = r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
+_ZONE = r"(Z|[+-]\d{2}:?\d{2})"
+_BLANKS = "[ \u00a0\u202f]"
+
+
+def looks_like_thousands(cell: str) -> bool:
+    """Whether a cell is a number but for commas between thousands.
+
+    Examples
+    --------
+    >>> looks_like_thousands("1,234.5"), looks_like_thousands("1,23")
+    (True, False)
+    """
+    return re.search(_THOUSANDS, cell) is not None
+
+
+def looks_like_decimal_comma(cell: str) -> bool:
+    """Whether a cell is a number but for a comma in place of the point.
+
+    Examples
+    --------
+    >>> looks_like_decimal_comma("1,5"), looks_like_decimal_comma("n,d")
+    (True, False)
+    """
+    return re.search(_DECIMAL_COMMA, cell) is not None
+
+
+def typed(
+    frame: pl.DataFrame, how: Reading, decimal: str = ".", has_types: bool = False
+) -> tuple[pl.DataFrame, dict[str, pl.Series]]:
+    """Give every column of text the type that at least half of its cells have, missing ones not counted.
+
+    Parameters
+    ----------
+    frame
+        Columns of text, and others, which stay as they are but for missing values.
+    how
+        What stands for missing values, and the sign between thousands.
+    decimal
+        The decimal sign.
+    has_types
+        Whether columns of text are known to be that.
+
+    Returns
+    -------
+    frame
+        Numbers, booleans, dates, times and text; null where a cell is missing or of another kind than its column.
+    texts
+        The cells, without blanks around them, of the columns of which some cannot be read, or that are dates or times.
+
+    Examples
+    --------
+    >>> frame, texts = typed(pl.DataFrame({"u": ["1", "2.5", " - "], "day": ["2024-05-01", "", ""]}), Reading())
+    >>> frame["u"].to_list(), texts["u"].to_list(), frame["day"].dtype
+    ([1.0, 2.5, None], ['1', '2.5', '-'], Date)
+    """
+    frame = _without_tokens(frame, how)
+    columns = [column for column in frame.get_columns() if column.dtype == pl.String]
+    if not columns or frame.is_empty():
+        return frame, {}
+    cells = _stripped(
+        pl.concat(columns, rechunk=True), how
+    )  # all columns as one: much faster where there are thousands
+    plain = _plain(cells, how.thousands, decimal)
+    numbers = plain.cast(pl.Float64, strict=False)
+    integers = plain.cast(pl.Int64, strict=False)
+    present, read, fit = (_counts(one, len(columns)) for one in (cells, numbers, integers))
+
+    made: dict[str, pl.Series] = {}
+    texts: dict[str, pl.Series] = {}
+    for place, column in enumerate(columns):
+        text, number, integer = (_part(one, place, column) for one in (cells, numbers, integers))
+        if has_types or not present[place]:
+            made[column.name] = text
+        elif _is_numeric(text, present[place], read[place]):
+            made[column.name] = integer if fit[place] == present[place] else number
+            if read[place] < present[place]:
+                texts[column.name] = text
+        else:
+            made[column.name] = _other(text)
+            if made[column.name].dtype.is_temporal():
+                texts[column.name] = text
+    return pl.DataFrame({column.name: made.get(column.name, column) for column in frame.get_columns()}), texts
+
+
+def _stripped(cells: pl.Series, how: Reading) -> pl.Series:
+    """Cells without blanks around them, null where they stand for a missing value."""
+    tokens = list(dict.fromkeys((*MISSING, *how.missing)))
+    stripped = cells.str.strip_chars()
+    return stripped.set(stripped.is_in(tokens), None)
+
+
+def _counts(cells: pl.Series, columns: int) -> NDArray[np.int64]:
+    """How many cells of each column are not null, of columns one after the other."""
+    counts: NDArray[np.int64] = cells.is_not_null().to_numpy().reshape(columns, -1).sum(axis=1)
+    return counts
+
+
+def _part(cells: pl.Series, place: int, column: pl.Series) -> pl.Series:
+    return cells.slice(place * len(column), len(column)).alias(column.name)
+
+
+def _is_numeric(text: pl.Series, present: int, read: int) -> bool:
+    """Whether at least half of the cells are numbers, or would be with another sign for decimals or thousands."""
+    if 2 * read >= present:
+        return True
+    return bool(2 * (read + text.str.contains(f"{_THOUSANDS}|{_DECIMAL_COMMA}").sum()) >= present)
+
+
+def _without_tokens(frame: pl.DataFrame, how: Reading) -> pl.DataFrame:
+    """Numbers that were named as tokens for missing values are missing; numbers too long for 64 bits are floats."""
+    if pl.Int128 in frame.dtypes:
+        frame = frame.cast({cs.by_dtype(pl.Int128): pl.Float64})
+    values = []
+    for token in how.missing:
+        try:
+            values.append(float(token))
+        except ValueError:
+            continue
+    numeric = [name for name, dtype in frame.schema.items() if dtype.is_numeric()] if values else []
+    if not numeric:
+        return frame
+    return frame.with_columns(
+        pl.when(~pl.col(name).cast(pl.Float64).is_in(values)).then(pl.col(name)) for name in numeric
+    )
+
+
+def _plain(cells: pl.Series, thousands: str | None, decimal: str) -> pl.Series:
+    """Numbers with a point and no thousands; null where a sign stands in the wrong place."""
+    if thousands is not None:
+        sign = _BLANKS if thousands.isspace() else re.escape(thousands)
+        grouped = rf"^[+-]?\d{{1,3}}({sign}\d{{3}})+({re.escape(decimal)}\d*)?$"
+        misplaced = cells.str.contains(sign) & ~cells.str.contains(grouped)
+        cells = cells.set(misplaced, None).str.replace_all(sign, "")
+    if decimal == ",":
+        cells = cells.set(cells.str.contains(".", literal=True), None).str.replace(",", ".", literal=True)
+    return cells
+
+
+def _other(text: pl.Series) -> pl.Series:
+    """A column of true and false, dates or times, if at least half of it is; else the text."""
+    count = text.count()
+    lower = text.str.to_lowercase()
+    if lower.is_in(["true", "false"]).sum() == count:
+        return lower == "true"
+    dates = text.str.contains(rf"^{_DATE}([T ]{_TIME}{_ZONE}?)?$").sum()
+    if 2 * dates >= count:
+        days = text.str.to_date("%Y-%m-%d", strict=False)
+        if 2 * days.count() >= count and days.count() == dates:
+            return days
+        moments = _moments(text)
+        midnight = moments.dt.truncate("1d") == moments
+        return moments.dt.date() if moments.dtype == pl.Datetime("us") and midnight.all() else moments
+    if 2 * text.str.contains(rf"^{_TIME}$").sum() >= count:
+        full = text.str.replace(r"^(\d{1,2}:\d{2})$", "$1:00")
+        return full.str.to_time("%H:%M:%S%.f", strict=False).cast(pl.Duration("us"))
+    return text
+
+
+def _moments(text: pl.Series) -> pl.Series:
+    """Dates with times, in UTC if at least half of them name a zone."""
+    full = (
+        text.str.replace("T", " ", literal=True)
+        .str.replace(rf"^({_DATE})$", "$1 00:00:00")
+        .str.replace(rf"^({_DATE} \d{{1,2}}:\d{{2}})({_ZONE}?)$", "$1:00$2")
+        .str.replace(r"Z$", "+0000")
+    )
+    if 2 * text.str.contains(rf"{_TIME}{_ZONE}$").sum() >= text.count():
+        return full.str.to_datetime("%Y-%m-%d %H:%M:%S%.f%z", time_unit="us", time_zone="UTC", strict=False)
+    return full.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False)

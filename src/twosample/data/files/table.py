@@ -1,0 +1,255 @@
+"""A file as a typed table that knows where each of its cells stands in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+from twosample.data.files.casting import looks_like_decimal_comma, looks_like_thousands, typed
+from twosample.data.files.cell_grid import Grid
+from twosample.data.files.dialect import Reading, quoted
+from twosample.data.files.formats import read_grid
+from twosample.data.files.header import check_header
+from twosample.errors import DroppedDataWarning, InputError, Setting, warn
+
+__all__ = ["Cell", "FileTable", "read_table"]
+
+_SHOWN_CELLS = 5
+_LONGEST_SHOWN = 40
+_BAD, _MISSING = 1, 2
+
+
+class Cell(NamedTuple):
+    """A cell and its place: the line of the file (the row, where it has no lines), from 1, and the column."""
+
+    line: int
+    column: str
+    text: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class FileTable:
+    r"""A file as a typed table.
+
+    Attributes
+    ----------
+    name
+        What to call the file.
+    frame
+        Numbers, booleans, dates, times and text; null where a cell is missing or cannot be read.
+    texts
+        The cells as they stand in the file, of the columns that have unreadable ones and of dates and times.
+    grid
+        Where the rows stand in the file.
+
+    Examples
+    --------
+    >>> table = read_table(("a.csv", b"u,v\n1,2\n3,nd\n5,6\n"))
+    >>> table.bad_cells
+    (Cell(line=3, column='v', text='nd'),)
+    >>> table.check(["u"], "raise")
+    ()
+    """
+
+    name: str
+    frame: pl.DataFrame
+    texts: Mapping[str, pl.Series]
+    grid: Grid
+
+    @property
+    def bad_cells(self) -> tuple[Cell, ...]:
+        """The cells that cannot be read as what the rest of their column is, by line."""
+        return self._cells(list(self.texts), _BAD)
+
+    @property
+    def missing_cells(self) -> tuple[Cell, ...]:
+        """The cells without a value, by line."""
+        return self._cells(self.frame.columns, _MISSING)
+
+    def labels(self, column: str) -> pl.Series:
+        r"""A column as text, with every cell as the file has it; null where it is missing.
+
+        Examples
+        --------
+        >>> read_table(("a.csv", b"dose,u\n1,2\n2,3\nnone,4\n")).labels("dose").to_list()
+        ['1', '2', 'none']
+        """
+        return self.texts[column] if column in self.texts else self.frame[column].cast(pl.String)
+
+    def place(self, row: int) -> str:
+        """Where a row stands in the file, in words."""
+        words = f"{self.grid.unit} {self.grid.numbers[row]}"
+        for part, height in self.grid.parts:
+            if row < height:
+                return f"{words} of {quoted(part)}"
+            row -= height
+        return words
+
+    def check(
+        self, columns: Sequence[str], nan_policy: Literal["raise", "omit"], rows: ArrayLike | None = None
+    ) -> tuple[str, ...]:
+        """Refuse cells without a number, or say where they are.
+
+        Parameters
+        ----------
+        columns
+            The columns that are used.
+        nan_policy
+            "raise" refuses, "omit" warns.
+        rows
+            True for the rows that are used; None for all.
+
+        Returns
+        -------
+        tuple of str
+            The note, if there is one.
+
+        Raises
+        ------
+        InputError
+            If there is such a cell and `nan_policy` is "raise"; names file, line, column and cell, and what to do.
+
+        Warns
+        -----
+        DroppedDataWarning
+            The note.
+        """
+        kept = np.ones(self.frame.height, bool) if rows is None else np.asarray(rows, bool)
+        names, kinds = self._faults(columns, kept)
+        bad, missing = (int(np.count_nonzero(kinds == kind)) for kind in (_BAD, _MISSING))
+        if not bad and not missing:
+            return ()
+        if nan_policy == "raise":
+            row, at = np.argwhere(kinds == (_BAD if bad else _MISSING))[0]
+            raise self._refusal(int(row), names[at], bad, missing)
+        places = np.argwhere(kinds)
+        shown = ", ".join(self._in_words(int(row), names[at]) for row, at in places[:_SHOWN_CELLS])
+        more = ", ..." if len(places) > _SHOWN_CELLS else ""
+        what = " and ".join(
+            f"{count} cell{'s' * (count != 1)} that {'is' if count == 1 else 'are'} {word}"
+            for count, word in ((bad, "not a number" if bad == 1 else "not numbers"), (missing, "missing"))
+            if count
+        )
+        note = f"{quoted(self.name)}: left out {what}: {shown}{more}."
+        warn(DroppedDataWarning(note, argument="nan_policy"))
+        return (note,)
+
+    def _refusal(self, row: int, column: str, bad: int, missing: int) -> InputError:
+        place = f"{quoted(self.name)}, {self.place(row)}, column {column!r}"
+        leave_out = (f", or leave column {column!r} out with ", Setting("drop", [column]))
+        if not bad:
+            all_in_all = f" ({missing} missing cells in all)" if missing > 1 else ""
+            return InputError(
+                f"{place}: the cell is missing{all_in_all}",
+                argument="nan_policy",
+                remedy=("fill it in, pass ", Setting("nan_policy", "omit"), *leave_out),
+            )
+        text = self.texts[column][row]
+        counts = f"{bad} such cells in all" if bad > 1 else ""
+        counts += f"{', ' * bool(counts)}{missing} missing" if missing else ""
+        sign: tuple[str | Setting, ...] = ("read it as missing with ", Setting("missing", text), " and ")
+        if looks_like_thousands(text):
+            sign = ("pass ", Setting("thousands", ","), "; or ")
+        elif looks_like_decimal_comma(text):
+            sign = ("pass ", Setting("decimal", ","), "; or ")
+        kind = "date or time" if self.frame.schema[column].is_temporal() else "number"
+        return InputError(
+            f"{place}: {_short(text)} is not a {kind}{f' ({counts})' if counts else ''}",
+            argument="missing",
+            remedy=("mend the cell; or ", *sign, "pass ", Setting("nan_policy", "omit"), *leave_out),
+        )
+
+    def _in_words(self, row: int, column: str) -> str:
+        text = self.texts[column][row] if column in self.texts else None
+        return f"{self.place(row)}, column {column!r} ({'missing' if text is None else _short(text)})"
+
+    def _cells(self, columns: Sequence[str], kind: int) -> tuple[Cell, ...]:
+        names, kinds = self._faults(columns, np.ones(self.frame.height, bool))
+        return tuple(
+            Cell(
+                int(self.grid.numbers[row]),
+                names[at],
+                self.texts[names[at]][int(row)] if names[at] in self.texts else None,
+            )
+            for row, at in np.argwhere(kinds == kind)
+        )
+
+    def _faults(self, columns: Sequence[str], rows: NDArray[np.bool_]) -> tuple[list[str], NDArray[np.int8]]:
+        """The columns that lack numbers, and for each row of theirs whether a cell is bad, missing or neither (0)."""
+        by_name = dict(zip(self.frame.columns, self.frame.get_columns(), strict=True))
+        lacking = [
+            column
+            for column in map(by_name.__getitem__, columns)
+            if column.null_count() or (column.dtype.is_float() and np.isnan(float(column.sum())))  # faster than is_nan
+        ]
+        kinds = np.zeros((self.frame.height, len(lacking)), np.int8)
+        for at, column in enumerate(lacking):
+            absent = column.is_null().to_numpy()
+            if column.dtype.is_float():
+                absent = absent | column.is_nan().fill_null(False).to_numpy()
+            kinds[absent, at] = _MISSING
+            if column.name in self.texts:
+                kinds[absent & self.texts[column.name].is_not_null().to_numpy(), at] = _BAD
+        kinds[~rows] = 0
+        return [column.name for column in lacking], kinds
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}...")
+
+
+def read_table(source: Path | str | tuple[str, bytes], how: Reading | None = None) -> FileTable:
+    r"""Read a file as a typed table.
+
+    Parameters
+    ----------
+    source
+        The path of a file, "-" for standard input, a folder or a pattern (``parts/*.parquet``) of Parquet files whose
+        rows belong together, or a name and the bytes of a file. Text is in UTF-8, UTF-16 or Windows-1252, with tabs,
+        semicolons, bars, commas or blanks between cells; others are Parquet, Arrow (Feather) and Excel. Any may be
+        compressed with gzip, Zstandard, zip, bzip2 or xz. What a file is, its first bytes tell.
+    how
+        What the file does not say itself.
+
+    Returns
+    -------
+    FileTable
+        The table.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, naming the line where there is one.
+    MissingExtraError
+        If it is a workbook and fastexcel (extra `excel`) is not installed.
+
+    Examples
+    --------
+    >>> read_table(("b.txt", b"u v\n1.5 a\n2 b\n")).frame.rows()
+    [(1.5, 'a'), (2.0, 'b')]
+    """
+    how = how or Reading()
+    shown = quoted(source[0] if isinstance(source, tuple) else source)
+    try:
+        name, grid = read_grid(source, how)
+        frame, texts = typed(grid.frame, how, grid.decimal, grid.has_types)
+    except InputError:
+        raise
+    except (pl.exceptions.PolarsError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise InputError(f"{shown} cannot be read as a table: {reason}") from None
+    except OSError as error:
+        raise InputError(f"{shown} cannot be read: {error.strerror or error}") from None
+    except pl.exceptions.PanicException:
+        raise InputError(f"{shown} cannot be read as a table: it is damaged") from None
+    if frame.is_empty():
+        raise InputError(f"{shown} has no rows")
+    if how.header is None:
+        check_header(grid.kind, grid.first, frame, name, f"{grid.unit} {grid.first_number}")
+    return FileTable(name, frame, texts, replace(grid, frame=frame))

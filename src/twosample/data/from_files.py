@@ -1,0 +1,169 @@
+"""From tables of files to what the functions of the library take: two tables, or one that a column splits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from twosample.data import Blocks, Choice
+from twosample.data.files.dialect import quoted
+from twosample.data.two_tables import row_labels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from twosample.data.choosing import Labels
+    from twosample.data.files.table import FileTable
+
+__all__ = ["Given", "group_labels", "is_usable", "split_table", "two_files", "used_columns", "who_is_who"]
+
+
+class Given(NamedTuple):
+    """Tables of files, as the functions of the library take them.
+
+    Attributes
+    ----------
+    x, y
+        Two tables, in blocks where they may be larger than memory; or one that holds all rows, and None.
+    choice
+        What to say of them: `by`, `groups`, `columns`, `drop` and `categories`.
+    names
+        What the two samples are called.
+    notes
+        What was said of their cells.
+    groups
+        How many groups there are.
+    """
+
+    x: pl.DataFrame | Blocks
+    y: pl.DataFrame | Blocks | None
+    choice: dict[str, Any]
+    names: tuple[str, str]
+    notes: tuple[str, ...]
+    groups: int = 2
+
+
+def two_files(
+    x: FileTable,
+    y: FileTable,
+    names: tuple[str, str],
+    *,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    categories: Sequence[str] | None = None,
+    nan_policy: Literal["raise", "omit"],
+) -> Given:
+    r"""Two tables; a cell without a number where one is needed is refused, or left out with a note.
+
+    Examples
+    --------
+    >>> from twosample.data.files.table import read_table
+    >>> x, y = (read_table(("a.csv", rows)) for rows in (b"u,v\n1,2\n2,3\n", b"u,v\n4,?\n5,6\n"))
+    >>> given = two_files(x, y, ("a", "b"), columns=["u"], nan_policy="raise")
+    >>> given.x["u"].to_list(), given.choice
+    ([1, 2], {'columns': ['u']})
+    """
+    choice = _said(columns=columns, drop=drop, categories=categories)
+    used = used_columns([x.frame, y.frame], Choice.of(**choice, texts=True))
+    notes = tuple(note for table in (x, y) for note in table.check(used, nan_policy))
+    return Given(_with_texts(x.frame, x, categories), _with_texts(y.frame, y, categories), choice, names, notes)
+
+
+def split_table(
+    table: FileTable,
+    by: str,
+    groups: Sequence[str] | None,
+    *,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    categories: Sequence[str] | None = None,
+    nan_policy: Literal["raise", "omit"],
+    several: bool = False,
+) -> Given:
+    """One table that a column splits into two groups, or more where there may be `several`.
+
+    Of the rows of other groups nothing is asked.
+    """
+    choice = _said(by=by, columns=columns, drop=drop, categories=categories)
+    pair = Choice.of(by, groups).groups
+    frame, labels = _labelled(table, by)
+    many = several and pair is None and len(labels.counts) > 2
+    names = ("", "") if many else labels.two(pair)
+    used = used_columns([frame], Choice.of(**choice, texts=True))
+    frame = _with_texts(frame, table, categories)
+    if pair is not None:
+        choice["groups"] = pair
+    rows = _flags(frame.height, [labels.rows(group) for group in (labels.counts if many else names)])
+    notes = table.check(used, nan_policy, rows)
+    return Given(frame, None, choice, names, notes, len(labels.counts) if many else 2)
+
+
+def group_labels(table: FileTable, by: str) -> dict[str, int]:
+    r"""The groups that a column splits a table into, with how many rows each has.
+
+    Examples
+    --------
+    >>> from twosample.data.files.table import read_table
+    >>> group_labels(read_table(("a.csv", b"arm,u\np,1\nq,2\np,3\n")), "arm")
+    {'p': 2, 'q': 1}
+    """
+    import polars as pl
+
+    column = table.labels(by) if by in table.texts else table.frame[by]
+    sizes = pl.DataFrame({by: column}).group_by(by, maintain_order=True).agg(pl.len().alias(f"{by} rows"))
+    labels = row_labels(sizes, by)
+    return {group: int(sizes[f"{by} rows"].gather(labels.rows(group)).sum()) for group in labels.counts}
+
+
+def is_usable(column: str, kind: pl.DataType) -> bool:
+    """Whether a column holds numbers, or what is read as numbers, and has a name."""
+    import polars as pl
+
+    return bool(column) and (kind.is_numeric() or kind.is_temporal() or kind == pl.Boolean)
+
+
+def who_is_who(names: Sequence[str]) -> str:
+    """Which sample is x and which is y, where there are two.
+
+    Examples
+    --------
+    >>> who_is_who(("a.csv", "b.csv"))
+    "x is 'a.csv', y is 'b.csv'"
+    """
+    return ", ".join(f"{sample} is {quoted(name)}" for sample, name in zip(("x", "y"), names, strict=False))
+
+
+def _said(**choice: Any) -> dict[str, Any]:
+    """What was chosen."""
+    return {name: value for name, value in choice.items() if value is not None}
+
+
+def _labelled(table: FileTable, by: str) -> tuple[pl.DataFrame, Labels]:
+    """The table, with every label as the file has it, also where most of them are numbers; and the labels."""
+    frame = table.frame.with_columns(table.labels(by)) if by in table.texts else table.frame
+    return frame, row_labels(frame, by)
+
+
+def _with_texts(frame: pl.DataFrame, table: FileTable, categories: Sequence[str] | None) -> pl.DataFrame:
+    """The table, with columns that are categories as the file has them, also where most of them are numbers."""
+    return frame.with_columns(table.labels(column) for column in categories or () if column in table.texts)
+
+
+def used_columns(frames: list[pl.DataFrame], choice: Choice) -> list[str]:
+    """The columns of numbers that can be used in all tables and are to be compared."""
+    usable = [{column for column, kind in frame.schema.items() if is_usable(column, kind)} for frame in frames]
+    present = tuple(frames[0].columns)
+    wanted = [present[place] for place in choice.places(present, "x")]
+    return [name for name in wanted if name not in choice.categories and all(name in one for one in usable)]
+
+
+def _flags(n: int, places: list[NDArray[np.int64]]) -> NDArray[np.bool_]:
+    """True at the places."""
+    import numpy as np
+
+    flags = np.zeros(n, dtype=bool)
+    flags[np.concatenate(places)] = True
+    return flags

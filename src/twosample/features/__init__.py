@@ -1,0 +1,1 @@
+"""What a row becomes: evaluation points, subsets of columns, feature maps and the moments of their values."""

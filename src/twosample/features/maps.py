@@ -1,0 +1,267 @@
+"""Feature maps: from rows of the data to features at the evaluation points. Nothing after them knows coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Protocol
+
+import numpy as np
+
+from twosample.common.arrays import Array, Indices
+from twosample.data import Ranks, View
+from twosample.features.jacobian import Jacobians
+from twosample.kernels import Kernel
+
+__all__ = ["FeatureMap", "PointFeatures", "PointKernel", "StackFeatures", "chains", "chains_of"]
+
+
+# Squaring doubles the relative error: 2**8 roundings stay below 1e-13.
+_MOST_SQUARINGS = 8
+
+
+class PointKernel(Protocol):
+    """What the prior of the witness needs to know of the points."""
+
+    @property
+    def count(self) -> int:
+        """Number of features, s."""
+
+    def between(self, lengthscales: Array) -> Array:
+        """The kernel between the points, K(Z, Z), for every lengthscale, (m, s, s)."""
+
+    def convolved_between(self, lengthscales: Array) -> Array:
+        """The self-convolution of the kernel between the points, over its value at zero, (m, s, s)."""
+
+    def log_self_convolution(self, lengthscales: Array) -> Array:
+        """The logarithm of its value at zero, (m,)."""
+
+
+class FeatureMap(PointKernel, Protocol):
+    """What the test needs to know of a domain. Rows are in the units of the data, lengthscales are not.
+
+    `count`, `between` and the first two of these are enough for models that weigh lengthscales by their evidence, such
+    as `adaptive`.
+    """
+
+    @property
+    def typical(self) -> float:
+        """A lengthscale in the middle of those that make sense: the median heuristic."""
+
+    def values(self, rows: Array, lengthscales: Array) -> Iterator[tuple[int, Array]]:
+        """Features (n, s) of the rows for every lengthscale, with its index, in any order; the next overwrites it."""
+
+    def at(self, rows: Array, lengthscale: float) -> Array:
+        """Features (n, s) at one lengthscale."""
+
+    def convolved(self, rows: Array, lengthscale: float) -> Array:
+        """The self-convolution of the kernel between rows and points, over its value at zero, (n, s)."""
+
+    def jacobians(self, x: Array, y: Array) -> Jacobians:
+        """The Jacobians of φ(x) - φ(y) at pairs of rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class PointFeatures:
+    """Kernel values of the rows of a table at evaluation points.
+
+    Attributes
+    ----------
+    kernel
+        The kernel.
+    view
+        What is done to the columns before anything else.
+    points
+        Evaluation points (s, D), as the view shows them.
+    typical
+        The median heuristic there.
+    mixed
+        Whether a device may make them in float32.
+
+    Examples
+    --------
+    >>> view = View(center=np.zeros(1), scale=np.array([2.0]))
+    >>> from twosample.kernels import RBF
+    >>> features = PointFeatures(RBF(), view, points=np.array([[0.0], [1.0]]), typical=1.0)
+    >>> features.at(np.array([[2.0]]), 1.0).round(4)
+    array([[0.6065, 1.    ]])
+    """
+
+    kernel: Kernel
+    view: View | Ranks
+    points: Array
+    typical: float
+    mixed: bool = False
+
+    @property
+    def count(self) -> int:
+        """Number of points, s."""
+        return len(self.points)
+
+    def _distances(self, rows: Array) -> Array:
+        with np.errstate(over="ignore"):  # an infinite distance is far enough
+            distances: Array = self.kernel.distances(self.view.apply(rows), self.points)
+            return distances
+
+    def values(self, rows: Array, lengthscales: Array) -> Iterator[tuple[int, Array]]:
+        """Kernel values (n, s) for every lengthscale, one after the other in the same memory.
+
+        On a geometric grid whose ratio is a root of 2 most of them are squares of others.
+        """
+        yield from _values(self.kernel, self._distances(rows), lengthscales)
+
+    def at(self, rows: Array, lengthscale: float) -> Array:
+        """Kernel values (n, s) at one lengthscale."""
+        with np.errstate(over="ignore"):
+            return np.asarray(self.kernel.value(self._distances(rows), lengthscale))
+
+    def between(self, lengthscales: Array) -> Array:
+        """K(Z, Z) for every lengthscale, (m, s, s)."""
+        return _between(self.kernel, self.points, self.kernel.value, lengthscales)
+
+    def convolved(self, rows: Array, lengthscale: float) -> Array:
+        """The self-convolution of the kernel between rows and points, (n, s)."""
+        with np.errstate(over="ignore"):
+            n_columns = self.points.shape[1]
+            return np.asarray(self.kernel.self_convolution(self._distances(rows), lengthscale, n_columns))
+
+    def convolved_between(self, lengthscales: Array) -> Array:
+        """The self-convolution between the points, (m, s, s)."""
+        convolution = partial(self.kernel.self_convolution, n_columns=self.points.shape[1])
+        return _between(self.kernel, self.points, convolution, lengthscales)
+
+    def log_self_convolution(self, lengthscales: Array) -> Array:
+        """Log of the self-convolution at zero, (m,)."""
+        return np.asarray(self.kernel.log_self_convolution(lengthscales, self.points.shape[1]))
+
+    def jacobians(self, x: Array, y: Array) -> Jacobians:
+        """The Jacobians at pairs of rows."""
+        return Jacobians(self.view.apply(x), self.view.apply(y), self.points, self.kernel)
+
+
+@dataclass(frozen=True, eq=False)
+class StackFeatures:
+    """Kernel values for a stack of P tests at once, each of k columns at s points.
+
+    Where a function takes lengthscales, they are those of all tests, one test after the other, (P·m,).
+
+    Attributes
+    ----------
+    kernel
+        The kernel.
+    view
+        What is done to the columns before anything else.
+    columns
+        Which columns each test is of, (P, k).
+    points
+        Its evaluation points, (P, s, k), as a view shows them; with categories, (P, s, K) for K coordinates.
+    typical
+        Its median heuristic, (P,).
+    multiples
+        Multiples of that which are its lengthscales, increasing, (m,).
+    mixed
+        Whether a device may make them in float32.
+    """
+
+    kernel: Kernel
+    view: View | Ranks
+    columns: Indices
+    points: Array
+    typical: Array
+    multiples: Array
+    mixed: bool = False
+
+    @property
+    def count(self) -> int:
+        """Number of points, s."""
+        return int(self.points.shape[1])
+
+    @property
+    def lengthscales(self) -> Array:
+        """Of all tests, (P·m,)."""
+        return np.outer(self.typical, self.multiples).ravel()
+
+    def select(self, tests: slice | Indices) -> StackFeatures:
+        """Some of the tests."""
+        return replace(self, columns=self.columns[tests], points=self.points[tests], typical=self.typical[tests])
+
+    @cached_property
+    def _needed(self) -> tuple[Indices, Indices, View | Ranks]:
+        """The columns that the tests are of, the coordinates of each test among theirs, and the view of them alone."""
+        used, places = np.unique(self.columns, return_inverse=True)
+        view = self.view.select(used)
+        return used, view.places(places.reshape(self.columns.shape), self.points.shape[2]), view
+
+    def values(self, rows: Array) -> Iterator[tuple[int, Array]]:
+        """Kernel values (P, n, s) of rows (n, D) for every multiple with its index; the next overwrites them."""
+        used, places, view = self._needed
+        seen = view.apply(rows[:, used])
+        if view.sizes is not None:  # tests with fewer coordinates than others end in zeros, as their points do
+            seen = np.concatenate([seen, np.zeros((len(seen), 1))], axis=1)
+        seen = seen.T[places].swapaxes(1, 2)
+        with np.errstate(over="ignore"):
+            distances = np.asarray(self.kernel.distances(np.ascontiguousarray(seen), self.points))
+        return _values(self.kernel, distances, self.multiples, self.typical[:, np.newaxis, np.newaxis])
+
+    def alone(self, test: int) -> PointFeatures:
+        """Those of one test, for rows of its own columns (n, k)."""
+        view = self.view.select(self.columns[test])
+        return PointFeatures(self.kernel, view, self.points[test][:, : view.width], float(self.typical[test]))
+
+    def between(self, lengthscales: Array) -> Array:
+        """K(Z, Z) of each test at each of its lengthscales, (P·m, s, s)."""
+        return _between(self.kernel, self.points, self.kernel.value, lengthscales)
+
+    def convolved_between(self, lengthscales: Array) -> Array:
+        """The self-convolution between the points, (P·m, s, s)."""
+        convolution = partial(self.kernel.self_convolution, n_columns=self.points.shape[2])
+        return _between(self.kernel, self.points, convolution, lengthscales)
+
+    def log_self_convolution(self, lengthscales: Array) -> Array:
+        """Log of the self-convolution at zero, (P·m,)."""
+        return np.asarray(self.kernel.log_self_convolution(lengthscales, self.points.shape[2]))
+
+
+def _between(kernel: Kernel, points: Array, value: Callable[[Array, Array], Array], lengthscales: Array) -> Array:
+    """A function of the distances between points (s, k), or those of each test (P, s, k), at every lengthscale."""
+    with np.errstate(over="ignore"):
+        distances = kernel.distances(points, points)
+        if points.ndim > 2:
+            distances = np.repeat(distances, len(lengthscales) // len(points), axis=-3)
+        return np.asarray(value(distances, lengthscales[:, None, None]))
+
+
+def _values(
+    kernel: Kernel, distances: Array, lengthscales: Array, unit: Array | float = 1.0
+) -> Iterator[tuple[int, Array]]:
+    """The kernel at these distances for every lengthscale, in units, one after the other in the same memory."""
+    values: Array | None = None
+    for chain in chains_of(kernel, lengthscales):
+        for step, index in enumerate(chain):
+            if step and values is not None:
+                np.multiply(values, values, out=values)
+            else:
+                with np.errstate(over="ignore"):
+                    values = kernel.value(distances, float(lengthscales[index]) * unit, out=values)
+            yield index, values
+
+
+def chains_of(kernel: Kernel, lengthscales: Array) -> list[list[int]]:
+    """Runs of lengthscales at which all values of the kernel but the first are squares of the one before."""
+    return chains(lengthscales, kernel.degree) if kernel.degree else [[index] for index in range(len(lengthscales))]
+
+
+def chains(lengthscales: Array, degree: int = 2) -> list[list[int]]:
+    """Group the lengthscales into runs in which each is the one before divided by √2, or by that root of 2."""
+    steps = degree * np.log2(lengthscales)
+    phase = np.round(steps - np.floor(steps), 9) % 1.0
+    order = np.lexsort((-steps, phase))
+    follows = np.abs(np.diff(steps[order]) + 1.0) < 1e-12
+    chains: list[list[int]] = []
+    for index, follow in zip(order.tolist(), [False, *follows.tolist()], strict=True):
+        if follow and len(chains[-1]) <= _MOST_SQUARINGS:
+            chains[-1].append(index)
+        else:
+            chains.append([index])
+    return chains

@@ -1,0 +1,200 @@
+"""Choosing evaluation points: representative rows of the pooled sample, the same whatever the order of the rows."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from twosample.common.arguments import LARGEST_LENGTHSCALE
+from twosample.common.arrays import Array, Flags, Indices
+from twosample.data import Samples, as_rows, check_finite
+from twosample.errors import InputError, InputTypeError, Setting
+from twosample.kernels import Kernel, absolute_distances, squared_distances
+
+__all__ = [
+    "choose", "choose_among_codes", "evaluation_points", "median_heuristic", "order_of_columns", "thin",
+    "typical_lengthscale",
+]  # fmt: skip
+
+
+REPRESENTATIVES = 1024
+# Standardised values beyond this are as good as infinite; their squares must not overflow.
+_FARTHEST = 1e100
+# Products of three values up to this cannot overflow.
+_LARGEST_CUBED = 1e90
+# Squared distances of codes below this are rounding.
+_ROUNDED = 1e-9
+
+
+def thin(*samples: Array, limit: int = REPRESENTATIVES) -> Array:
+    """At most `limit` rows of the samples together, evenly spread over all rows in lexicographic order.
+
+    The result depends on the rows as a set: not on their order, nor on which sample they are in.
+
+    Examples
+    --------
+    >>> thin(np.array([[5.0], [1.0], [4.0]]), np.array([[2.0], [3.0]]), limit=3).ravel()
+    array([1., 3., 5.])
+    """
+    n_columns = samples[0].shape[1]
+
+    def pooled(column: int) -> Array:
+        return np.concatenate([sample[:, column] for sample in samples])
+
+    first = pooled(0)
+    order = np.argsort(first, kind="stable")
+    if n_columns > 1 and (np.diff(first[order]) == 0).any():
+        order = np.lexsort([pooled(column) for column in reversed(range(n_columns))])
+    if len(order) > limit:
+        order = order[((np.arange(limit) + 0.5) * (len(order) / limit)).astype(np.intp)]
+    rows = np.empty((len(order), n_columns))
+    start = 0
+    for sample in samples:
+        here = (order >= start) & (order < start + len(sample))
+        rows[here] = sample[order[here] - start]
+        start += len(sample)
+    return rows
+
+
+def choose(rows: Array, count: int) -> Array:
+    """Choose evaluation points among rows in lexicographic order, as `thin` returns them.
+
+    The rows are halved again and again at the median of the column in which they spread most, until there are `count`
+    cells of equal size; the point of a cell is the row nearest to its mean. The choice depends on the rows as a set:
+    not on their order, nor on which sample they came from, and shifting or stretching columns leaves it as it is when
+    the rows are standardised. Repeated points are dropped.
+
+    Parameters
+    ----------
+    rows
+        Standardised rows of both samples, (n, D).
+    count
+        Number of points wanted.
+
+    Returns
+    -------
+    ndarray
+        At most `count` distinct rows, (s, D).
+
+    Examples
+    --------
+    >>> choose(np.arange(12.0)[:, None], 4).ravel()
+    array([ 1.,  4.,  7., 10.])
+    """
+    if len(rows) <= count:
+        return np.unique(rows, axis=0)
+    bounded = np.clip(rows, -_FARTHEST, _FARTHEST)
+    chosen: list[int] = []
+    cells = [(np.arange(len(rows)), count)]
+    while cells:
+        cell, wanted = cells.pop()
+        values = bounded[cell]
+        widest = values.var(axis=0).argmax() if values.shape[1] > 1 else 0
+        order = np.argsort(values[:, widest], kind="stable")
+        if wanted == 1:
+            distances = ((values - values.mean(axis=0)) ** 2).sum(axis=1)[order]
+            # Of rows that are equally near but for rounding, the first along the column.
+            chosen.append(cell[order[np.argmax(distances <= distances.min() * (1.0 + 1e-9))]])
+            continue
+        left = (wanted + 1) // 2
+        split = len(cell) * left // wanted
+        cells += [(cell[order[:split]], left), (cell[order[split:]], wanted - left)]
+    return np.unique(rows[chosen], axis=0)
+
+
+def choose_among_codes(rows: Array, count: int) -> Array:
+    """Points among rows some of whose coordinates are those of codes; as `choose`, or all rows if few are different.
+
+    Such rows are often equal along a coordinate. So that neither the order of the columns nor that of the levels says
+    which comes first, they are put in an order of coordinates of their own.
+
+    Examples
+    --------
+    >>> choose_among_codes(np.array([[0.0, 2.0], [2.0, 0.0], [0.0, 2.0]]), 5)
+    array([[0., 2.],
+           [2., 0.]])
+    """
+    order = np.argsort(order_of_columns(rows), kind="stable")
+    arranged = rows[:, order]
+    different = np.unique(arranged, axis=0)
+    points = different if len(different) <= count else choose(arranged[np.lexsort(arranged.T[::-1])], count)
+    return points[:, np.argsort(order, kind="stable")]
+
+
+def order_of_columns(seen: Array) -> Indices:
+    """The place of each column in an order that does not depend on how the columns, or the rows, are arranged."""
+    bounded = np.clip(seen, -_LARGEST_CUBED, _LARGEST_CUBED)
+    return np.argsort(np.argsort(bounded.T @ np.square(bounded.sum(axis=1)), kind="stable"), kind="stable")
+
+
+def median_heuristic(rows: Array, kernel: Kernel | None = None, codes: Flags | None = None) -> float:
+    """Median of the non-zero distances between the rows, divided by √2; 1 where all rows are equal.
+
+    Distances are Euclidean, unless the kernel is one of sums of absolute differences. `codes` says which coordinates
+    are those of codes, if any; these may be many, and are not looked at one by one.
+
+    Examples
+    --------
+    >>> round(median_heuristic(np.array([[0.0], [0.0], [2.0], [4.0]])), 6)
+    1.414214
+    """
+    absolute = kernel is not None and kernel.metric == "l1"
+    distances = absolute_distances(rows, rows) if absolute else _squares(rows, codes)
+    distances = distances[np.tri(len(rows), k=-1, dtype=bool)]
+    count = np.count_nonzero(distances)
+    if not count:
+        return 1.0
+    middle = distances.size - count + np.array([(count - 1) // 2, count // 2])  # zeros come first
+    found = np.partition(distances, middle)[middle]
+    return float((found if absolute else np.sqrt(found)).mean() / np.sqrt(2.0))
+
+
+def _squares(rows: Array, codes: Flags | None) -> Array:
+    if codes is None or not codes.any():
+        return np.asarray(squared_distances(rows, rows))
+    corners = rows[:, codes]
+    squares = np.square(corners).sum(axis=1)
+    found = squares[:, np.newaxis] + squares - 2.0 * (corners @ corners.T)
+    found[found < _ROUNDED] = 0.0
+    return found if codes.all() else np.asarray(found + squared_distances(rows[:, ~codes], rows[:, ~codes]))
+
+
+def typical_lengthscale(rows: Array, kernel: Kernel | None = None, codes: Flags | None = None) -> float:
+    """The median heuristic, if it can be squared."""
+    median = median_heuristic(rows, kernel, codes)
+    if not 1.0 / LARGEST_LENGTHSCALE < median < LARGEST_LENGTHSCALE:
+        raise InputError(
+            "scale: squares of these values overflow or vanish",
+            argument="scale",
+            remedy=("use ", Setting("scale", "robust"), " or other units"),
+        )
+    return median
+
+
+def evaluation_points(points: int | ArrayLike, samples: Samples, rows: Array) -> Array:
+    """Evaluation points in standardised units: chosen among the rows, or as given."""
+    if isinstance(points, numbers.Integral) and not isinstance(points, bool):
+        if points < 1:
+            raise InputError(f"points: need at least 1 evaluation point, not {points}", argument="points")
+        return choose(rows, int(points)) if samples.view.sizes is None else choose_among_codes(rows, int(points))
+    if not isinstance(points, list | tuple) and np.ndim(points) == 0 and not hasattr(points, "columns"):
+        raise InputTypeError(f"points: expected a count or an array of points, not {points!r}", argument="points")
+    if samples.levels:
+        raise InputError(
+            "points: of tables with categories they are chosen among the rows",
+            argument="points",
+            remedy="pass how many there are to be",
+        )
+    given, names = as_rows(points, "points")
+    if names is not None and set(samples.columns) <= set(names):
+        given = given[:, [names.index(column) for column in samples.columns]]
+    elif given.shape[1] == len(samples.kept):
+        given = given[:, samples.kept]
+    if given.shape[1] != samples.n_columns:
+        raise InputError(
+            f"points: must have {samples.n_columns} columns like the samples, not {given.shape[1]}", argument="points"
+        )
+    check_finite(given, "points")
+    return samples.view.apply(given)

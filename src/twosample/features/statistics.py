@@ -1,0 +1,377 @@
+"""All that the test needs of the data: means and scatters of features for every lengthscale. Everything here merges."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields, replace
+from functools import reduce
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from twosample.common.arrays import Array, namespace
+from twosample.common.progress import WorkCounter
+from twosample.common.records import Comparable, load_arrays, write_whole
+from twosample.common.threads import in_order
+from twosample.data.sketch import Sketch
+from twosample.errors import InputError, InputTypeError
+
+__all__ = ["FeatureStatistics", "Mergeable", "Moments", "merged_parts"]
+
+_Part = TypeVar("_Part")
+_Found = TypeVar("_Found", bound="Mergeable")
+
+
+class Mergeable(Protocol):
+    """What was collected of some rows."""
+
+    @property
+    def n_x(self) -> int:
+        """Number of rows of x."""
+
+    @property
+    def n_y(self) -> int:
+        """Number of rows of y."""
+
+    def merge(self: _Found, *others: _Found) -> _Found:
+        """That of all rows together."""
+
+
+def merged_parts(
+    collect: Callable[[_Part], _Found], parts: Iterable[_Part], counter: WorkCounter | None = None
+) -> _Found:
+    """What is collected of all parts, on all cores, each of which has one part in memory; counts rows."""
+    total: _Found | None = None
+    for found in in_order(collect, parts, as_they_come=True):
+        total = found if total is None else total.merge(found)
+        if counter is not None:
+            counter(found.n_x + found.n_y)
+    assert total is not None
+    return total
+
+
+# The form of the files; it grows when older versions would misread them.
+_SCHEMA = 1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Moments(Comparable):
+    """Number, mean and scatter of feature vectors, for arrays of any library.
+
+    Attributes
+    ----------
+    count
+        Number of feature vectors.
+    mean
+        Their mean, (..., s); here and below leading axes are lengthscales.
+    scatter
+        Sum of outer products of the deviations from the mean, (..., s, s).
+    """
+
+    count: int
+    mean: Any
+    scatter: Any
+
+    @classmethod
+    def of(cls, features: Any) -> Moments:
+        """Moments of the rows of an (n, s) array.
+
+        Examples
+        --------
+        >>> Moments.of(np.array([[0.0], [1.0], [5.0]])).scatter
+        array([[14.]])
+        """
+        mean = namespace(features).mean(features, axis=0)
+        centered = features - mean
+        return cls(features.shape[0], mean, centered.T @ centered)
+
+    def merge(self, other: Moments) -> Moments:
+        """Moments of both sets together, by the pairwise update of Chan, Golub and LeVeque."""
+        if self.count == 0 or other.count == 0:
+            return other if self.count == 0 else self
+        count = self.count + other.count
+        shift = other.mean - self.mean
+        weight = self.count * (other.count / count)
+        return Moments(
+            count,
+            self.mean + shift * (other.count / count),
+            self.scatter + other.scatter + weight * (shift[..., :, None] * shift[..., None, :]),
+        )
+
+    @property
+    def covariance(self) -> Any:
+        """Scatter divided by the number of observations."""
+        return self.scatter / max(self.count, 1)
+
+    @property
+    def second_moment(self) -> Any:
+        """Sum of outer products of the feature vectors themselves."""
+        return self.scatter + self.count * (self.mean[..., :, None] * self.mean[..., None, :])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FeatureStatistics(Comparable):
+    """Sufficient statistics of two samples for the test at the points and lengthscales of a plan.
+
+    Attributes
+    ----------
+    lengthscales
+        Lengthscales (m,).
+    x, y
+        Moments of the features of each sample; None for pairs of which only the differences count.
+    differences
+        Moments of the differences φ(x_i) - φ(y_i) of pairs, or None.
+    log_volume
+        Sum over the pairs of log vol J_i for each lengthscale (m,), or None.
+    plan
+        Key of the plan that they belong to.
+    sketch_x, sketch_y
+        A few rows of each sample, for plots.
+    notes
+        One sentence for everything that was left out.
+    columns_x, columns_y
+        Moments of the normal scores and of the levels of each column, (2, D, 1); None where the plan has no ranks.
+    columns_differences
+        The same of the differences of pairs, or None.
+    parts
+        The same for the other tests of the mixture, one stack of tests each.
+
+    Examples
+    --------
+    >>> import twosample as ts
+    >>> x, y = np.arange(9.0), np.arange(3.0, 15.0)
+    >>> plan = ts.plan(x, y)
+    >>> parts = [plan.statistics(x[:4], y[:7]), plan.statistics(x[4:], y[7:])]
+    >>> plan.test(parts[0].merge(parts[1])).n_y
+    12
+    """
+
+    lengthscales: Array
+    x: Moments | None
+    y: Moments | None
+    differences: Moments | None = None
+    log_volume: Array | None = None
+    plan: str = ""
+    sketch_x: Sketch = field(default_factory=Sketch.empty)
+    sketch_y: Sketch = field(default_factory=Sketch.empty)
+    notes: tuple[str, ...] = ()
+    columns_x: Moments | None = None
+    columns_y: Moments | None = None
+    columns_differences: Moments | None = None
+    parts: tuple[FeatureStatistics, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return how much was collected, in one line."""
+        return (
+            f"FeatureStatistics({self.n_x} and {self.n_y} rows, {len(self.lengthscales)} lengthscales, "
+            f"plan {self.plan!r})"
+        )
+
+    @property
+    def n_x(self) -> int:
+        """Number of rows of x."""
+        return self._counted(self.x).count
+
+    @property
+    def n_y(self) -> int:
+        """Number of rows of y."""
+        return self._counted(self.y).count
+
+    def _counted(self, sample: Moments | None) -> Moments:
+        moments = sample if sample is not None else self.differences
+        assert moments is not None
+        return moments
+
+    def merge(self, *others: FeatureStatistics) -> FeatureStatistics:
+        """Statistics of all the data together; the parts must belong to the same plan."""
+        return reduce(_merge, others, self)
+
+    def with_lengthscales(self, other: FeatureStatistics) -> FeatureStatistics:
+        """Statistics of the same data at the lengthscales of both, increasing."""
+        if (self.n_x, self.n_y) != (other.n_x, other.n_y):
+            raise InputError("with_lengthscales: these are statistics of other data")
+        lengthscales = np.concatenate([self.lengthscales, other.lengthscales])
+        order = np.argsort(lengthscales)
+
+        def joined(first: Moments | None, second: Moments | None) -> Moments | None:
+            if first is None or second is None:
+                return None
+            mean, scatter = (
+                np.concatenate([getattr(part, name) for part in (first, second)])[order] for name in ("mean", "scatter")
+            )
+            return Moments(first.count, mean, scatter)
+
+        return replace(
+            self,
+            lengthscales=lengthscales[order],
+            x=joined(self.x, other.x),
+            y=joined(self.y, other.y),
+            differences=joined(self.differences, other.differences),
+            log_volume=None
+            if self.log_volume is None or other.log_volume is None
+            else np.concatenate([self.log_volume, other.log_volume])[order],
+        )
+
+    def select(self, tests: slice, count: int) -> FeatureStatistics:
+        """Those of some of the `count` tests of a stack."""
+        each = len(self.lengthscales) // count
+        first, last, _ = tests.indices(count)
+        here = slice(first * each, last * each)
+
+        def of(moments: Moments | None) -> Moments | None:
+            return None if moments is None else Moments(moments.count, moments.mean[here], moments.scatter[here])
+
+        return FeatureStatistics(self.lengthscales[here], of(self.x), of(self.y), of(self.differences), plan=self.plan)
+
+    def save(self, path: str | Path) -> None:
+        """Write the statistics to a file (npz, without pickle), whole or not at all.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, twosample as ts
+        >>> plan = ts.plan([1.0, 2.0, 4.0], [2.0, 5.0, 6.0])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "part.npz")
+        ...     plan.statistics([1.0, 2.0, 4.0], [2.0, 5.0, 6.0]).save(path)
+        ...     FeatureStatistics.load(path).n_x
+        3
+        """
+        arrays = self.to_arrays()
+        write_whole(Path(path), lambda file: np.savez(file, **arrays))
+
+    def to_bytes(self) -> bytes:
+        """What `save` writes, to be sent elsewhere.
+
+        Examples
+        --------
+        >>> import twosample as ts
+        >>> plan = ts.plan([1.0, 2.0, 4.0], [2.0, 5.0, 6.0])
+        >>> sent = plan.statistics([1.0, 2.0, 4.0], [2.0, 5.0]).to_bytes()
+        >>> FeatureStatistics.from_bytes(sent).n_y
+        2
+        """
+        file = io.BytesIO()
+        np.savez(file, **self.to_arrays())
+        return file.getvalue()
+
+    def to_arrays(self) -> dict[str, Any]:
+        """All that a file of it holds, by name."""
+        arrays: dict[str, Any] = {}
+        for prefix, statistics in [("", self), *((f"parts.{i}.", part) for i, part in enumerate(self.parts))]:
+            arrays[f"{prefix}lengthscales"] = statistics.lengthscales
+            for name in _MOMENTS:
+                moments = getattr(statistics, name)
+                if moments is not None:
+                    arrays |= {f"{prefix}{name}.{part.name}": getattr(moments, part.name) for part in fields(moments)}
+        if self.log_volume is not None:
+            arrays["log_volume"] = self.log_volume
+        for name in ("sketch_x", "sketch_y"):
+            arrays |= {f"{name}.{part.name}": getattr(getattr(self, name), part.name) for part in fields(Sketch)}
+        arrays["words"] = np.array(json.dumps({"schema": _SCHEMA, "plan": self.plan, "notes": self.notes}))
+        return arrays
+
+    @classmethod
+    def load(cls, path: str | Path) -> FeatureStatistics:
+        """Read statistics back that `save` wrote."""
+        return load_arrays(path, cls.from_arrays, "statistics of twosample")
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> FeatureStatistics:
+        """Read statistics back that `to_bytes` returned."""
+        if not isinstance(content, bytes | bytearray | memoryview):
+            raise InputTypeError(f"content: expected bytes, got {type(content).__name__}", argument="content")
+        return load_arrays(bytes(content), cls.from_arrays, "statistics of twosample")
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Any]) -> FeatureStatistics:
+        """What `to_arrays` described; whatever else there is refuses with a KeyError, TypeError or ValueError."""
+        words = json.loads(str(arrays["words"]))
+        if words["schema"] > _SCHEMA:
+            raise ValueError("a newer version of twosample wrote it; update twosample")
+        parts: list[FeatureStatistics] = []
+        while f"parts.{len(parts)}.lengthscales" in arrays:
+            prefix = f"parts.{len(parts)}."
+            parts.append(cls(arrays[f"{prefix}lengthscales"], **_moments_in(arrays, prefix), plan=words["plan"]))
+        sketch_x, sketch_y = (
+            Sketch(*(arrays[f"{name}.{part.name}"] for part in fields(Sketch))) for name in ("sketch_x", "sketch_y")
+        )
+        statistics = cls(
+            lengthscales=arrays["lengthscales"],
+            **_moments_in(arrays),
+            parts=tuple(parts),
+            log_volume=arrays.get("log_volume"),
+            plan=words["plan"],
+            sketch_x=sketch_x,
+            sketch_y=sketch_y,
+            notes=tuple(words["notes"]),
+        )
+        for part in (statistics, *statistics.parts):
+            part._check_shapes()
+            if (part.n_x, part.n_y) != (statistics.n_x, statistics.n_y):
+                raise ValueError("its arrays do not belong together")
+        return statistics
+
+    def _check_shapes(self) -> None:
+        """Refuse arrays that do not belong together."""
+        m = len(self.lengthscales)
+        moments = [one for one in (self.x, self.y, self.differences) if one is not None]
+        if (self.x is None) != (self.y is None) or not moments:
+            raise ValueError("a sample is missing")
+        s = moments[0].mean.shape[-1]
+        shapes = [(one.mean.shape, one.scatter.shape) for one in moments]
+        volumes = (m,) if self.log_volume is None else self.log_volume.shape
+        columns = [None if one is None else one.mean.shape for one in (self.columns_x, self.columns_y)]
+        if columns[0] != columns[1]:
+            raise ValueError("its arrays do not belong together")
+        if shapes != [((m, s), (m, s, s))] * len(moments) or volumes != (m,):
+            raise ValueError("its arrays do not belong together")
+
+
+# The fields that hold moments.
+_MOMENTS = ("x", "y", "differences", "columns_x", "columns_y", "columns_differences")
+
+
+def _moments_in(arrays: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The moments of one test, or stack of tests, in a file."""
+    return {
+        name: Moments(
+            int(arrays[f"{prefix}{name}.count"]),
+            *(arrays[f"{prefix}{name}.{part}"].astype(float) for part in ("mean", "scatter")),
+        )
+        if f"{prefix}{name}.count" in arrays
+        else None
+        for name in _MOMENTS
+    }
+
+
+def _merge(first: FeatureStatistics, second: FeatureStatistics) -> FeatureStatistics:
+    if not isinstance(second, FeatureStatistics):
+        raise InputTypeError(
+            f"others: expected FeatureStatistics to merge, got {type(second).__name__}", argument="others"
+        )
+    if first.plan != second.plan or not np.array_equal(first.lengthscales, second.lengthscales):
+        raise InputError("merge: the statistics belong to different plans", remedy="collect all of them with one plan")
+    for name in (*_MOMENTS, "log_volume"):
+        if (getattr(first, name) is None) != (getattr(second, name) is None):
+            raise InputError(f"merge: one of the statistics has {name} and the other has not")
+    if len(first.parts) != len(second.parts):
+        raise InputError("merge: one of the statistics has parts that the other has not")
+
+    def both(one: Moments | None, other: Moments | None) -> Moments | None:
+        return None if one is None or other is None else one.merge(other)
+
+    moments: dict[str, Any] = {name: both(getattr(first, name), getattr(second, name)) for name in _MOMENTS}
+    return replace(
+        first,
+        **moments,
+        parts=tuple(_merge(one, other) for one, other in zip(first.parts, second.parts, strict=True)),
+        log_volume=(
+            None if first.log_volume is None or second.log_volume is None else first.log_volume + second.log_volume
+        ),
+        sketch_x=first.sketch_x.merge(second.sketch_x),
+        sketch_y=first.sketch_y.merge(second.sketch_y),
+        notes=tuple(dict.fromkeys((*first.notes, *second.notes))),
+    )

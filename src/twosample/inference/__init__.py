@@ -1,0 +1,1 @@
+"""From moments to evidence: prior, Bayes factors, lengthscale, mixture, relabelling, effect and witness."""

@@ -1,0 +1,229 @@
+"""Which columns differ: what the mixture over subsets of columns says of each column and of each subset."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar, overload
+
+import numpy as np
+
+from twosample.common.arrays import Array
+from twosample.common.frames import FrameKind, to_frame
+from twosample.common.records import Comparable, to_plain
+from twosample.common.words import printable, share_in_words
+from twosample.data.ranks import clearest_level
+from twosample.inference import discoveries
+from twosample.inference.effect import size_in_words
+
+__all__ = ["BySubset", "ColumnEvidence", "SubsetEvidence", "Table", "moved_level"]
+
+
+# Spreads of normal scores that differ by more are those of a sample of one value, and of another one.
+_LARGEST_RATIO = 100.0
+
+# Rows of a table in JSON; and when printed, with the length of a line.
+_WRITTEN = 100
+_PRINTED, _WIDEST = 20, 160
+
+Row = TypeVar("Row", bound=tuple[Any, ...], covariant=True)
+
+
+class ColumnEvidence(NamedTuple):
+    """What the data say of one column.
+
+    Attributes
+    ----------
+    column
+        Its name.
+    prob
+        Probability that its own distribution differs, from its Bayes factor alone. The prior probability is the share
+        of columns that differ, learnt from all of them.
+    log_bf10
+        Its log Bayes factor, from the normal scores of this column alone.
+    words
+        Which way it differs and how much, if it does.
+    """
+
+    column: str
+    prob: float
+    log_bf10: float
+    words: str
+
+
+class SubsetEvidence(NamedTuple):
+    """What the data say of one subset of columns: that the samples differ in these together, and in no others.
+
+    Subsets exclude each other. Of two columns that both differ only the stronger one has posterior mass as a subset of
+    one, so that `by_column` says which columns differ.
+
+    Attributes
+    ----------
+    columns
+        Their names.
+    prior, posterior
+        Probabilities given that the samples differ.
+    log_bf10
+        Log Bayes factor.
+    """
+
+    columns: tuple[str, ...]
+    prior: float
+    log_bf10: float
+    posterior: float
+
+
+def moved_level(
+    names: tuple[str, ...], share_x: Array, share_y: Array, n_x: int, n_y: int, variance: Array | None = None
+) -> tuple[str, float]:
+    """Which level of a column of categories moved most clearly, in words, and the AUC of having it.
+
+    Parameters
+    ----------
+    names
+        Of the levels.
+    share_x, share_y, n_x, n_y, variance
+        As for `twosample.data.ranks.clearest_level`.
+
+    Examples
+    --------
+    >>> moved_level(("red", "blue"), np.array([0.75, 0.25]), np.array([0.5, 0.5]), 100, 100)
+    ("more 'blue' in y: 25 % → 50 %", 0.375)
+    """
+    place, z = clearest_level(share_x, share_y, n_x, n_y, variance)
+    if not z:
+        return "the same shares", 0.5
+    before, after = float(share_x[place]), float(share_y[place])
+    sample = "x" if before > after else "y"
+    auc = 0.5 + 0.5 * (before - after)
+    return f"more {printable(names[place])!r} in {sample}: {share_in_words(before)} → {share_in_words(after)}", auc
+
+
+class Table(Sequence[Row]):
+    """Rows that are named tuples, as a sequence and as a data frame."""
+
+    def __init__(self, rows: Sequence[Row], fields: tuple[str, ...]) -> None:
+        self._rows, self._fields = tuple(rows), fields
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
+        """Return one row, or some."""
+        return self._rows[index]
+
+    def __iter__(self) -> Iterator[Row]:
+        """Go over the rows."""
+        return iter(self._rows)
+
+    def __repr__(self) -> str:
+        """Return the first rows, one a line, and how many more there are."""
+        lines = [line if len(line) <= _WIDEST else f"{line[: _WIDEST - 3]}..." for line in map(repr, self[:_PRINTED])]
+        more = len(self) - len(lines)
+        return "\n".join([*lines, *([f"... and {more:,} more rows"] if more else [])]) or "no rows"
+
+    def to_plain(self) -> list[dict[str, Any]]:
+        """The first hundred rows for JSON, where the record behind the table has all of them."""
+        rows = self._rows[:_WRITTEN]
+        return [{name: to_plain(value) for name, value in zip(self._fields, row, strict=True)} for row in rows]
+
+    def to_frame(self, kind: FrameKind = "pandas") -> Any:
+        """The rows as a data frame of "pandas", "polars" or "pyarrow"."""
+        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(self._fields)
+        content = {
+            name: [list(value) if isinstance(value, tuple) else value for value in values]
+            for name, values in zip(self._fields, columns, strict=True)
+        }
+        return to_frame(content, kind)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BySubset(Comparable):
+    """The evidence of columns and of subsets of columns, as arrays.
+
+    Attributes
+    ----------
+    log_bf10
+        Log BF10 of the normal scores of each column alone, (D,).
+    auc
+        P(x > y) + ½P(x = y) of each column, (D,); of a column of categories that of having the level which moved most
+        clearly.
+    spread
+        Standard deviation of the normal scores of x over that of y, (D,); 1 for categories.
+    direction
+        How each column differs, if it does.
+    subsets
+        The places of the columns of every subset.
+    prior
+        Prior probability of each subset given that the samples differ, (S,).
+    subset_log_bf10
+        Its log BF10, (S,).
+    """
+
+    log_bf10: Array
+    auc: Array
+    spread: Array
+    direction: tuple[str, ...]
+    subsets: tuple[tuple[int, ...], ...]
+    prior: Array
+    subset_log_bf10: Array
+
+    @property
+    def probabilities(self) -> Array:
+        """Probability of each column that its distribution differs, (D,)."""
+        return discoveries.posterior(self.log_bf10, discoveries.learn_share(self.log_bf10))
+
+    @property
+    def posterior(self) -> Array:
+        """Posterior probability of each subset given that the samples differ, (S,)."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.prior) + self.subset_log_bf10
+        return np.asarray(np.exp(logs - np.logaddexp.reduce(logs)))
+
+    def by_column(self, columns: tuple[str, ...], prob_h1: float) -> Table[ColumnEvidence]:
+        """The columns, likeliest first. One column alone differs as probably as the samples do."""
+        prob = self.probabilities if len(columns) > 1 else np.array([prob_h1])
+        rows = [
+            ColumnEvidence(columns[i], float(prob[i]), float(self.log_bf10[i]), self.words(int(i)))
+            for i in np.argsort(-self.log_bf10, kind="stable")
+        ]
+        return Table(rows, ColumnEvidence._fields)
+
+    def by_subset(self, columns: tuple[str, ...]) -> Table[SubsetEvidence]:
+        """The subsets, likeliest first."""
+        posterior = self.posterior
+        rows = [
+            SubsetEvidence(
+                tuple(columns[place] for place in self.subsets[i]),
+                float(self.prior[i]),
+                float(self.subset_log_bf10[i]),
+                float(posterior[i]),
+            )
+            for i in np.argsort(-posterior, kind="stable")
+        ]
+        return Table(rows, SubsetEvidence._fields)
+
+    def words(self, column: int) -> str:
+        """Which way a column differs, and how much."""
+        way = self.direction[column]
+        if way.startswith("larger"):
+            auc = float(max(self.auc[column], 1.0 - self.auc[column]))
+            return f"{way}, {size_in_words(auc)} (AUC {auc:.2f})"
+        if way.startswith("more spread"):
+            ratio = math.exp(abs(math.log(float(self.spread[column]))))
+            # One value that is repeated throughout has no spread to compare with.
+            return f"{way}, {ratio:.2g} times" if ratio < _LARGEST_RATIO else way
+        return way
+
+    def together(self, limit: float = 0.5) -> tuple[int, int] | None:
+        """The likeliest subset, if it is of two columns neither of which is likely to differ alone."""
+        best = self.subsets[int(np.argmax(self.posterior))]
+        if len(best) != 2 or (self.probabilities[list(best)] > limit).any():
+            return None
+        return best[0], best[1]

@@ -1,0 +1,216 @@
+"""Bayes factors of partitions of several groups: which of them share a mean embedding.
+
+Group g has n_g rows and mean features m_g with covariance V/n_g, V that of the features within groups. Groups of a
+block b share one mean μ + δ_b, where μ is unknown (flat) and the δ_b are independent with covariance a²R/2, so that
+any two blocks differ by a Gaussian process with a²R, as two samples do. V and R are brought to diagonal form once.
+In each direction, with t = a²λ/2, N_b = Σ n_g, w_b = N_b/(1 + N_b t) and means ū_b of the scores,
+
+    2 log BF = Σ_b N_b ū_b² - N ū² - [Σ_b w_b ū_b² - (Σ_b w_b ū_b)²/Σ_b w_b] - Σ_b log(1 + N_b t) - log(Σ_b w_b/N)
+
+against "all alike". For two groups it is the Bayes factor of `evidence`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twosample.common.arrays import Array, Indices
+from twosample.common.threads import in_order
+from twosample.inference import evidence, prior
+from twosample.inference.evidence import Spectrum
+
+if TYPE_CHECKING:
+    from twosample.features.maps import PointKernel
+    from twosample.features.statistics import Moments
+    from twosample.models import Model
+
+__all__ = ["Contrasts"]
+
+# Values that are worked on at the same time.
+_MOST_VALUES = 1 << 20
+# More partitions are worked on in threads.
+_FEW = 8
+# One in so many amplitudes is enough where log BF10 is only compared.
+_COARSE = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Contrasts:
+    """Several groups in the directions in which V and R are diagonal, at every lengthscale.
+
+    Attributes
+    ----------
+    sizes
+        Number of rows of each group, (k,).
+    scores
+        Of the mean features of each group, less those of all rows, (m, B, k, s); B labellings of the same rows.
+    spectra
+        λ and the basis, with V for one row.
+    dimensions
+        Number of dimensions in which V is estimated rather than floor, (m,).
+    freedom
+        Degrees of freedom of V; infinite where it counts as known.
+    log_variance
+        Log a² of the amplitudes, (m, A).
+    log_weight
+        Their log prior weights, (A,).
+    """
+
+    sizes: Array
+    scores: Array
+    spectra: Spectrum
+    dimensions: Array
+    freedom: float
+    log_variance: Array
+    log_weight: Array
+
+    @classmethod
+    def of(cls, groups: Sequence[Moments], features: PointKernel, lengthscales: Array, model: Model) -> Contrasts:
+        """Of the moments of each group."""
+        sizes = np.array([group.count for group in groups], dtype=np.float64)
+        means = np.stack([group.mean for group in groups], axis=1)
+        centered = means - (sizes / sizes.sum()) @ means[:, np.newaxis]
+        within = sum(group.scatter for group in groups)
+        between = np.einsum("mgs,g->m", np.square(centered), sizes) / features.count
+        variance = (np.einsum("mss->m", within) / features.count + between) / sizes.sum()
+        empty = cls.around(sizes, within / sizes.sum(), variance, features, lengthscales, model)
+        return empty.with_means(centered[:, np.newaxis])
+
+    @classmethod
+    def around(
+        cls,
+        sizes: Array,
+        covariance: Array,
+        variance: Array,
+        features: PointKernel,
+        lengthscales: Array,
+        model: Model,
+    ) -> Contrasts:
+        """With that covariance of the features of a row, (m, s, s), and their mean variance, (m,); no labellings yet.
+
+        The noise floor of two samples of size n is that of the difference of their means, so it is n/2 times as much
+        for one row; n is the harmonic mean of the sizes. Degrees of freedom add up over the groups.
+        """
+        size = len(sizes) / float(np.sum(1.0 / sizes))
+        floor = 0.5 * size * model.floor.at(size, variance)
+        spectra = evidence.spectrum(
+            np.zeros(covariance.shape[:2]),
+            evidence.with_floor(covariance, floor),
+            prior.factors(model, features, lengthscales),
+            exact=evidence.needs_exact_spectra(model, size),
+        )
+        log_amplitude, log_weight = evidence.amplitudes(model)
+        return cls(
+            sizes=sizes,
+            scores=np.empty((len(lengthscales), 0, len(sizes), features.count)),
+            spectra=spectra,
+            dimensions=features.count - floor * np.square(spectra.basis).sum(axis=(-2, -1)),
+            freedom=0.5 * len(sizes) * (size - 1.0) if model.student else math.inf,
+            log_variance=2.0 * log_amplitude + model.log_prior_variance(features, lengthscales)[:, np.newaxis],
+            log_weight=log_weight,
+        )
+
+    def with_means(self, centered: Array) -> Contrasts:
+        """With the mean features of the groups, less those of all rows, of each labelling, (m, B, k, s)."""
+        return replace(self, scores=centered @ self.spectra.basis[:, np.newaxis])
+
+    def coarse(self) -> Contrasts:
+        """The same with fewer amplitudes."""
+        weight = self.log_weight[::_COARSE]
+        return replace(
+            self,
+            log_variance=self.log_variance[:, ::_COARSE],
+            log_weight=weight - np.logaddexp.reduce(weight),
+        )
+
+    def log_bf(self, partitions: Indices, tick: Callable[[int], object] | None = None) -> Array:
+        """Log Bayes factors of partitions (P, k) against "all alike" at every lengthscale, (m, B, P).
+
+        `tick` is called with the number of partitions just done, at each lengthscale.
+        """
+        size = max(1, _MOST_VALUES // (self.log_variance.shape[1] * self.scores.shape[-1]))
+        parts = [partitions[start : start + size] for start in range(0, len(partitions), size)]
+
+        def at(index: int) -> Array:
+            return np.concatenate([self._at(index, part) for part in parts], axis=1)
+
+        places = range(len(self.scores))
+        found = []
+        for values in in_order(at, places) if len(partitions) > _FEW else map(at, places):
+            found.append(values)
+            if tick is not None:
+                tick(len(partitions))
+        return np.stack(found)
+
+    def _at(self, index: int, partitions: Indices) -> Array:
+        """The same at one lengthscale, (B, P)."""
+        k = partitions.shape[1]
+        member, places = _blocks(partitions)
+        rows = member @ self.sizes  # (U,)
+        of_block = member * self.sizes / rows[:, np.newaxis]  # (U, k): from groups to means of blocks
+        in_partition = np.zeros((len(partitions), len(member)))
+        np.put_along_axis(in_partition, places, 1.0, axis=1)
+        t = 0.5 * np.exp(self.log_variance[index])[:, np.newaxis] * self.spectra.eigenvalues[index]  # (A, s)
+        growth = 1.0 + rows[:, np.newaxis, np.newaxis] * t
+        weights = rows[:, np.newaxis, np.newaxis] / growth  # (U, A, s)
+        shape = weights.shape[1:]
+        total = (in_partition @ weights.reshape(len(member), -1)).reshape(-1, *shape)  # (P, A, s)
+        log_determinant = in_partition @ np.log(growth).sum(axis=2) + np.log(total / self.sizes.sum()).sum(axis=2)
+        step = max(1, _MOST_VALUES // (len(partitions) * t.size))
+        labellings = self.scores[index]
+        found = []
+        for start in range(0, len(labellings), step):
+            scores = labellings[start : start + step]
+            means = of_block @ scores  # (B, U, s)
+            squares = np.square(means)
+            weighed = weights * means[:, :, np.newaxis]
+            weighed = (in_partition @ weighed.reshape(*means.shape[:2], -1)).reshape(len(scores), -1, *shape)
+            before = (rows[:, np.newaxis] * squares).sum(axis=2) @ in_partition.T  # (B, P)
+            after = in_partition @ (weights @ squares[..., np.newaxis])[..., 0] - (weighed**2 / total).sum(axis=3)
+            whole = np.square(scores).sum(axis=2) @ self.sizes
+            given_amplitude = evidence.compare(
+                before[:, :, np.newaxis] - after,
+                log_determinant,
+                whole[:, np.newaxis, np.newaxis],
+                self.freedom,
+                self.dimensions[index] * (k - 1),
+            )
+            found.append(np.logaddexp.reduce(given_amplitude + self.log_weight, axis=2))
+        return np.concatenate(found)
+
+    def log_bf_of_two(self, first: Indices, second: Indices) -> Array:
+        """Log Bayes factors of "different" for two unions of groups (k,), flagged, and nothing else, (m,)."""
+        means, rows = [], []
+        for flags in (first, second):
+            weights = self.sizes * flags
+            rows.append(float(weights.sum()))
+            means.append((weights / rows[-1]) @ self.scores[:, 0])
+        noise = 1.0 / rows[0] + 1.0 / rows[1]
+        shares, log_determinant = evidence.signal_shares(self.spectra.eigenvalues / noise, self.log_variance)
+        squares = np.square(means[0] - means[1]) / noise
+        explained = (shares @ squares[..., np.newaxis])[..., 0]
+        whole = squares.sum(axis=1, keepdims=True)
+        given_amplitude = evidence.compare(
+            explained, log_determinant, whole, self.freedom, self.dimensions[:, np.newaxis]
+        )
+        return np.asarray(np.logaddexp.reduce(given_amplitude + self.log_weight, axis=1))
+
+
+def _blocks(partitions: Indices) -> tuple[Array, Indices]:
+    """The different blocks of partitions (P, k) as flags (U, k), and which of them each partition has, (P, most)."""
+    count = int(partitions.max()) + 1
+    flags = partitions[:, np.newaxis, :] == np.arange(count)[:, np.newaxis]  # (P, most, k)
+    member, places = np.unique(flags.reshape(-1, partitions.shape[1]), axis=0, return_inverse=True)
+    places = places.reshape(len(partitions), count)
+    empty = ~member.any(axis=1)
+    if empty.any():  # partitions with fewer blocks: the first of theirs stands in
+        number = int(np.flatnonzero(empty)[0])
+        places = np.where(places == number, places[:, :1], places)
+        places = places - (places > number)
+        member = member[~empty]
+    return member.astype(np.float64), places

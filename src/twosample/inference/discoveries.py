@@ -1,0 +1,89 @@
+"""The share of columns that differ, learnt from all of them, and false discoveries among those that are taken to."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from twosample.common.arrays import Array
+
+__all__ = ["learn_share", "posterior", "q_values"]
+
+# How exactly the log odds of the share are found.
+_LOG_ODDS_ERROR = 1e-12
+
+
+def learn_share(log_bf10: ArrayLike) -> float:
+    """The share of columns that differ, learnt from the evidence of all of them.
+
+    It is the π at which EM stands still, with one more column that differs and one that does not, so that it is never
+    0 or 1: π = (1 + Σ p_j)/(2 + C) with p_j = π BF_j/(π BF_j + 1 - π). That is where the concave function
+    log π + log(1 - π) + Σ log(π BF_j + 1 - π) is largest, so there is one such π, and bisection of its log odds finds
+    it to 1e-12; the steps of EM itself become tiny where there is little evidence.
+
+    Parameters
+    ----------
+    log_bf10
+        Log Bayes factors (C,), of any size.
+
+    Examples
+    --------
+    >>> round(learn_share([0.0, 0.0]), 10)
+    0.5
+    >>> round(learn_share([8.0, 9.0, *[-3.0] * 46]), 3)
+    0.063
+    """
+    evidence = np.asarray(log_bf10, dtype=np.float64)
+    # Between 1/(2 + C) and (1 + C)/(2 + C).
+    high = math.log1p(evidence.size)
+    low = -high
+    while high - low > _LOG_ODDS_ERROR:
+        middle = 0.5 * (low + high)
+        share = float(_expit(np.float64(middle)))
+        if 1.0 - 2.0 * share + float(np.sum(_expit(evidence + middle) - share)) > 0.0:
+            low = middle
+        else:
+            high = middle
+    return float(_expit(np.float64(0.5 * (low + high))))
+
+
+def posterior(log_bf10: ArrayLike, share: float) -> Array:
+    """Probability that each column differs, where that share of columns does: π BF/(π BF + 1 - π).
+
+    Examples
+    --------
+    >>> posterior([0.0, 1e4, -1e4], 0.25).tolist()
+    [0.25, 1.0, 0.0]
+    """
+    return _expit(np.asarray(log_bf10, dtype=np.float64) + math.log(share) - math.log1p(-share))
+
+
+def q_values(prob: ArrayLike) -> Array:
+    """Expected share of false discoveries, were a column and all that are as probable taken as different.
+
+    That is the mean of P(same) over these columns: sorted by evidence, the running mean. Equal columns have equal q.
+
+    Parameters
+    ----------
+    prob
+        Probability that each column differs, (C,).
+
+    Examples
+    --------
+    >>> q_values([0.5, 1.0, 0.9]).round(3).tolist()
+    [0.2, 0.0, 0.05]
+    """
+    same = 1.0 - np.asarray(prob, dtype=np.float64)
+    order = np.argsort(same, kind="stable")
+    ordered = same[order]
+    # Among equal ones, the mean up to the last.
+    last = np.searchsorted(ordered, ordered, side="right")
+    q = np.empty_like(same)
+    q[order] = np.cumsum(ordered)[last - 1] / last
+    return q
+
+
+def _expit(log_odds: Array | np.float64) -> Array:
+    return np.asarray(np.exp(-np.logaddexp(0.0, -log_odds)))

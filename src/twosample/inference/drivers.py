@@ -1,0 +1,118 @@
+"""What drives the difference: the few columns, or the pair of columns, that a picture of many columns shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twosample.inference.columns import BySubset
+from twosample.inference.lengthscale import Curves, LengthscalePosterior
+from twosample.inference.mixture import OneTest
+from twosample.inference.pictures import levels_at, limits_of, limits_of_codes, places_along
+from twosample.inference.witness import Driver, WitnessPosterior, locations
+
+if TYPE_CHECKING:
+    from twosample.common.arrays import Array
+    from twosample.features.maps import PointFeatures
+    from twosample.inference.evidence import Evidence
+    from twosample.plan import Plan
+
+__all__ = ["TestOf", "choose", "drivers", "witness_of"]
+
+# A test of a stack, from the number of the stack and its own.
+TestOf = Callable[[int, int], OneTest]
+
+# One and two columns need no choice.
+_FEWEST_COLUMNS = 3
+# Columns that are shown if they are likelier to differ than not; the likeliest always is.
+_MOST_DRIVERS = 3
+_LIKELY = 0.5
+# Places along a column shown alone, and along each of a pair.
+_PLACES = {1: 120, 2: 28}
+
+
+def choose(by_subset: BySubset, differ: bool) -> list[tuple[int, ...]]:
+    """The places of the columns to show, likeliest first: a pair, or up to three columns.
+
+    Parameters
+    ----------
+    by_subset
+        What the data say of columns and of subsets of columns.
+    differ
+        Whether there is clear evidence that the samples differ.
+    """
+    pair = by_subset.together() if differ else None
+    if pair is not None:
+        return [pair]
+    order = np.argsort(-by_subset.log_bf10, kind="stable").tolist()
+    probabilities = by_subset.probabilities
+    likely = [place for place in order[:_MOST_DRIVERS] if probabilities[place] > _LIKELY]
+    return [(place,) for place in likely or order[:1]]
+
+
+def drivers(
+    plan: Plan, by_subset: BySubset, differ: bool, test_of: TestOf, rows: tuple[Array, Array]
+) -> tuple[Driver, ...]:
+    """The witness of each, over the range that is shown; none where there are only one or two columns.
+
+    Parameters
+    ----------
+    plan
+        Says which tests there are.
+    by_subset, differ
+        As for `choose`.
+    test_of
+        Does one of the tests.
+    rows
+        Rows of x and of y, (n, D) each, in the units of the data.
+    """
+    if len(plan.columns) < _FEWEST_COLUMNS:
+        return ()
+    return tuple(_driver(plan, test_of(*_number_of(plan, columns)), rows) for columns in choose(by_subset, differ))
+
+
+def _number_of(plan: Plan, columns: tuple[int, ...]) -> tuple[int, int]:
+    """The stack with the test of these columns, and its number there."""
+    for number, part in enumerate(plan.parts):
+        if part.columns.shape[1] == len(columns):
+            found = np.flatnonzero((part.columns == columns).all(axis=1))
+            if found.size:
+                return number, int(found[0])
+    raise AssertionError(f"no test of {columns}")
+
+
+def _driver(plan: Plan, test: OneTest, rows: tuple[Array, Array]) -> Driver:
+    count = _PLACES[len(test.columns)]
+    grid = np.stack([_places(plan, column, rows, count, alone=len(test.columns) == 1) for column in test.columns])
+    posterior = witness_of(test.evidence, test.posterior, test.features, plan, test.columns)
+    mean, sd = posterior.at(test.features.view.apply(locations(grid)))
+    shape = (grid.shape[1],) * len(test.columns)
+    return Driver(test.columns, grid, mean.reshape(shape), sd.reshape(shape))
+
+
+def witness_of(
+    evidence: Evidence,
+    posterior: LengthscalePosterior,
+    features: PointFeatures,
+    plan: Plan,
+    columns: tuple[int, ...],
+) -> WitnessPosterior:
+    """The witness of a test of some of the columns.
+
+    The lengthscale of one column of categories says nothing but how alike different levels are. At the shortest they
+    are not, and the witness is the difference of the shares.
+    """
+    if len(columns) == 1 and levels_at(plan.levels, columns[0]) is not None:
+        evidence = evidence.select(np.array([0]))
+        posterior = LengthscalePosterior.given(evidence, Curves(coherent=True))
+    return WitnessPosterior.of(evidence, posterior, features, plan.model)
+
+
+def _places(plan: Plan, column: int, rows: tuple[Array, Array], count: int, *, alone: bool) -> Array:
+    """Where along a column the witness is shown."""
+    codes = levels_at(plan.levels, column)
+    x, y = (sample[:, column] for sample in rows)
+    limits = limits_of(x, y) if codes is None else limits_of_codes(x, y, codes)
+    return places_along(limits, count, codes, alone=alone)

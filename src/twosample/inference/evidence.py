@@ -1,0 +1,444 @@
+"""Bayes factors and pseudo-likelihoods as pure functions of the statistics, for all lengthscales at once.
+
+Leading axes are lengthscales. The formulas are written for arrays of any library: NumPy for the test, JAX with its
+gradients for the sampler.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from twosample.common.arrays import Array, namespace, solve_lower
+from twosample.inference import prior
+
+if TYPE_CHECKING:
+    from twosample.features.maps import PointKernel
+    from twosample.features.statistics import FeatureStatistics, Moments
+    from twosample.models import Model
+
+__all__ = [
+    "Difference",
+    "Evidence",
+    "Spectrum",
+    "amplitudes",
+    "are_flat",
+    "compare",
+    "evaluate",
+    "log_bayes_factor",
+    "log_determinant",
+    "log_likelihoods",
+    "log_pseudo_likelihood",
+    "needs_exact_spectra",
+    "probability",
+    "published_log_pseudo_likelihoods",
+    "signal_shares",
+    "spectral_log_bayes_factor",
+    "spectrum",
+    "with_floor",
+]
+
+
+# Where the noise floor is smaller, at a typical variance of features, small singular values must keep their digits.
+_SAFE_FLOOR = 1e-9
+_TYPICAL_VARIANCE = 1 / 30
+# Rounding in a²R beyond this share of the noise floor could make a²R + V indefinite.
+_SAFE_ROUNDING = 1e-3
+# Lengthscales that are evaluated at the same time.
+_PART = 16
+# Features say nothing where a point has so little of a row within reach, or one row alone and so little of others. Nor
+# where they vary less than rounding, or by a small share of what the noise floor takes for noise.
+_LITTLE_IN_REACH = 0.05
+_ALONE = 1.5
+_ROUNDED_VARIANCE = 1e-20
+_HIDDEN_SHARE = 1e-6
+# Eight factors 1 + a²λ must not overflow.
+_LARGEST_LOG_SIGNAL = 80.0
+
+
+class Difference(NamedTuple):
+    """The difference of the mean features, and how well it is known.
+
+    Attributes
+    ----------
+    delta
+        Δ, (..., s).
+    noise
+        Its covariance without the floor, (..., s, s).
+    size
+        Harmonic mean of the sample sizes, or the number of pairs.
+    freedom
+        Half the degrees of freedom of the covariance, as kernel features are not Gaussian: n - 1 for two samples of
+        size n, (n - 1)/2 for n pairs.
+    variance
+        Mean variance of the features, whichever sample they are of, (...): relabelling rows does not change it.
+    """
+
+    delta: Any
+    noise: Any
+    size: float
+    freedom: float
+    variance: Any
+
+    @classmethod
+    def of_samples(cls, x: Moments, y: Moments, shrinkage: float | None = 0.0) -> Difference:
+        """Of independent samples, the paper's Method 1.
+
+        Each sample's covariance is shrunk towards the pooled within-sample one, as if `shrinkage` more observations
+        had it, or is that one (None). With equal sample sizes that changes nothing.
+        """
+        size = 2.0 / (1.0 / x.count + 1.0 / y.count)
+        if shrinkage == 0.0 or x.count == y.count:
+            noise = x.covariance / x.count + y.covariance / y.count
+        elif shrinkage is None:
+            noise = (x.scatter + y.scatter) * (2.0 / (size * (x.count + y.count)))
+        else:
+            within = (x.scatter + y.scatter) * (shrinkage / (x.count + y.count))
+            noise = sum((one.scatter + within) / ((one.count + shrinkage) * one.count) for one in (x, y))
+        delta = x.mean - y.mean
+        # The scatter of all rows: within the samples, and (n/2) ΔΔᵀ between them.
+        total = _mean_diagonal(x.scatter) + _mean_diagonal(y.scatter) + 0.5 * size * _mean_square(delta)
+        return cls(delta, noise, size, size - 1.0, total / (x.count + y.count))
+
+    @classmethod
+    def of_pairs(cls, differences: Moments) -> Difference:
+        """Of pairs, the paper's Method 2."""
+        n = differences.count
+        variance = 0.5 * (_mean_diagonal(differences.covariance) + _mean_square(differences.mean))
+        return cls(differences.mean, differences.covariance / n, float(n), 0.5 * (n - 1.0), variance)
+
+    @classmethod
+    def of(cls, statistics: FeatureStatistics, model: Model) -> Difference:
+        """Of what the statistics hold: the samples, or of pairs the differences alone."""
+        if statistics.x is not None and statistics.y is not None:
+            return cls.of_samples(statistics.x, statistics.y, model.shrinkage)
+        assert statistics.differences is not None
+        return cls.of_pairs(statistics.differences)
+
+
+def _mean_diagonal(matrices: Any) -> Any:
+    xp = namespace(matrices)
+    return xp.mean(xp.linalg.diagonal(matrices), axis=-1)
+
+
+def _mean_square(vectors: Any) -> Any:
+    return namespace(vectors).mean(vectors**2, axis=-1)
+
+
+def are_flat(x: Moments, y: Moments, model: Model, each: float = 1.0) -> Array:
+    """Whether the features of all rows together do not vary, so that they cannot tell the samples apart, (...).
+
+    Σ φ and Σ φ² are how many rows are within reach of a point: the kernel is 1 at the point itself, and 0 far from it.
+    They are the same where it is one or the other. A row may stand for several, `each`.
+    """
+    difference = Difference.of_samples(x, y)
+    total = sum(one.count * one.mean for one in (x, y)) * each
+    squares = sum(np.diagonal(one.scatter, 0, -2, -1) + one.count * one.mean**2 for one in (x, y)) * each
+    reach, partly = squares.mean(axis=-1), np.abs(total - squares).mean(axis=-1)
+    unseen = (reach < _LITTLE_IN_REACH) | ((reach < _ALONE) & (partly < _LITTLE_IN_REACH))
+    hidden = _HIDDEN_SHARE * difference.size * model.floor.at(difference.size, difference.variance)
+    return np.asarray(unseen | (difference.variance <= np.maximum(hidden, _ROUNDED_VARIANCE)))
+
+
+def with_floor(noise: Any, floor: Any) -> Any:
+    """V: the noise with a floor (...) on its diagonal."""
+    xp = namespace(noise)
+    return noise + floor[..., None, None] * xp.eye(noise.shape[-1], dtype=noise.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """V and R brought to diagonal form together, after which every amplitude is free.
+
+    With V = LLᵀ and L⁻¹RL⁻ᵀ = Q diag(λ) Qᵀ.
+
+    Attributes
+    ----------
+    eigenvalues
+        λ, (..., s), not negative, increasing.
+    scores
+        u = QᵀL⁻¹Δ, (..., s).
+    basis
+        L⁻ᵀQ, (..., s, s): (a²R + V)⁻¹ = basis diag(1/(1 + a²λ)) basisᵀ.
+    """
+
+    eigenvalues: Array
+    scores: Array
+    basis: Array
+
+    def select(self, indices: Any) -> Spectrum:
+        """Some of the lengthscales."""
+        return Spectrum(self.eigenvalues[indices], self.scores[indices], self.basis[indices])
+
+
+def spectrum(delta: Array, V: Array, factor: Array, *, exact: bool = True) -> Spectrum:
+    """Diagonalise R = FFᵀ, F (..., s, s), in the metric of V; leading dimensions are independent problems.
+
+    V must be positive definite (its noise floor sees to that). λ are the squared singular values of L⁻¹F. To form
+    L⁻¹RL⁻ᵀ would lose digits to rounding in R as soon as the floor is small: a floor of 1e-12 turns rounding of 1e-16
+    into λ of 1e-4, and large samples that differ have amplitudes that make it 1e3. Where the floor is large, `exact`
+    can be spared.
+    """
+    inverse = np.linalg.inv(np.linalg.cholesky(V))
+    eigenvalues, vectors = _squared_singular_values(inverse @ factor, exact)
+    basis = np.swapaxes(inverse, -1, -2) @ vectors
+    scores = (np.swapaxes(basis, -1, -2) @ delta[..., None])[..., 0]
+    return Spectrum(eigenvalues, scores, basis)
+
+
+def _squared_singular_values(matrices: Array, exact: bool) -> tuple[Array, Array]:
+    """Squared singular values, increasing, and left singular vectors, (..., s) and (..., s, s).
+
+    An eigendecomposition of the square takes half the time of a singular value decomposition. It loses the digits of
+    small values, and LAPACK's divide and conquer gives up on rare, harmless matrices with many equal eigenvalues.
+    """
+    if not exact:
+        try:
+            eigenvalues, vectors = np.linalg.eigh(matrices @ np.swapaxes(matrices, -1, -2))
+            return np.maximum(eigenvalues, 0.0), vectors
+        except np.linalg.LinAlgError:
+            pass
+    vectors, singular, _ = np.linalg.svd(matrices)
+    return np.square(singular[..., ::-1]), vectors[..., ::-1]
+
+
+def signal_shares(eigenvalues: Array, log_variance: Array) -> tuple[Array, Array]:
+    """a²λ/(1 + a²λ) and Σ log(1 + a²λ) for prior variances a², given by their logarithms.
+
+    Parameters
+    ----------
+    eigenvalues
+        λ, (..., s).
+    log_variance
+        Log a² of A amplitudes, (..., A).
+
+    Returns
+    -------
+    tuple
+        (..., A, s) and (..., A).
+    """
+    with np.errstate(divide="ignore"):
+        log_eigenvalues = np.log(eigenvalues)
+    if log_variance.max() + log_eigenvalues.max() < _LARGEST_LOG_SIGNAL:
+        signal = np.exp(log_variance)[..., None] * eigenvalues[..., None, :]
+        total = 1.0 + signal
+        # One logarithm for eight factors.
+        log_determinants = np.log(np.multiply.reduceat(total, range(0, total.shape[-1], 8), axis=-1)).sum(axis=-1)
+        signal /= total
+        return signal, log_determinants
+    log_signal = log_variance[..., None] + log_eigenvalues[..., None, :]
+    return np.exp(-np.logaddexp(0.0, -log_signal)), np.logaddexp(0.0, log_signal).sum(axis=-1)
+
+
+def compare(explained: Any, log_determinant: Any, whole: Any, freedom: float, dimensions: Any) -> Any:
+    """Log BF10 from what H1 explains of Δ and what that costs.
+
+    Parameters
+    ----------
+    explained
+        q₀ - q₁, with q = Δᵀ(covariance)⁻¹Δ under each hypothesis.
+    log_determinant
+        Log |a²R + V| / |V|.
+    whole
+        q₀ = ΔᵀV⁻¹Δ.
+    freedom
+        Degrees of freedom of V; infinite where it counts as known and Δ is Gaussian, else it is Student's t.
+    dimensions
+        Number of dimensions of Δ in which V is estimated rather than floor.
+    """
+    if math.isfinite(freedom):
+        # (ν + d) log[(1 + q₀/ν) / (1 + q₁/ν)].
+        explained = -(freedom + dimensions) * namespace(explained).log1p(-explained / (freedom + whole))
+    return 0.5 * (explained - log_determinant)
+
+
+def spectral_log_bayes_factor(
+    spectra: Spectrum, log_variance: Array, freedom: float = math.inf, floor: Array | float = 0.0
+) -> Array:
+    """Log BF10 for A prior variances each, given by their logarithms (m, A), as (m, A); floors are (m,).
+
+    For known V it is ½ Σ [u² a²λ/(1+a²λ) - log(1+a²λ)], the ratio of two Gaussian densities of Δ.
+    """
+    if len(log_variance) > _PART:  # a part stays in the cache
+        parts = (slice(first, first + _PART) for first in range(0, len(log_variance), _PART))
+        floors = np.broadcast_to(floor, len(log_variance))
+        return np.concatenate(
+            [
+                spectral_log_bayes_factor(spectra.select(part), log_variance[part], freedom, floors[part])
+                for part in parts
+            ]
+        )
+    shares, log_determinants = signal_shares(spectra.eigenvalues, log_variance)
+    squares = np.square(spectra.scores)
+    explained = (shares @ squares[..., None])[..., 0]
+    dimensions = spectra.basis.shape[-1] - floor * np.square(spectra.basis).sum(axis=(-2, -1))  # tr V⁻¹(V - floor)
+    whole = squares.sum(axis=-1)
+    return np.asarray(compare(explained, log_determinants, whole[..., None], freedom, dimensions[..., None]))
+
+
+def log_bayes_factor(delta: Any, V: Any, R: Any, log_variance: Any, freedom: float = math.inf, floor: Any = 0.0) -> Any:
+    """Log BF10 at one prior variance a² each, without a spectrum: by Cholesky factors, which also have gradients.
+
+    With S = a²L⁻¹RL⁻ᵀ and w = L⁻¹Δ what H1 explains is wᵀ(I + S)⁻¹Sw, at the cost of log |I + S|.
+    """
+    xp = namespace(V)
+    identity = xp.eye(V.shape[-1], dtype=V.dtype)
+    inverse = solve_lower(xp.linalg.cholesky(V), identity)
+    transposed = xp.linalg.matrix_transpose(inverse)
+    signal = xp.exp(log_variance)[..., None, None] * (inverse @ R @ transposed)
+    scores = inverse @ delta[..., None]
+    whole = xp.sum(scores[..., 0] ** 2, axis=-1)
+    total = xp.linalg.cholesky(identity + signal)
+    halves = solve_lower(total, xp.concat([scores, signal @ scores], axis=-1))
+    explained = xp.sum(halves[..., 0] * halves[..., 1], axis=-1)
+    dimensions = V.shape[-1] - floor * xp.sum(inverse**2, axis=(-2, -1))
+    return compare(explained, _log_determinant_of_factor(total), whole, freedom, dimensions)
+
+
+def log_determinant(matrices: Any) -> Any:
+    """Of positive definite matrices, (...)."""
+    return _log_determinant_of_factor(namespace(matrices).linalg.cholesky(matrices))
+
+
+def _log_determinant_of_factor(lower: Any) -> Any:
+    """Log |LLᵀ|, (...)."""
+    xp = namespace(lower)
+    return 2.0 * xp.sum(xp.log(xp.linalg.diagonal(lower)), axis=-1)
+
+
+def probability(log_odds: Array) -> Array:
+    """The probability of H1 at these log odds, never quite 0."""
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(log_odds, -700.0, 700.0))))
+
+
+def log_pseudo_likelihood(sigma: Any, pairs: Moments, log_volume: Any) -> Any:
+    """Log p(D | ℓ, H0) = Σ_i log N(g_i; 0, Σ) + Σ_i log vol J_i for each lengthscale, (...)."""
+    xp = namespace(sigma)
+    n, s = pairs.count, sigma.shape[-1]
+    lower = xp.linalg.cholesky(sigma)
+    inverse = solve_lower(lower, xp.eye(s, dtype=sigma.dtype))
+    quadratic = xp.sum((inverse @ pairs.second_moment) * inverse, axis=(-2, -1))
+    return -0.5 * (n * (s * math.log(2 * math.pi) + _log_determinant_of_factor(lower)) + quadratic) + log_volume
+
+
+def published_log_pseudo_likelihoods(pairs: Moments, R: Any, log_volume: Any) -> tuple[Any, Any]:
+    """Log p(D | ℓ, M) under H0 and H1 as the paper's released code has them, each (...).
+
+    Σ is the covariance of the differences plus 0.1·I. Under H1 the trace is the simplified one of the paper's remark,
+    with the scatter that lacks the 0.1, which is why the two are not of one joint model.
+    """
+    xp = namespace(R)
+    n, s = pairs.count, R.shape[-1]
+    sigma = pairs.covariance + 0.1 * xp.eye(s, dtype=R.dtype)
+    log_h0 = log_pseudo_likelihood(sigma, pairs, log_volume)
+    # tr(n (GHGᵀ + n²R)⁻¹ (GGᵀ + n²R)) with GGᵀ = GHGᵀ + n ΔΔᵀ, so that nothing is lost where R is nearly singular.
+    solved = xp.linalg.solve(pairs.scatter / n**2 + R, pairs.mean[..., None])[..., 0]
+    trace = n * s + xp.sum(pairs.mean * solved, axis=-1)
+    log_determinants = log_determinant(sigma + n * R) + (n - 1) * log_determinant(sigma)
+    return log_h0, -0.5 * (n * s * math.log(2 * math.pi) + log_determinants + trace) + log_volume
+
+
+def log_likelihoods(
+    model: Model, pairs: Moments | None, log_volume: Any, V: Any, R: Any, size: float, log_bf10: Any
+) -> tuple[Any, Any]:
+    """Log of what weighs the lengthscale under H0 and under H1, without its prior, each (...)."""
+    if pairs is None or log_volume is None:
+        return 0.0 * log_bf10, log_bf10
+    if not model.coherent:
+        return published_log_pseudo_likelihoods(pairs, R, log_volume)
+    # Σ is the covariance of one pair's difference: n V for equal sizes, S_x + S_y + floor in general.
+    log_h0 = log_pseudo_likelihood(V * size, pairs, log_volume)
+    return log_h0, log_h0 + log_bf10
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the data say at each of m lengthscales, in the order the lengthscales were asked for.
+
+    Attributes
+    ----------
+    lengthscales
+        (m,).
+    log_bf10
+        Log Bayes factor of H1 given the lengthscale, amplitude integrated out, (m,).
+    log_h0, log_h1
+        Log of what weighs the lengthscale under each hypothesis, without its prior, (m,).
+    log_mixture
+        Log of prior weight × Bayes factor of every amplitude, (m, A).
+    delta, V
+        Difference of the mean features and its noise covariance for the witness, (m, s) and (m, s, s): not pooled, as
+        samples that differ may have different covariances.
+    freedom
+        Degrees of freedom of V, infinite where it counts as known.
+    density
+        Largest density that a sample can have relative to all N rows together: N/min(n_x, n_y), so 2 or more.
+    """
+
+    lengthscales: Array
+    log_bf10: Array
+    log_h0: Array
+    log_h1: Array
+    log_mixture: Array
+    delta: Array
+    V: Array
+    freedom: float = math.inf
+    density: float = 2.0
+
+    def select(self, indices: Any) -> Evidence:
+        """Evidence at some of the lengthscales."""
+        return replace(self, **{name: getattr(self, name)[indices] for name in _ARRAYS})
+
+    @staticmethod
+    def concatenate(parts: list[Evidence]) -> Evidence:
+        """Evidence at the lengthscales of all parts, increasing, each once."""
+        arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS}
+        joined = replace(parts[0], **arrays)
+        return joined.select(np.unique(joined.lengthscales, return_index=True)[1])
+
+
+_ARRAYS = [field.name for field in fields(Evidence) if field.name not in {"freedom", "density"}]
+
+
+def amplitudes(model: Model) -> tuple[Array, Array]:
+    """Values of log a and their log prior weights."""
+    if model.amplitude is None:
+        return np.zeros(1), np.zeros(1)
+    return model.amplitude.nodes()
+
+
+def needs_exact_spectra(model: Model, size: float) -> bool:
+    """Whether small singular values must keep their digits for samples of this size."""
+    return bool(model.floor.at(size, _TYPICAL_VARIANCE) < _SAFE_FLOOR)
+
+
+def evaluate(statistics: FeatureStatistics, features: PointKernel, model: Model) -> Evidence:
+    """The evidence at every lengthscale of the statistics."""
+    lengthscales = statistics.lengthscales
+    difference = Difference.of(statistics, model)
+    floor = model.floor.at(difference.size, difference.variance)
+    freedom = difference.freedom if model.student else math.inf
+    V = with_floor(difference.noise, floor)
+    log_amplitude, log_weight = amplitudes(model)
+    log_variance = 2.0 * log_amplitude + model.log_prior_variance(features, lengthscales)[:, None]
+    largest = math.log(_SAFE_ROUNDING * floor.min() / (features.count * np.finfo(np.float64).eps))
+    direct = model.amplitude is None and log_variance.max() < largest
+    R = prior.covariances(model, features, lengthscales) if direct or not model.coherent else None
+    if direct:
+        given_amplitude = log_bayes_factor(difference.delta, V, R, log_variance[:, 0], freedom, floor)[:, None]
+    else:
+        factors = prior.factors(model, features, lengthscales)
+        spectra = spectrum(difference.delta, V, factors, exact=needs_exact_spectra(model, difference.size))
+        given_amplitude = spectral_log_bayes_factor(spectra, log_variance, freedom, floor)
+    log_mixture = given_amplitude + log_weight
+    log_bf10 = np.logaddexp.reduce(log_mixture, axis=1)
+    log_h0, log_h1 = log_likelihoods(
+        model, statistics.differences, statistics.log_volume, V, R, difference.size, log_bf10
+    )
+    density, x, y = 2.0, statistics.x, statistics.y
+    if x is not None and y is not None and x.count != y.count:
+        density = (x.count + y.count) / min(x.count, y.count)
+        V = with_floor(Difference.of_samples(x, y).noise, floor)
+    return Evidence(lengthscales, log_bf10, log_h0, log_h1, log_mixture, difference.delta, V, freedom, density)

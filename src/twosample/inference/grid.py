@@ -1,0 +1,184 @@
+"""Integration over the lengthscale from one pass: log curves on a fixed geometric grid, interpolated and integrated.
+
+The curves are smooth in log ℓ, but not so smooth that one polynomial over the whole range is the best interpolant. Of
+1,360 simulated data sets 33 Chebyshev nodes missed log BF10 by more than a thousandth in 3 %, and 43 nodes at equal
+distances, with local polynomials, in one (benchmarks/accuracy). These cost no more: on a geometric grid most kernel
+values are squares of others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from twosample.common.arrays import Array
+from twosample.inference.quadrature import Quadrature
+
+__all__ = ["LAST_LEVEL", "first_level", "integrate", "lengthscale_grid", "local_polynomials"]
+
+
+# Lengthscales in a factor of 2 on the coarsest grid; every level has twice as many.
+_PER_OCTAVE = 6
+_FEWEST_INTERVALS = 12
+LAST_LEVEL = 4
+# Wanted errors below this start with the second level.
+_FINE_TOLERANCE = 1e-4
+# Degree of the local polynomials. Their error is judged by those of two degrees less: the change of the integrals, and
+# the mean size of the change of the integrands, times safety factors.
+_DEGREE = 7
+_SAFETY = 10.0
+_SAFETY_OF_SIZES = 3.0
+# Interpolants are integrated by Gauss–Legendre rules between the nodes, on pieces that are halved at most so often.
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
+_MOST_HALVINGS = 20
+# Changes below this, and more pieces than that, are about rounding.
+_ROUNDING = 1e-12
+_MOST_PIECES = 2000
+# Matrices with at most so many entries are kept for the next data set: those of the first two levels.
+_LARGEST_KEPT = 1 << 17
+
+
+def first_level(tolerance: float) -> int:
+    """The level at which a grid is likely to be fine enough."""
+    return 0 if tolerance >= _FINE_TOLERANCE else 1
+
+
+def lengthscale_grid(low: float, high: float, level: int = 0) -> Array:
+    """Lengthscales of a geometric grid that ends at `high` and covers `low`, increasing; levels are nested.
+
+    Examples
+    --------
+    >>> grid = lengthscale_grid(1.0, 8.0)
+    >>> len(grid), len(lengthscale_grid(1.0, 8.0, level=1))
+    (19, 37)
+    >>> grid[::6].round(12)
+    array([1., 2., 4., 8.])
+    """
+    octaves = math.log2(high / low)
+    per_octave = max(_PER_OCTAVE, math.ceil(_FEWEST_INTERVALS / octaves))
+    count = math.ceil(octaves * per_octave - 1e-9) << level
+    return np.asarray(high * np.exp2(-np.arange(count + 1)[::-1] / (per_octave << level)))
+
+
+def integrate(
+    nodes: Array,
+    curves: Array,
+    low: float,
+    *,
+    integrands: Callable[[Array], Array] = lambda curves: curves,
+    tolerance: float | Callable[[Array], float] = 1e-3,
+) -> Quadrature:
+    """Fit a rule to log curves on a grid, from `low` to the last node.
+
+    Parameters
+    ----------
+    nodes
+        Increasing, at equal distances, (m,). Those below `low` count for the interpolation alone.
+    curves
+        Log curves there, (m, K).
+    low
+        Where the integration starts.
+    integrands
+        From the curves (Q, K), which are interpolated, to the logarithms (Q, F) of what is integrated; by default the
+        same.
+    tolerance
+        The wanted error of the logarithms of the integrals, or a function of them that says it.
+
+    Examples
+    --------
+    >>> nodes = np.linspace(-1.0, 2.0, 31)
+    >>> rule = integrate(nodes, np.sin(nodes)[:, None], -1.0)
+    >>> round(float(rule.weights @ np.exp(rule.curves[:, 0])), 6), rule.converged
+    (4.887856, True)
+    """
+    step = (nodes[-1] - nodes[0]) / (len(nodes) - 1)
+    start = max((low - nodes[0]) / step, 0.0)
+    edges = (start, *np.arange(math.floor(start + 1e-9) + 1.0, len(nodes)).tolist())
+    degree = min(_DEGREE, len(nodes) - 1)
+
+    def log_parts(edges: tuple[float, ...]) -> Array:
+        """Log integrals over each piece, (P, F)."""
+        logs = integrands(_matrix(edges, len(nodes), degree) @ curves) + np.log(step * _fine(edges)[1])[:, None]
+        return np.asarray(np.logaddexp.reduce(logs.reshape(-1, len(_NODES), logs.shape[1]), axis=1))
+
+    parts = log_parts(edges)
+    wanted = math.inf
+    for _ in range(_MOST_HALVINGS):
+        middles = tuple(0.5 * (a + b) for a, b in pairwise(edges))
+        halves = log_parts(tuple(sorted(edges + middles)))
+        log_integrals = np.logaddexp.reduce(halves, axis=0)
+        wanted = tolerance(log_integrals) if callable(tolerance) else tolerance
+        # Where a rule hits or misses a peak by chance, the whole may be far more than its halves.
+        largest = np.maximum(log_integrals, np.logaddexp.reduce(parts, axis=0))
+        shares = (np.exp(logs - largest) for logs in (parts, halves[::2], halves[1::2]))
+        change = np.abs(next(shares) - sum(shares)).max(axis=1)
+        allowed = max(0.1 * wanted, _ROUNDING)
+        if change.sum() <= allowed or len(edges) > _MOST_PIECES:
+            break
+        chosen = change > 0.5 * allowed / len(change)
+        edges = tuple(sorted(edges + tuple(m for m, halve in zip(middles, chosen, strict=True) if halve)))
+        parts = log_parts(edges)
+
+    places, weights = _fine(edges)
+    fine = _matrix(edges, len(nodes), degree) @ curves
+    logs = integrands(fine)
+    mass = step * weights[:, None] * np.exp(logs - log_integrals)
+    changes = mass * (logs - integrands(_matrix(edges, len(nodes), max(degree - 2, 0)) @ curves))
+    signed, sizes = np.abs(changes.sum(axis=0)).sum(), np.abs(changes).sum()
+    error = float(max(_SAFETY * signed, _SAFETY_OF_SIZES * sizes) + change.sum())
+    return Quadrature(
+        grid=nodes[0] + step * places,
+        weights=step * weights,
+        curves=fine,
+        error=error,
+        evaluations=len(nodes),
+        converged=error <= wanted,
+    )
+
+
+def _fine(edges: tuple[float, ...]) -> tuple[Array, Array]:
+    """Locations and weights of the Gauss–Legendre rules on the pieces between the edges."""
+    bounds = np.array(edges)
+    half = 0.5 * np.diff(bounds)
+    places = (bounds[:-1] + half)[:, None] + np.outer(half, _NODES)
+    return places.ravel(), np.outer(half, _WEIGHTS).ravel()
+
+
+def _matrix(edges: tuple[float, ...], count: int, degree: int) -> Array:
+    """From values at the nodes 0, 1, …, count - 1 to those of local polynomials at the fine locations."""
+    matrix = _kept_matrix if len(edges) * len(_NODES) * count <= _LARGEST_KEPT else _new_matrix
+    return matrix(edges, count, degree)
+
+
+def _new_matrix(edges: tuple[float, ...], count: int, degree: int) -> Array:
+    return local_polynomials(np.arange(float(count)), _fine(edges)[0], degree)
+
+
+_kept_matrix = lru_cache(maxsize=32)(_new_matrix)
+
+
+def local_polynomials(nodes: Array, at: Array, degree: int) -> Array:
+    """Matrix from values at increasing nodes (m,) to those at other places (Q,), as (Q, m).
+
+    At each place it is the polynomial of the degree through the nodes around it, as many on each side where possible.
+
+    Examples
+    --------
+    >>> local_polynomials(np.arange(4.0), np.array([1.5]), degree=1)
+    array([[0. , 0.5, 0.5, 0. ]])
+    """
+    degree = min(degree, len(nodes) - 1)
+    after = np.searchsorted(nodes, at, side="right")
+    first = np.clip(after - (degree + 1) // 2, 0, len(nodes) - 1 - degree)
+    around = nodes[first[:, None] + np.arange(degree + 1)]
+    matrix = np.zeros((len(at), len(nodes)))
+    rows = np.arange(len(at))
+    for j in range(degree + 1):
+        others = np.delete(np.arange(degree + 1), j)
+        ratios = (at[:, None] - around[:, others]) / (around[:, [j]] - around[:, others])
+        matrix[rows, first + j] = ratios.prod(axis=1)
+    return matrix

@@ -1,0 +1,160 @@
+"""Panels: log curves between two ends as Chebyshev polynomials, and the integrals of their exponentials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from twosample.common.arrays import Array
+from twosample.inference.search import NEGLIGIBLE, intervals_of, widened
+
+__all__ = ["Panel", "lobatto", "masses", "refine"]
+
+Integrands = Callable[[Array], Array]
+
+FIRST_ORDER = 12
+_LAST_ORDER = 192
+# Errors of either sign cancel in an integral, to about this share of their mean size or less.
+_CANCELLATION = 0.02
+# Safety factor of the error estimate.
+_SAFETY = 10.0
+# Interpolants are integrated by Gauss–Legendre rules on pieces of a panel, which are halved at most so often where an
+# integrand has a step.
+_PIECES: tuple[float, ...] = (-1.0, -0.5, 0.0, 0.5, 1.0)
+_MOST_HALVINGS = 20
+# More pieces than this are about rounding.
+_MOST_PIECES = 500
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Values of the curves at the Chebyshev–Lobatto nodes of an interval."""
+
+    low: float
+    high: float
+    values: Array  # (order + 1, K)
+
+    @property
+    def order(self) -> int:
+        """Degree of the polynomials."""
+        return len(self.values) - 1
+
+    @property
+    def nodes(self) -> Array:
+        """Where the values are."""
+        return lobatto(self.low, self.high, self.order)
+
+    def fine(self, pieces: tuple[float, ...] = _PIECES) -> tuple[Array, Array]:
+        """Locations and weights of the Gauss–Legendre rules on pieces of the interval."""
+        half = 0.5 * (self.high - self.low)
+        return self.low + half * (1.0 + _fine_nodes(pieces)), 0.5 * half * np.outer(np.diff(pieces), _WEIGHTS).ravel()
+
+    def interpolate(self, stride: int = 1, pieces: tuple[float, ...] = _PIECES) -> Array:
+        """The interpolant through every `stride`-th node at the fine locations."""
+        interpolation = _kept_interpolation if len(pieces) < 2 * len(_PIECES) else _interpolation
+        return interpolation(self.order // stride, pieces) @ self.values[::stride]
+
+    def log_masses(self, integrands: Integrands, pieces: tuple[float, ...] = _PIECES) -> Array:
+        """Logs of the integrands times the weights at the fine locations, (Q, F)."""
+        return np.log(self.fine(pieces)[1])[:, None] + integrands(self.interpolate(pieces=pieces))
+
+    def reach(self, best: Array, integrands: Integrands) -> list[tuple[float, float]]:
+        """The intervals outside of which no integrand comes near its best value, by the interpolant and its doubt."""
+        finest, coarser = (integrands(self.interpolate(stride)) for stride in (1, 2))
+        locations = np.concatenate([self.nodes, self.fine()[0]])
+        highest = np.concatenate([integrands(self.values), finest + np.abs(finest - coarser)])
+        order = np.argsort(locations)
+        inside = np.any(highest[order] > best - NEGLIGIBLE, axis=1)
+        return intervals_of(locations[order], widened(inside))
+
+    def error(self, masses: Array, trusted: int, integrands: Integrands) -> float:
+        """Estimated error of the log integrals, given the mass of each integrand at the fine locations (Q, F).
+
+        The interpolants of half and of a quarter of the order are compared with the best. Convergence is geometric:
+        the next doubling gains the square of what the last one gained. Panels of less than the `trusted` order say
+        nothing yet.
+        """
+        if self.order < trusted:
+            return np.inf
+        best = integrands(self.interpolate())
+        fine, coarse = (masses * (best - integrands(self.interpolate(stride))) for stride in (2, 4))
+        sizes = (float(np.abs(change).sum()) for change in (fine, coarse))
+        signed = (float(np.abs(change.sum(axis=0)).sum()) for change in (fine, coarse))
+        return max(_SAFETY * _extrapolate(*signed), _CANCELLATION * _extrapolate(*sizes))
+
+    def pieces(self, integrands: Integrands, log_integrals: Array, wanted: float) -> tuple[tuple[float, ...], float]:
+        """Pieces on which the rules are accurate, and what halving them all would still change of the log integrals."""
+        edges = _PIECES
+        for _ in range(_MOST_HALVINGS):
+            middles = 0.5 * (np.array(edges[1:]) + edges[:-1])
+            logs = [self._log_parts(integrands, e) for e in (edges, _sorted(edges, middles))]
+            total = np.max([log_integrals, *(np.logaddexp.reduce(log, axis=0) for log in logs)], axis=0)
+            whole, halves = (np.exp(log - total) for log in logs)
+            change = np.abs(whole - halves[::2] - halves[1::2]).max(axis=1)
+            if change.sum() <= wanted or len(edges) > _MOST_PIECES:
+                break
+            edges = _sorted(edges, middles[change > 0.5 * wanted / len(change)])
+        return edges, float(change.sum())
+
+    def _log_parts(self, integrands: Integrands, pieces: tuple[float, ...]) -> Array:
+        """Log integrals over each piece, (P, F)."""
+        logs = self.log_masses(integrands, pieces)
+        return np.asarray(np.logaddexp.reduce(logs.reshape(-1, len(_NODES), logs.shape[1]), axis=1))
+
+
+def _sorted(*edges: ArrayLike) -> tuple[float, ...]:
+    return tuple(np.sort(np.concatenate(edges)).tolist())
+
+
+def _extrapolate(fine: float, coarse: float) -> float:
+    return fine * min(1.0, fine / coarse) ** 2 if coarse > 0 else fine
+
+
+def lobatto(low: float, high: float, order: int) -> Array:
+    """The Chebyshev–Lobatto nodes of an interval, increasing."""
+    nodes = low + 0.5 * (high - low) * (1.0 - np.cos(np.pi * np.arange(order + 1) / order))
+    nodes[-1] = high
+    return np.asarray(nodes)
+
+
+def _fine_nodes(pieces: tuple[float, ...]) -> Array:
+    """Nodes of the Gauss–Legendre rules on pieces of [-1, 1], given by their edges."""
+    edges = np.array(pieces)
+    return np.asarray((0.5 * (edges[1:] + edges[:-1])[:, None] + np.outer(0.5 * np.diff(edges), _NODES)).ravel())
+
+
+def _interpolation(order: int, pieces: tuple[float, ...]) -> Array:
+    """Matrix from values at the Lobatto nodes of [-1, 1] to values at the fine nodes, by the barycentric formula."""
+    nodes = lobatto(-1.0, 1.0, order)
+    signs = (-1.0) ** np.arange(order + 1)
+    signs[[0, -1]] *= 0.5
+    differences = _fine_nodes(pieces)[:, None] - nodes
+    differences[differences == 0.0] = np.finfo(np.float64).tiny
+    terms = signs / differences
+    return np.asarray(terms / terms.sum(axis=1, keepdims=True))
+
+
+_kept_interpolation = lru_cache(maxsize=32)(_interpolation)
+
+
+def refine(panel: Panel, values: Callable[[Array], Array]) -> list[Panel]:
+    """A panel of twice the order, or where that is high already two of half the width."""
+    if panel.order < _LAST_ORDER:
+        merged = np.empty((2 * panel.order + 1, panel.values.shape[1]))
+        merged[::2] = panel.values
+        merged[1::2] = values(lobatto(panel.low, panel.high, 2 * panel.order)[1::2])
+        return [Panel(panel.low, panel.high, merged)]
+    middle = 0.5 * (panel.low + panel.high)
+    return [Panel(a, b, values(lobatto(a, b, 4 * FIRST_ORDER))) for a, b in ((panel.low, middle), (middle, panel.high))]
+
+
+def masses(panels: list[Panel], integrands: Integrands) -> tuple[list[Array], Array]:
+    """For each panel the normalised mass of each integrand at its fine locations, (Q, F); their log integrals."""
+    logs = [panel.log_masses(integrands) for panel in panels]
+    total = np.logaddexp.reduce(np.concatenate(logs), axis=0)
+    return [np.exp(log - total) for log in logs], total

@@ -1,0 +1,236 @@
+"""The tests of a plan as one: an average of Bayes factors, over which columns differ and how they are seen, is one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from twosample.common.arrays import Array, Indices
+from twosample.common.threads import in_order
+from twosample.data.categories import OTHER, Levels, sizes_of, starts_of
+from twosample.data.ranks import direction
+from twosample.features.statistics import FeatureStatistics, Moments
+from twosample.inference import evidence
+from twosample.inference.columns import BySubset, moved_level
+from twosample.inference.evidence import Evidence
+from twosample.inference.lengthscale import Curves, LengthscalePosterior
+
+if TYPE_CHECKING:
+    from twosample.features.maps import PointFeatures, StackFeatures
+    from twosample.models import Model
+    from twosample.plan import Plan
+
+__all__ = ["Contrast", "Mixture", "OneTest", "StatisticsOf", "evaluate_parts", "log_mean", "stack_log_bf10"]
+
+StatisticsOf = Callable[[int, slice], FeatureStatistics]
+
+# Sums of squares of normal scores below this are rounding.
+_ROUNDED = 1e-24
+# Tests of a stack that are evaluated at the same time.
+_TESTS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class OneTest:
+    """One test of a mixture by itself: its columns, evidence, posterior of the lengthscale, and features."""
+
+    columns: tuple[int, ...]
+    evidence: Evidence
+    posterior: LengthscalePosterior
+    features: PointFeatures
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Log Bayes factors of all tests of a plan.
+
+    Attributes
+    ----------
+    plan
+        Says which tests these are, and their prior weights.
+    main
+        Of the test of all columns as scaled.
+    parts
+        Of the tests of every stack, (P,) each.
+    statistics
+        All that was collected.
+    statistics_of
+        What was collected for some tests of a stack.
+    """
+
+    plan: Plan
+    main: float
+    parts: tuple[Array, ...]
+    statistics: FeatureStatistics
+    statistics_of: StatisticsOf
+
+    @cached_property
+    def log_bf10(self) -> float:
+        """Of the mixture."""
+        return log_mean(
+            np.concatenate([[self.main], *self.parts]),
+            np.concatenate([[self.plan.prior], *(part.prior for part in self.plan.parts)]),
+        )
+
+    @property
+    def share_of_main(self) -> float:
+        """Posterior probability of the test of all columns as scaled, given that the samples differ."""
+        return float(self._posterior(np.array([self.plan.prior]), np.array([self.main]))[0])
+
+    def _posterior(self, prior: Array, log_bf10: Array) -> Array:
+        """Posterior probabilities of tests given that the samples differ."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.exp(np.minimum(np.log(prior) + log_bf10 - self.log_bf10, 0.0)))
+
+    def test(self, part: int, number: int) -> OneTest:
+        """One test of a stack."""
+        features = self.plan.features_of(part)
+        alone = slice(number, number + 1)
+        by_lengthscale = evidence.evaluate(self.statistics_of(part, alone), features.select(alone), self.plan.model)
+        posterior = LengthscalePosterior.given(by_lengthscale, Curves(coherent=True))
+        columns = tuple(features.columns[number].tolist())
+        return OneTest(columns, by_lengthscale, posterior, features.alone(number))
+
+    def likely(self, least: float) -> list[tuple[float, int, int]]:
+        """Tests of the stacks with at least that posterior probability, with it, given that the samples differ."""
+        found = []
+        for number, (part, log_bf10) in enumerate(zip(self.plan.parts, self.parts, strict=True)):
+            posterior = self._posterior(part.prior, log_bf10)
+            found += [(float(posterior[test]), number, int(test)) for test in np.flatnonzero(posterior >= least)]
+        return found
+
+    def by_subset(self) -> BySubset:
+        """What it says of columns and of subsets of columns."""
+        plan, count = self.plan, len(self.plan.columns)
+        logs: dict[tuple[int, ...], list[tuple[float, float]]] = {}
+        if plan.prior:
+            logs[tuple(range(count))] = [(plan.prior, self.main)]
+        alone = np.empty(count)
+        for part, log_bf10 in zip(plan.parts, self.parts, strict=True):
+            if part.columns.shape[1] == 1:
+                alone[part.columns[:, 0]] = log_bf10
+            tests = zip(part.columns.tolist(), part.prior.tolist(), log_bf10.tolist(), strict=True)
+            for columns, prior, value in tests:
+                if prior:
+                    logs.setdefault(tuple(columns), []).append((prior, value))
+        priors = np.array([sum(prior for prior, _ in tests) for tests in logs.values()])
+        values = [
+            log_mean(np.array([value for _, value in tests]), np.array([prior for prior, _ in tests]))
+            for tests in logs.values()
+        ]
+        x, y = self.statistics.columns_x, self.statistics.columns_y
+        assert x is not None and y is not None
+        contrast = Contrast.of(x, y, self.statistics.columns_differences, plan.levels)
+        return BySubset(
+            log_bf10=alone if count > 1 else np.array([self.log_bf10]),
+            **contrast._asdict(),
+            subsets=tuple(logs),
+            prior=priors,
+            subset_log_bf10=np.array(values) - np.log(priors),
+        )
+
+
+class Contrast(NamedTuple):
+    """How two samples of each column differ, as in `BySubset`."""
+
+    auc: Array
+    spread: Array
+    direction: tuple[str, ...]
+
+    @classmethod
+    def of(cls, x: Moments, y: Moments, differences: Moments | None = None, levels: Levels = ()) -> Contrast:
+        """From the moments of normal scores and levels of D columns, (2, D, 1), and of pairs those of differences.
+
+        Columns of categories have a coordinate for each code; their `levels` are named.
+        """
+        of_categories = _of_categories(levels, x, y, differences)
+        sizes = sizes_of(levels)
+        if sizes is not None:
+            first = starts_of(sizes)[:-1]
+            x, y = _some(x, first), _some(y, first)
+            differences = None if differences is None else _some(differences, first)
+        (mean_x, level_x), (mean_y, level_y) = x.mean[..., 0], y.mean[..., 0]
+        # As unbiased variances; a column of one value in a sample has none.
+        var_x, var_y = (np.maximum(of.scatter[0, :, 0, 0], _ROUNDED) / (of.count - 1) for of in (x, y))
+        covariance = np.zeros(len(var_x))
+        if differences is not None:
+            covariance = 0.5 * (var_x + var_y - differences.scatter[0, :, 0, 0] / (x.count - 1))
+        words = direction(mean_x, mean_y, var_x, var_y, x.count, y.count, covariance).tolist()
+        auc, spread = 0.5 + level_x - level_y, np.sqrt(var_x / var_y)
+        for place, (way, of_level) in of_categories.items():
+            words[place], auc[place], spread[place] = way, of_level, 1.0
+        return cls(auc, spread, tuple(words))
+
+
+def _some(moments: Moments, places: Indices) -> Moments:
+    return Moments(moments.count, moments.mean[:, places], moments.scatter[:, places])
+
+
+def _of_categories(levels: Levels, x: Moments, y: Moments, differences: Moments | None) -> dict[int, tuple[str, float]]:
+    """Of each column of categories which level moved, in words, and the AUC of having it."""
+    sizes = sizes_of(levels)
+    if sizes is None:
+        return {}
+    starts, found = starts_of(sizes), {}
+    for place in np.flatnonzero(sizes).tolist():
+        here, names = slice(int(starts[place]), int(starts[place + 1])), levels[place]
+        assert names is not None
+        variance = None
+        if differences is not None:
+            variance = differences.scatter[1, here, 0, 0] / max(differences.count - 1, 1)
+        share_x, share_y = x.mean[1, here, 0], y.mean[1, here, 0]
+        found[place] = moved_level((*names, OTHER), share_x, share_y, x.count, y.count, variance)
+    return found
+
+
+def log_mean(log_values: Array, weights: Array) -> float:
+    """Log Σ weight × value.
+
+    Examples
+    --------
+    >>> round(log_mean(np.log([1.0, 5.0]), np.array([0.5, 0.5])), 6) == round(math.log(3.0), 6)
+    True
+    """
+    with np.errstate(divide="ignore"):
+        return float(np.logaddexp.reduce(np.log(weights) + log_values))
+
+
+def evaluate_parts(
+    plan: Plan, statistics_of: StatisticsOf, tick: Callable[[int], object] | None = None
+) -> tuple[Array, ...]:
+    """Log BF10 of every test of every stack; `tick` is called with the number of tests just done."""
+    return tuple(
+        stack_log_bf10(plan.features_of(part), partial(statistics_of, part), (plan.model,), tick)[0]
+        for part in range(len(plan.parts))
+    )
+
+
+def stack_log_bf10(
+    features: StackFeatures,
+    statistics_of: Callable[[slice], FeatureStatistics],
+    models: Sequence[Model],
+    tick: Callable[[int], object] | None = None,
+) -> Array:
+    """Log BF10 of every test of a stack by each model, (M, P): the mean over lengthscales, as likely beforehand.
+
+    Models that differ in what follows the statistics share one pass. The tests are evaluated a few at a time, in
+    threads where there are many. `tick` as for `evaluate_parts`.
+    """
+
+    def of(tests: slice) -> Array:
+        statistics, of_tests = statistics_of(tests), features.select(tests)
+        by_lengthscale = np.stack([evidence.evaluate(statistics, of_tests, model).log_bf10 for model in models])
+        by_lengthscale = by_lengthscale.reshape(len(models), -1, len(features.multiples))
+        return np.asarray(np.logaddexp.reduce(by_lengthscale, axis=2) - math.log(len(features.multiples)))
+
+    found = []
+    for log_bf10 in in_order(of, [slice(first, first + _TESTS) for first in range(0, len(features.points), _TESTS)]):
+        found.append(log_bf10)
+        if tick is not None:
+            tick(log_bf10.shape[1])
+    return np.concatenate(found, axis=1)

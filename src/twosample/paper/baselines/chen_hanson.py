@@ -1,0 +1,272 @@
+"""Two-sample test with finite Pólya trees in any dimension, each centred at a Gaussian fit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from scipy.special import ndtr
+
+from twosample.common.arguments import Seed, count_of, generator_of, is_one_of, positive
+from twosample.common.arrays import Array, Indices
+from twosample.common.words import pvalue_text
+from twosample.data import Samples
+from twosample.errors import InputError
+from twosample.inference.permutation import as_pvalue
+from twosample.paper.baselines.results import BayesResult, described
+from twosample.paper.baselines.special import log_rising
+
+__all__ = ["ChenHansonResult", "chen_hanson"]
+
+
+_C_GRID = np.exp(14.0 * np.arange(20) / 19.0 - 7.0)
+_DEEPEST = 50
+# A column that the others explain but for this share of its variance is a linear combination of them.
+_SMALLEST_SHARE = 1e-10
+# A column that varies less than this share of its largest value is constant but for rounding.
+_ROUNDING = 1e-14
+# Splits that differ less than this in log BF10 are tied, in whatever order they were added up.
+_TIED = 1e-9
+_BITS_AT_ONCE = 40
+# Beyond this many columns the children of a cell are as good as infinitely many.
+_MOST_HALVINGS = 200
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ChenHansonResult(BayesResult):
+    """The answer of `chen_hanson`; see `BayesResult` for the fields that all Bayesian tests have.
+
+    Attributes
+    ----------
+    c_x, c_y, c_pooled
+        Precision of each tree; None where it was averaged over.
+    depth
+        Number of levels.
+    centering
+        "own" or "pooled".
+    permutations
+        Number of permutations behind `pvalue`.
+    pvalue
+        Permutation p-value of the Bayes factor, None without permutations.
+    """
+
+    test: ClassVar[str] = "multivariate Pólya tree (Chen and Hanson 2014)"
+
+    c_x: float | None
+    c_y: float | None
+    c_pooled: float | None
+    depth: int
+    centering: str
+    permutations: int
+    pvalue: float | None
+
+    def _details(self) -> list[tuple[str, str]]:
+        values = (self.c_x, self.c_y, self.c_pooled)
+        c = ", ".join("averaged" if value is None else f"{value:.3g}" for value in dict.fromkeys(values))
+        details = [("prior", f"{self.centering} centering, c = {c}, {self.depth} levels")]
+        if self.pvalue is not None:
+            details.insert(0, ("p-value", f"{pvalue_text(self.pvalue)} ({self.permutations} permutations)"))
+        return details
+
+
+def chen_hanson(
+    x: object,
+    y: object,
+    *,
+    c: Literal["max", "mean"] | float = "max",
+    centering: Literal["own", "pooled"] = "own",
+    depth: int | None = None,
+    permutations: int = 0,
+    prior_odds: float = 1.0,
+    nan_policy: Literal["raise", "omit"] = "raise",
+    rng: Seed = 0,
+) -> ChenHansonResult:
+    """The Pólya-tree test of Chen and Hanson (2014), for any number of columns.
+
+    Each sample, and the pooled one, has a Pólya tree on the cells that halve each whitened column of a Gaussian fit
+    again and again; at level j the 2^D children of a cell share its rows with Dirichlet weights c·j². As the fits and
+    c are chosen with the data, the Bayes factor leans towards "different", the more so the more columns there are;
+    its permutation p-value does not.
+
+    Parameters
+    ----------
+    x, y
+        The samples, as in `twosample.test`; not pairs.
+    c
+        Precision of the trees: "max" chooses the most likely of 20 values for each tree, "mean" averages over them,
+        and a number is used as it is.
+    centering
+        Whether each sample's tree has its "own" Gaussian fit or all have the "pooled" one.
+    depth
+        Number of levels; ⌈log2(n_x + n_y)⌉ if None.
+    permutations
+        Number of permutations for a p-value of the Bayes factor; none are made if 0.
+    prior_odds, nan_policy
+        As in `twosample.test`.
+    rng
+        Seed of the permutations; None for a fresh one.
+
+    Returns
+    -------
+    ChenHansonResult
+        Bayes factor and, with permutations, p-value.
+
+    Examples
+    --------
+    >>> import numpy as np, twosample as ts
+    >>> rng = np.random.default_rng(1)
+    >>> result = ts.baselines.chen_hanson(rng.normal(0, 1, (50, 2)), rng.normal(0, 3, (50, 2)), permutations=99)
+    >>> result.verdict, result.pvalue
+    ('very strong evidence that the samples differ', 0.01)
+    """
+    if not is_one_of(centering, ("own", "pooled")):
+        raise InputError(f"centering: {centering!r} is unknown", argument="centering", remedy="use 'own' or 'pooled'")
+    if isinstance(c, str) and c not in ("max", "mean"):
+        raise InputError(f"c: {c!r} is unknown", argument="c", remedy="use 'max', 'mean' or a positive number")
+    prior_odds = positive(prior_odds, "prior_odds")
+    permutations = count_of(permutations, "permutations", 0)
+    generator = generator_of(rng)
+    samples = Samples.from_data(x, y, nan_policy=nan_policy)
+    n_rows = samples.n_x + samples.n_y
+    depth = math.ceil(math.log2(n_rows)) if depth is None else count_of(depth, "depth", 1)
+    if depth > _DEEPEST:
+        raise InputError(f"depth: must be at most {_DEEPEST}, not {depth}", argument="depth")
+    grid = _C_GRID if isinstance(c, str) else np.array([positive(c, "c")])
+
+    # Scaled, so that squares do not overflow; sorted, so that the permutations depend on the pooled rows as a set.
+    rows = [samples.standardize(part) for part in (samples.x, samples.y)]
+    pooled = np.concatenate(rows)
+    pooled = pooled[np.lexsort(pooled.T[::-1])]
+    shared = _Fit.of(pooled)
+    for fit, name in ((shared, "x and y"), *((_Fit.of(part), name) for part, name in zip(rows, "xy", strict=True))):
+        if centering == "own" or fit is shared:
+            fit.check(name, samples.columns)
+
+    def tree(part: Array) -> Array:
+        fit = shared if centering == "pooled" else _Fit.of(part)
+        return _log_likelihoods(part, fit, depth, grid)
+
+    trees = [tree(rows[0]), tree(rows[1]), tree(pooled)]
+    chosen = [None if isinstance(c, str) and c == "mean" else float(grid[tree.argmax()]) for tree in trees]
+    total_x, total_y, total_pooled = (_over_c(tree, c) for tree in trees)
+    log_bf10 = total_x + total_y - total_pooled
+
+    as_extreme, smaller = 0, min(samples.n_x, samples.n_y)
+    for _ in range(permutations):
+        order = generator.permutation(n_rows)
+        parts = pooled[order[:smaller]], pooled[order[smaller:]]
+        permuted = sum(_over_c(tree(part), c) for part in parts) - total_pooled
+        as_extreme += permuted >= log_bf10 - _TIED * max(1.0, abs(log_bf10))
+    return ChenHansonResult(
+        log_bf10=log_bf10,
+        prior_odds=prior_odds,
+        **described(samples),
+        c_x=chosen[0],
+        c_y=chosen[1],
+        c_pooled=chosen[2],
+        depth=depth,
+        centering=centering,
+        permutations=permutations,
+        pvalue=as_pvalue(as_extreme, permutations) if permutations else None,
+    )
+
+
+def _over_c(log_likelihoods: Array, c: str | float) -> float:
+    """The largest of the likelihoods, or the mean of them."""
+    if c == "mean":
+        return float(np.logaddexp.reduce(log_likelihoods)) - math.log(len(log_likelihoods))
+    return float(log_likelihoods.max())
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """A Gaussian by maximum likelihood; its Cholesky factor has a zero on the diagonal where it is singular."""
+
+    center: Array
+    factor: Array  # (D, D), lower triangular
+    n_rows: int
+
+    @classmethod
+    def of(cls, rows: Array) -> _Fit:
+        center = rows.mean(axis=0)
+        deviations = rows - center
+        sds = np.sqrt(np.square(deviations).mean(axis=0))
+        units = np.where(sds > _ROUNDING * np.abs(rows).max(axis=0), sds, np.inf)
+        deviations /= units
+        # R of the QR factorisation is the Cholesky factor, with half the digits lost that the covariance would lose.
+        triangle = np.zeros((rows.shape[1], rows.shape[1]))
+        upper = np.linalg.qr(deviations / math.sqrt(len(rows)), mode="r")
+        triangle[: len(upper)] = upper * np.where(np.diagonal(upper) < 0.0, -1.0, 1.0)[:, np.newaxis]
+        pivots = np.diagonal(triangle)
+        triangle[np.diag_indices(len(pivots))] = np.where(np.square(pivots) < _SMALLEST_SHARE, 0.0, pivots)
+        return cls(center, triangle.T * sds[:, np.newaxis], len(rows))
+
+    @property
+    def singular(self) -> bool:
+        return not np.diagonal(self.factor).all()
+
+    def check(self, name: str, columns: tuple[str, ...]) -> None:
+        if self.n_rows <= len(columns):
+            raise InputError(
+                f"{name}: {self.n_rows} rows and {len(columns)} columns",
+                argument=name,
+                remedy="chen_hanson fits a covariance matrix, which needs more rows than columns: choose columns, or "
+                "use mmd or twosample.test",
+            )
+        if self.singular:
+            column = columns[int(np.argmin(np.diagonal(self.factor)))]
+            raise InputError(
+                f"{name}: column {column!r} is constant or a linear combination of the columns before it, so that "
+                "chen_hanson cannot invert the covariance matrix",
+                argument=name,
+                remedy="leave the column out",
+            )
+
+
+def _log_likelihoods(rows: Array, fit: _Fit, depth: int, grid: Array) -> Array:
+    """Log marginal likelihood of rows under the tree around a fit, for each c; infinite if the fit is singular."""
+    if fit.singular:
+        return np.full(len(grid), np.inf)
+    whitened = np.asarray(np.linalg.solve(fit.factor, (rows - fit.center).T).T, dtype=np.float64)
+    log_normal = -0.5 * float(np.square(whitened).sum()) - len(rows) * (
+        0.5 * rows.shape[1] * math.log(2.0 * math.pi) + float(np.log(np.diagonal(fit.factor)).sum())
+    )
+    counts = _cell_counts(_finest_cells(whitened, depth), depth)
+    return np.asarray(log_normal + _log_dirichlet(counts, rows.shape[1], grid))
+
+
+def _finest_cells(whitened: Array, depth: int) -> Indices:
+    """In which of 2^depth equally probable cells each value is; the upper tail is counted from its own end."""
+    size = 2.0**depth
+    from_end = np.minimum(np.floor(size * ndtr(-np.abs(whitened))), size / 2.0 - 1.0).astype(np.int64)
+    return np.asarray(np.where(whitened < 0.0, from_end, 2**depth - 1 - from_end))
+
+
+def _cell_counts(finest: Indices, depth: int) -> list[Indices]:
+    """How many rows each occupied cell holds, for levels 0 to depth."""
+    cell = np.zeros(len(finest), dtype=np.int64)
+    counts = [np.array([len(finest)])]
+    for level in range(1, depth + 1):
+        halves = (finest >> (depth - level)) & 1
+        for start in range(0, finest.shape[1], _BITS_AT_ONCE):
+            bits = halves[:, start : start + _BITS_AT_ONCE]
+            code = bits @ (1 << np.arange(bits.shape[1]))
+            _, cell = np.unique((cell << bits.shape[1]) | code, return_inverse=True)
+        counts.append(np.bincount(cell))
+    return counts
+
+
+def _log_dirichlet(counts: list[Indices], n_columns: int, grid: Array) -> Array:
+    """Log probability of the counts in the children of every cell, relative to equal shares, for each c."""
+    total = np.zeros(len(grid))
+    halvings = min(n_columns, _MOST_HALVINGS)
+    n_rows = int(counts[0][0])
+    for level in range(1, len(counts)):
+        weight = grid[:, np.newaxis] * level**2
+        parents, n_parents = np.unique(counts[level - 1], return_counts=True)
+        children, n_children = np.unique(counts[level], return_counts=True)
+        total += log_rising(weight, children) @ n_children + n_rows * halvings * math.log(2.0)
+        total -= log_rising(np.ldexp(weight, halvings), parents) @ n_parents
+    return total

@@ -1,0 +1,150 @@
+"""What the baselines return: small frozen records, of a Bayes factor or of a p-value, that print well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, TypedDict
+
+from twosample.common.records import Record
+from twosample.common.words import data_in_words, log_bf10_text, probability_in_words, pvalue_text, sentence
+from twosample.data import Samples
+from twosample.errors import InputError
+from twosample.inference.bayes_factor import BayesFactor
+
+__all__ = ["BayesResult", "PValueResult", "check_one_column", "described"]
+
+_LEVELS = ((0.001, "0.1 %"), (0.01, "1 %"), (0.05, "5 %"))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BayesResult(BayesFactor):
+    """The answer of a Bayesian test.
+
+    Attributes
+    ----------
+    log_bf10
+        Natural logarithm of the Bayes factor: positive for different, negative for the same. All else follows.
+    prior_odds
+        Prior odds of "different" against "the same".
+    n_x, n_y
+        Sample sizes used.
+    columns
+        Names of the columns used.
+    paired
+        Whether the rows are pairs.
+    notes
+        One sentence for everything that was dropped or warned about.
+    """
+
+    test: ClassVar[str]
+
+    n_x: int
+    n_y: int
+    columns: tuple[str, ...]
+    paired: bool
+    notes: tuple[str, ...]
+
+    def _details(self) -> list[tuple[str, str]]:
+        """What is particular to this test, as names and values."""
+        return []
+
+    def summary(self) -> str:
+        """The answer in a few lines of text."""
+        answer = [
+            ("P(different | data)", probability_in_words(self.prob_h1)),
+            ("log BF10", log_bf10_text(self.log_bf10)),
+        ]
+        if self.prior_odds != 1.0:
+            answer.insert(1, ("prior odds", f"{self.prior_odds:g}"))
+        return _summary(self, answer + self._details())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PValueResult(Record):
+    """The answer of a test with a p-value.
+
+    Attributes
+    ----------
+    statistic
+        The test statistic: larger for samples that differ more.
+    pvalue
+        How probable a statistic at least as large is if the samples come from the same distribution.
+    n_x, n_y
+        Sample sizes used.
+    columns
+        Names of the columns used.
+    paired
+        Whether the rows are pairs.
+    notes
+        One sentence for everything that was dropped or warned about.
+    """
+
+    _derived: ClassVar[tuple[str, ...]] = ("verdict",)
+    test: ClassVar[str]
+
+    statistic: float
+    pvalue: float
+    n_x: int
+    n_y: int
+    columns: tuple[str, ...]
+    paired: bool
+    notes: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str:
+        """The p-value in words. A large one is no evidence that the distributions are the same."""
+        level = next((words for level, words in _LEVELS if self.pvalue <= level), None)
+        if level is None:
+            return "no significant difference at the 5 % level"
+        return f"the samples differ significantly at the {level} level"
+
+    def _details(self) -> list[tuple[str, str]]:
+        """What is particular to this test, as names and values."""
+        return []
+
+    def summary(self) -> str:
+        """The answer in a few lines of text."""
+        answer = [("p-value", pvalue_text(self.pvalue)), ("statistic", f"{self.statistic:.4g}")]
+        return _summary(self, answer + self._details())
+
+    def __repr__(self) -> str:
+        """Return the answer in one line."""
+        return (
+            f"{type(self).__name__}(statistic={self.statistic:.4g}, pvalue={self.pvalue:.4g}, verdict={self.verdict!r})"
+        )
+
+
+def _summary(result: BayesResult | PValueResult, lines: Sequence[tuple[str, str]]) -> str:
+    data = data_in_words(result.n_x, result.n_y, len(result.columns), result.paired)
+    rows = [*lines, ("data", data), ("test", result.test), *(("note", note) for note in result.notes)]
+    return "\n".join([f"{sentence(result.verdict)}.", *(f"  {name:<19}  {value}" for name, value in rows)])
+
+
+class _Described(TypedDict):
+    n_x: int
+    n_y: int
+    columns: tuple[str, ...]
+    paired: bool
+    notes: tuple[str, ...]
+
+
+def described(samples: Samples) -> _Described:
+    """What every result says of the data."""
+    return {
+        "n_x": samples.n_x,
+        "n_y": samples.n_y,
+        "columns": samples.columns,
+        "paired": samples.paired,
+        "notes": samples.notes,
+    }
+
+
+def check_one_column(samples: Samples, test: str) -> None:
+    """Refuse samples of several columns."""
+    if samples.n_columns > 1:
+        raise InputError(
+            f"x and y have {samples.n_columns} columns",
+            argument="x and y",
+            remedy=f"{test} compares a single one: choose it, or use another test",
+        )

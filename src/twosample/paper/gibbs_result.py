@@ -1,0 +1,401 @@
+"""What the sampler returns: the chains, what follows from them, and how far they can be trusted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from twosample import models
+from twosample.common.arrays import Array, Indices
+from twosample.common.records import Comparable, Record
+from twosample.common.words import data_in_words, log_bf10_text, probability_in_words, sentence
+from twosample.errors import InputError, MissingExtraError
+from twosample.inference.bayes_factor import verdict
+from twosample.paper.chains import Settings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["BridgeEstimate", "GibbsDiagnostics", "GibbsResult", "Relevance"]
+
+
+_SHOWN_COLUMNS = 8
+_LONGEST_NAME = 24
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Relevance(Comparable):
+    """Which columns drive the difference, the strongest first.
+
+    A column matters if there is less evidence for a difference where the kernel does not see the column. Of two columns
+    that say the same, each can do without the other, and neither has a large loss.
+
+    If the samples differ in a column, its lengthscale may also be shorter given H1 than given H0. That tells less: a
+    shift is best seen at lengthscales that are long in all columns. Where the model does not weigh lengthscales given
+    H0 ("adaptive") they have their prior there, and the sign of the shortening means nothing.
+
+    Attributes
+    ----------
+    columns
+        Names of the columns.
+    loss
+        By how much log BF10 given the parameters falls without the column, the mean over the draws given H1, (D,),
+        decreasing. Negative where there is more evidence without the column.
+    loss_error
+        Monte Carlo standard error of the loss, (D,).
+    shortening
+        Posterior mean of log lengthscale given H0 minus that given H1, (D,).
+    error
+        Monte Carlo standard error of the shortening, (D,).
+    probability
+        Posterior probability that the lengthscale is shorter given H1 than given H0, (D,).
+    """
+
+    columns: tuple[str, ...]
+    loss: Array
+    loss_error: Array
+    shortening: Array
+    error: Array
+    probability: Array
+
+    def __str__(self) -> str:
+        """Return a table."""
+        names = [_one_line(name) for name in self.columns]
+        width = max(6, *(len(name) for name in names))
+        lines = [f"{'column':{width}}  log BF10 lost  +/-    shortening  +/-     P(shorter if they differ)"]
+        values = zip(self.loss, self.loss_error, self.shortening, self.error, self.probability, strict=True)
+        for name, (loss, loss_error, value, error, share) in zip(names, values, strict=True):
+            lines.append(f"{name:{width}}  {loss:+13.2f}  {loss_error:.2f}   {value:+10.3f}  {error:.3f}   {share:.2f}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BridgeEstimate(Comparable):
+    """Log BF10 from chains that keep to one hypothesis each, whether or not the Gibbs chain moves between them.
+
+    Attributes
+    ----------
+    log_bf10
+        The estimate.
+    error
+        Its Monte Carlo standard error.
+    overlap
+        How far the posteriors of the parameters under the two hypotheses overlap, between 0 and 1.
+    lengthscales_h0, lengthscales_h1
+        Draws under each hypothesis, (chains, draws, L).
+    steps
+        Gibbs steps of each chain that were run, the burn-in included; None in files of older versions.
+    """
+
+    log_bf10: float
+    error: float
+    overlap: float
+    lengthscales_h0: Array
+    lengthscales_h1: Array
+    steps: int | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GibbsDiagnostics(Comparable):
+    """How far the chains can be trusted.
+
+    Attributes
+    ----------
+    ess_prob_h1, ess_lengthscales
+        Effective number of draws for P(H1) and for each log lengthscale, (L,).
+    r_hat_prob_h1, r_hat_lengthscales
+        Potential scale reduction of the split chains: near 1 where they agree.
+    switches
+        How often each chain changed the hypothesis after the burn-in, (C,).
+    divergences
+        Divergent transitions after the burn-in, (C,).
+    acceptance
+        Mean acceptance probability, (C,); tuned towards 0.8.
+    leapfrogs
+        Mean number of gradients in a transition, (C,).
+    step_sizes
+        Step size after tuning, (C,).
+    density_error
+        Largest difference found between the sampled log density and an independent evaluation at some of the draws.
+    pairs
+        Number of pairs in the pseudo-likelihood.
+    notes
+        One sentence for everything that was dropped or warned about.
+    points
+        Number of evaluation points; 0 in files of the first schema.
+    steps
+        Gibbs steps of each chain that were run, the burn-in included; None in files of older versions, where it is the
+        number in the settings.
+    stopped
+        Why there are no more: "converged" where the chains had converged before the last of the steps, else "steps".
+    flat
+        Whether the features do not vary at the lengthscales of the draws, so that nothing follows from them.
+    """
+
+    ess_prob_h1: float
+    ess_lengthscales: Array
+    r_hat_prob_h1: float
+    r_hat_lengthscales: Array
+    switches: Indices
+    divergences: Indices
+    acceptance: Array
+    leapfrogs: Array
+    step_sizes: Array
+    density_error: float
+    pairs: int
+    notes: tuple[str, ...]
+    points: int = 0
+    steps: int | None = None
+    stopped: str = "steps"
+    flat: bool = False
+
+    @property
+    def largest_r_hat(self) -> float:
+        """Of P(H1) and all lengthscales."""
+        return float(max(self.r_hat_prob_h1, *self.r_hat_lengthscales))
+
+    @property
+    def smallest_ess(self) -> float:
+        """Of P(H1) and all lengthscales."""
+        return float(min(self.ess_prob_h1, *self.ess_lengthscales))
+
+
+@dataclass(frozen=True, eq=False)
+class GibbsResult(Record):
+    """Chains of the hypothesis and the lengthscales, and the answer they give.
+
+    Attributes
+    ----------
+    labels
+        Hypothesis of each kept draw, 0 or 1, (C, N).
+    given
+        The hypothesis under which the lengthscales of the draw were sampled: the one of the Gibbs step before, (C, N).
+    lengthscales
+        (C, N, L), L = 1 or one for each column. In the units of the column where there is one of each column or only
+        one column, else relative to the scale of the columns.
+    amplitudes
+        Amplitude of the witness, (C, N); None where the model fixes it.
+    log_bf10_given
+        Log BF10 given the parameters of the draw, (C, N).
+    prob_h1_error
+        Monte Carlo standard error of `prob_h1`.
+    prior_odds
+        Prior odds of "different" against "the same".
+    evidence
+        The estimate of log BF10 that does not need the chain to change the hypothesis, or None.
+    relevance
+        Which columns drive the difference; None without kernel "ard" and the draws of the bridge estimate.
+    median_heuristic
+        The lengthscale of the median heuristic, where the first chain starts.
+    points
+        Evaluation points (s, D), in the units of the data. JSON holds them only if they were given: those that are
+        chosen are rows of the samples, and None after reading.
+    n_x, n_y
+        Sample sizes used.
+    columns
+        Names of the columns used.
+    scale
+        What each column was divided by, (D,).
+    paired
+        Whether the rows are pairs.
+    kernel
+        "rbf" or "ard".
+    model
+        The model with all its constants.
+    settings
+        How the chains were run.
+    diagnostics
+        How far they can be trusted.
+    points_given
+        Whether the evaluation points were given rather than chosen among the rows.
+    """
+
+    _derived: ClassVar[tuple[str, ...]] = ("prob_h1", "log_bf10", "verdict")
+
+    labels: Indices
+    given: Indices
+    lengthscales: Array
+    amplitudes: Array | None
+    log_bf10_given: Array
+    prob_h1_error: float
+    prior_odds: float
+    evidence: BridgeEstimate | None
+    relevance: Relevance | None
+    median_heuristic: float
+    points: Array | None
+    n_x: int
+    n_y: int
+    columns: tuple[str, ...]
+    scale: Array
+    paired: bool
+    kernel: str
+    model: models.Model
+    settings: Settings
+    diagnostics: GibbsDiagnostics
+    points_given: bool = False
+
+    @cached_property
+    def prob_h1(self) -> float:
+        """Posterior probability that the samples differ: the mean over the draws of P(H1 | parameters)."""
+        return math.exp(self._log_probabilities()[1])
+
+    @property
+    def prob_h0(self) -> float:
+        """Posterior probability that the samples come from the same distribution, by the chain."""
+        return math.exp(self._log_probabilities()[0])
+
+    @property
+    def log_bf10(self) -> float:
+        """Log BF10: the bridge estimate where there is one, else from the chain's odds."""
+        if self.evidence is not None:
+            return self.evidence.log_bf10
+        log_h0, log_h1 = self._log_probabilities()
+        return log_h1 - log_h0 - math.log(self.prior_odds)
+
+    @property
+    def log_bf10_error(self) -> float:
+        """Monte Carlo standard error of `log_bf10`."""
+        if self.evidence is not None:
+            return self.evidence.error
+        both = self.prob_h1 * self.prob_h0
+        # Where that underflows no draw was of the other hypothesis, and the odds are known by their order of magnitude.
+        return self.prob_h1_error / both if both > 1e-300 else 1.0
+
+    @property
+    def verdict(self) -> str:
+        """The Bayes factor in words; see `twosample.inference.bayes_factor.verdict`."""
+        return verdict(self.log_bf10, flat=self.diagnostics.flat)
+
+    def _log_probabilities(self) -> tuple[float, float]:
+        """Log of the mean of P(H0 | parameters) and of P(H1 | parameters)."""
+        log_odds = self.log_bf10_given + math.log(self.prior_odds)
+        count = math.log(log_odds.size)
+        log_h0, log_h1 = (float(np.logaddexp.reduce(-np.logaddexp(0.0, t), axis=None)) for t in (log_odds, -log_odds))
+        return log_h0 - count, log_h1 - count
+
+    def lengthscale_draws(self, hypothesis: int) -> Array:
+        """Draws of the lengthscales given a hypothesis, (draws, L): those of the bridge estimate if there is one."""
+        if hypothesis not in (0, 1):
+            raise InputError(f"hypothesis: must be 0 or 1, not {hypothesis!r}", argument="hypothesis")
+        if self.evidence is not None:
+            draws = self.evidence.lengthscales_h1 if hypothesis else self.evidence.lengthscales_h0
+            return draws.reshape(-1, draws.shape[-1])
+        return np.asarray(self.lengthscales[self.given == hypothesis])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, strings, lists and dictionaries, without evaluation points that are rows of the samples."""
+        if self.points is None or self.points_given:
+            return super().to_dict()
+        return replace(self, points=None).to_dict()
+
+    def _repr_html_(self) -> str:
+        """Return the head of the answer, for notebooks."""
+        from twosample.show.report import head
+
+        return head(self)
+
+    def summary(self) -> str:
+        """The answer and how far to trust it, in a few lines of text."""
+        diagnostics, settings = self.diagnostics, self.settings
+        chains = "1 chain" if settings.chains == 1 else f"{settings.chains} chains"
+        caution = self.model.caution(scaled=bool((self.scale != 1.0).any()))
+        points = diagnostics.points if self.points is None else len(self.points)
+        lines = [
+            f"{sentence(self.verdict)}.",
+            *([caution] if caution else []),
+            f"  P(different | data)  {probability_in_words(self.prob_h1)} +/- {self.prob_h1_error:.1g} (chain)",
+            *([] if self.prior_odds == 1.0 else [f"  prior odds           {self.prior_odds:g}"]),
+            f"  log BF10             {log_bf10_text(self.log_bf10)} +/- {self.log_bf10_error:.2g}"
+            + (" (bridge)" if self.evidence is not None else ""),
+        ]
+        for index, name in self._shown_lengthscales():
+            both = []
+            for hypothesis, words in ((1, "if they differ"), (0, "if not")):
+                draws = self.lengthscale_draws(hypothesis)[:, index]
+                if len(draws):
+                    low, middle, high = np.quantile(draws, (0.05, 0.5, 0.95))
+                    both.append(f"{middle:.3g} ({low:.3g} to {high:.3g}) {words}")
+            lines.append(f"  {name:<20} {'; '.join(both)}")
+        if self.relevance is not None:
+            ranked = [_one_line(column) for column in self.relevance.columns[:_SHOWN_COLUMNS]]
+            more = ", ..." if len(self.columns) > _SHOWN_COLUMNS else ""
+            lines.append(f"  columns by relevance {', '.join(ranked)}{more}")
+        lines += [
+            f"  data                 {data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)}",
+            f"  model                {self.model.name}, kernel {self.kernel}, {points} evaluation points",
+            f"  chains               {chains} of {self._steps_in_words()}, "
+            f"{diagnostics.ess_prob_h1:.0f} effective draws of P(different), R-hat {diagnostics.largest_r_hat:.3f}, "
+            f"{int(diagnostics.switches.sum())} changes of hypothesis, "
+            f"{int(diagnostics.divergences.sum())} divergences",
+        ]
+        return "\n".join(lines + [f"  note                 {note}" for note in diagnostics.notes])
+
+    def _steps_in_words(self) -> str:
+        """How many steps there were, and why no more."""
+        settings, diagnostics = self.settings, self.diagnostics
+        steps = f"{diagnostics.steps or settings.steps} steps ({settings.burn_in} burn-in)"
+        return f"{steps}, converged before {settings.steps}" if diagnostics.stopped == "converged" else steps
+
+    def _shown_lengthscales(self) -> list[tuple[int, str]]:
+        """Index and name of the lengthscales to print: of several those of the most relevant columns."""
+        if self.lengthscales.shape[-1] == 1:
+            return [(0, "lengthscale")]
+        order = self.columns if self.relevance is None else self.relevance.columns
+        return [(self.columns.index(name), f"lengthscale {_one_line(name)}") for name in order[:_SHOWN_COLUMNS]]
+
+    def __repr__(self) -> str:
+        """Return the answer in one line."""
+        return (
+            f"GibbsResult(prob_h1={self.prob_h1:.4g}, prob_h1_error={self.prob_h1_error:.1g}, "
+            f"log_bf10={self.log_bf10:.4g}, verdict={self.verdict!r})"
+        )
+
+    def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
+        """Draw the posterior of every lengthscale under each hypothesis (needs the `plot` extra)."""
+        from twosample.show.plots import plot_lengthscales
+
+        return plot_lengthscales(self, figsize=figsize)
+
+    def plot_trace(self, *, figsize: tuple[float, float] | None = None) -> Figure:
+        """Draw the chains step by step: P(different) and the lengthscales (needs the `plot` extra)."""
+        from twosample.show.plots import plot_trace
+
+        return plot_trace(self, figsize=figsize)
+
+    def to_arviz(self) -> Any:
+        """The chains as ArviZ's container, with groups "posterior" and "sample_stats" (needs the `arviz` extra)."""
+        try:
+            import arviz
+            import xarray
+        except ImportError:
+            raise MissingExtraError("to_arviz", "arviz", "arviz") from None
+        chain_draw = ("chain", "draw")
+        names = self.columns if self.lengthscales.shape[-1] > 1 else ("all",)
+        posterior = {
+            "different": (chain_draw, self.labels),
+            "lengthscale": ((*chain_draw, "column"), self.lengthscales),
+        }
+        if self.amplitudes is not None:
+            posterior["amplitude"] = (chain_draw, self.amplitudes)
+        statistics = {
+            "log_bf10": (chain_draw, self.log_bf10_given),
+            "lengthscale_given_different": (chain_draw, self.given),
+        }
+        coordinates = {"column": list(names)}
+        groups = {
+            "posterior": xarray.Dataset(posterior, coords=coordinates),
+            "sample_stats": xarray.Dataset(statistics),
+        }
+        if hasattr(arviz, "InferenceData"):
+            return arviz.InferenceData(**groups)  # type: ignore[arg-type]
+        return xarray.DataTree.from_dict(groups)
+
+
+def _one_line(name: str) -> str:
+    """A name of a column, on one line and not too long."""
+    words = " ".join(name.split())
+    return words if len(words) <= _LONGEST_NAME else words[: _LONGEST_NAME - 3] + "..."

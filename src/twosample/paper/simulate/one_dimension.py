@@ -1,0 +1,167 @@
+"""Gaussians, Laplace laws and mixtures: one column, or more of the same."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twosample.common.arguments import Seed, count_of, positive
+from twosample.common.arrays import Array
+from twosample.errors import InputError
+from twosample.paper.simulate.pairs import SimulatedPair, draw_pair, finite, normals, numbered
+
+__all__ = ["gaussian", "laplace", "mixture"]
+
+
+def gaussian(
+    n: int, rng: Seed, *, mean: float = 0.0, sd: float = 1.0, dimension: int = 1, points: int = 40
+) -> SimulatedPair:
+    """Draw from N(0, I) and N(mean · 1, sd² I): every column of y has this mean and standard deviation.
+
+    The defaults give samples of the same law. The paper has, in one dimension, `sd` 2 and 3, and `mean` 1, 1.5, 2 and
+    3; and samples of the same law in 1, 3 and 5 dimensions. A comparison of means cannot tell N(0, 1) from N(0, 9).
+
+    Parameters
+    ----------
+    n
+        Rows of each sample.
+    rng
+        Seed or generator.
+    mean, sd
+        Mean and standard deviation of each column of y.
+    dimension
+        Number of columns.
+    points
+        Number of evaluation points.
+
+    Examples
+    --------
+    >>> pair = gaussian(200, 0, sd=3)
+    >>> pair.x.shape, pair.points.shape, pair.names
+    ((200, 1), (40, 1), ('N(0, 1)', 'N(0, 9)'))
+    """
+    mean, sd = float(finite(mean, "mean", ())), positive(sd, "sd")
+    dimension = count_of(dimension, "dimension", 1)
+    kind = "" if dimension == 1 else f", {dimension} columns"
+    return draw_pair(
+        n,
+        rng,
+        points,
+        lambda generator, count: generator.normal(size=(count, dimension)),
+        lambda generator, count: generator.normal(mean, sd, size=(count, dimension)),
+        names=(f"N(0, 1){kind}", f"N({mean:g}, {sd * sd:g}){kind}"),
+        columns=numbered("value", dimension),
+    )
+
+
+def laplace(n: int, rng: Seed, *, scale: float, correlation: float = 0.0, points: int = 40) -> SimulatedPair:
+    """Draw from N(0, 1) and Laplace(0, scale), independently or as pairs joined by a Gaussian copula.
+
+    The density of y is ``exp(-|y| / scale) / (2 scale)``; its variance is 2 scale². The paper has `scale` 1.5, 0.4 and
+    √½ (the variance of x), and `correlation` 0 and 0.5.
+
+    Parameters
+    ----------
+    n
+        Rows of each sample.
+    rng
+        Seed or generator.
+    scale
+        Scale of the Laplace law.
+    correlation
+        Correlation, from -1 to 1, of the standard normals behind x and y, of which x is one itself: y is the quantile,
+        under the Laplace law, of the other's probability. Between x and y themselves it is a little weaker. The
+        evaluation points are independent of each other.
+    points
+        Number of evaluation points.
+
+    Examples
+    --------
+    >>> pair = laplace(1000, 0, scale=0.4, correlation=0.5)
+    >>> pair.names
+    ('N(0, 1)', 'Laplace(0, 0.4)')
+    >>> bool(0.4 < np.corrcoef(pair.x[:, 0], pair.y[:, 0])[0, 1] < 0.55)
+    True
+    """
+    scale = positive(scale, "scale")
+    correlation = float(finite(correlation, "correlation", ()))
+    if abs(correlation) > 1.0:
+        raise InputError(f"correlation: must lie between -1 and 1, not {correlation:g}")
+
+    def joint(generator: np.random.Generator, count: int) -> tuple[Array, Array]:
+        x, other = generator.normal(size=(2, count, 1))
+        return x, _laplace_quantile(correlation * x + np.sqrt(1.0 - correlation**2) * other, scale)
+
+    return draw_pair(
+        n,
+        rng,
+        points,
+        lambda generator, count: generator.normal(size=(count, 1)),
+        lambda generator, count: generator.laplace(scale=scale, size=(count, 1)),
+        joint=joint,
+        names=("N(0, 1)", f"Laplace(0, {scale:.3g})"),
+        columns=("value",),
+    )
+
+
+def _laplace_quantile(normal: Array, scale: float) -> Array:
+    """Values of Laplace(0, scale) that are as probable to exceed as these of N(0, 1) are."""
+    from scipy.special import erfc  # the rest of the package does without SciPy, which is slow to load
+
+    # Both laws are symmetric: P(|z| > t) = erfc(t / √2) is to equal P(|y| > u) = exp(-u / scale).
+    quantile: Array = -np.sign(normal) * scale * np.log(erfc(np.abs(normal) / np.sqrt(2.0)))
+    return quantile
+
+
+def mixture(
+    n: int, rng: Seed, *, means: tuple[float, float] = (0.0, 4.0), sd: float = 1.0, points: int = 40
+) -> SimulatedPair:
+    """Draw from 0.5 N(0, 1) + 0.5 N(4, 1) and 0.5 N(means[0], sd²) + 0.5 N(means[1], sd²).
+
+    Each row falls into either component with probability ½. The defaults give samples of the same law. The paper has
+    seven others:
+
+    =======  ==
+    means    sd
+    =======  ==
+    (0, 4)   2
+    (0, 8)   1
+    (0, 8)   2
+    (2, 6)   1
+    (2, 8)   2
+    (-4, 8)  1
+    (-4, 8)  2
+    =======  ==
+
+    Parameters
+    ----------
+    n
+        Rows of each sample.
+    rng
+        Seed or generator.
+    means
+        Means of the two components of y.
+    sd
+        Standard deviation of both components of y.
+    points
+        Number of evaluation points.
+
+    Examples
+    --------
+    >>> mixture(100, 0, means=(-4, 8), sd=2).names
+    ('0.5 N(0, 1) + 0.5 N(4, 1)', '0.5 N(-4, 4) + 0.5 N(8, 4)')
+    """
+    centres_x, centres_y = np.array([0.0, 4.0]), finite(means, "means", (2,))
+    sd = positive(sd, "sd")
+    return draw_pair(
+        n,
+        rng,
+        points,
+        normals((0.5, 0.5), centres_x[:, None], np.ones((2, 1))),
+        normals((0.5, 0.5), centres_y[:, None], np.full((2, 1), sd)),
+        names=(_mixture_name(centres_x, 1.0), _mixture_name(centres_y, sd)),
+        columns=("value",),
+    )
+
+
+def _mixture_name(means: Array, sd: float) -> str:
+    return " + ".join(f"0.5 N({mean:g}, {sd * sd:g})" for mean in means)

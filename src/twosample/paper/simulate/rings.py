@@ -1,0 +1,82 @@
+"""A picture of real data, for demonstrations: samples that look like shapes of six-membered rings."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from twosample.common.arguments import Seed
+from twosample.common.arrays import Array
+from twosample.paper.simulate.pairs import Law, SimulatedPair, draw_pair, normals
+
+__all__ = ["rings_like"]
+
+
+class _Shape(NamedTuple):
+    """A cluster of ring conformations: its share of each sample, where it is (q2, q3) and how far it spreads."""
+
+    share_x: float
+    share_y: float
+    centre: tuple[float, float]
+    spread: tuple[float, float]
+
+
+_CHAIR = _Shape(0.44, 0.34, (0.05, 0.57), (0.03, 0.03))
+_INVERTED_CHAIR = _Shape(0.36, 0.28, (0.05, -0.57), (0.03, 0.03))
+_TWIST_BOAT = _Shape(0.06, 0.26, (0.70, 0.0), (0.06, 0.06))
+_HALF_CHAIR = _Shape(0.07, 0.08, (0.42, 0.32), (0.06, 0.05))
+_PLANAR = _Shape(0.07, 0.04, (0.06, 0.0), (0.05, 0.04))
+_SHAPES = (_CHAIR, _INVERTED_CHAIR, _TWIST_BOAT, _HALF_CHAIR, _PLANAR)
+
+# Against the crystal, clusters of the gas phase are this much wider and lie this much further out in |q3|.
+_GAS_SPREAD = 1.15
+_GAS_SHIFT = 0.008
+
+
+def rings_like(n: int, rng: Seed, *, points: int = 40) -> SimulatedPair:
+    """Draw two samples that look like puckering coordinates of six-membered rings, in a crystal and in the gas phase.
+
+    All numbers are invented: they imitate the look of such data (tight clusters of chairs near q3 = ±0.57, looser ones
+    of twist-boats, half-chairs and nearly planar rings), not any measurement. The samples differ mostly in how common
+    the twist-boats are, and a little in where the chairs lie and how much everything spreads. Clusters are normal,
+    folded at q2 = 0 because q2 is a length.
+
+    Parameters
+    ----------
+    n
+        Rows of each sample.
+    rng
+        Seed or generator.
+    points
+        Number of evaluation points.
+
+    Examples
+    --------
+    >>> pair = rings_like(100, 0)
+    >>> pair.x.shape, pair.columns
+    ((100, 2), ('q2', 'q3'))
+    >>> bool((pair.x[:, 0] >= 0).all())
+    True
+    """
+    centres = np.array([shape.centre for shape in _SHAPES])
+    spreads = np.array([shape.spread for shape in _SHAPES])
+    gas_centres = centres + [0.0, _GAS_SHIFT] * np.sign(centres)
+    return draw_pair(
+        n,
+        rng,
+        points,
+        _folded(normals([shape.share_x for shape in _SHAPES], centres, spreads)),
+        _folded(normals([shape.share_y for shape in _SHAPES], gas_centres, _GAS_SPREAD * spreads)),
+        names=("crystal", "gas phase"),
+        columns=("q2", "q3"),
+    )
+
+
+def _folded(law: Law) -> Law:
+    def draw(generator: np.random.Generator, count: int) -> Array:
+        rows = law(generator, count)
+        rows[:, 0] = np.abs(rows[:, 0])
+        return rows
+
+    return draw

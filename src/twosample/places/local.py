@@ -1,0 +1,222 @@
+"""The one pass over rows in memory: in blocks that stay in the cache, in threads, the same on every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twosample.common.arrays import Array
+from twosample.common.threads import in_order
+from twosample.data import Ranks
+from twosample.features.maps import FeatureMap, StackFeatures
+from twosample.features.statistics import Moments
+
+__all__ = ["PairMoments", "Volumes", "column_moments", "pair_moments", "sample_moments", "stack_moments"]
+
+Tick = Callable[[int], object]
+
+# Rows in a block: its features stay in the cache (2,048 rows × 40 points are 640 kB).
+BLOCK_ROWS = 2048
+# Values of features that a stack of tests has at the same time.
+_STACK_VALUES = 1 << 17
+# Large samples are worked on in this many parts, in threads.
+_PARTS = 16
+
+
+class _Accumulator:
+    """Moments that grow block by block."""
+
+    def __init__(self, n_lengthscales: int, n_features: int) -> None:
+        self._count = 0
+        self._mean = np.zeros((n_lengthscales, n_features))
+        self._scatter = np.zeros((n_lengthscales, n_features, n_features))
+        self._ones, self._centered = np.ones(0), np.empty((0, n_features))
+
+    def add(self, index: int, block: Array) -> None:
+        """Merge a block of features (rows); `close_block` ends the block."""
+        rows = len(block)
+        if len(self._ones) != rows:
+            self._ones, self._centered = np.ones(rows), np.empty_like(block)
+        mean = self._ones @ block
+        mean /= rows
+        np.subtract(block, mean, out=self._centered)
+        scatter = self._centered.T @ self._centered
+        if self._count:
+            before = Moments(self._count, self._mean[index], self._scatter[index])
+            after = before.merge(Moments(rows, mean, scatter))
+            mean, scatter = after.mean, after.scatter
+        self._mean[index], self._scatter[index] = mean, scatter
+
+    def close_block(self, rows: int) -> None:
+        self._count += rows
+
+    def moments(self) -> Moments:
+        return Moments(self._count, self._mean, self._scatter)
+
+
+def sample_moments(
+    features: FeatureMap, samples: tuple[Array, ...], lengthscales: Array, tick: Tick | None = None
+) -> list[Moments]:
+    """Moments of the features of each sample, (n, D) in the units of the data.
+
+    `tick` is called with the number of rows just done, for progress bars.
+    """
+
+    def of_part(task: tuple[int, int, int]) -> Moments:
+        sample, first, last = task
+        total = _Accumulator(len(lengthscales), features.count)
+        for start in range(first, last, BLOCK_ROWS):
+            block = samples[sample][start : min(start + BLOCK_ROWS, last)]
+            for index, values in features.values(block, lengthscales):
+                total.add(index, values)
+            total.close_block(len(block))
+        return total.moments()
+
+    tasks = [(number, *part) for number, rows in enumerate(samples) for part in _parts(len(rows))]
+    parts: list[list[Moments]] = [[] for _ in samples]
+    results = in_order(of_part, tasks) if len(tasks) > len(samples) else map(of_part, tasks)
+    for (number, first, last), moments in zip(tasks, results, strict=True):
+        parts[number].append(moments)
+        if tick is not None:
+            tick(last - first)
+    return [reduce(Moments.merge, moments) for moments in parts]
+
+
+def stack_moments(
+    features: StackFeatures, x: Array, y: Array, *, paired: bool = False
+) -> tuple[Moments | None, Moments | None, Moments | None]:
+    """Moments for a stack of tests: of x and of y, or of pairs those of the differences, (P·m, s) and (P·m, s, s).
+
+    Rows are (n, D) in the units of the data. The tests are worked on a few at a time, so that their features stay in
+    the cache, in threads where there are many.
+    """
+    rows = min(BLOCK_ROWS, max(len(x), len(y), 1))
+    size = max(1, _STACK_VALUES // (rows * features.count))
+    tasks = [slice(first, first + size) for first in range(0, len(features.points), size)]
+
+    def of_tests(tests: slice) -> list[Moments]:
+        chosen = features.select(tests)
+        return [_stacked(chosen, rows) for rows in ([(x, y)] if paired else [(x,), (y,)])]
+
+    found = [_joined(moments) for moments in zip(*in_order(of_tests, tasks), strict=True)]
+    return (None, None, found[0]) if paired else (found[0], found[1], None)
+
+
+def column_moments(ranks: Ranks, rows: Array, others: Array | None = None) -> Moments:
+    """Moments of the normal scores and of the levels of every column, (2, D, 1), or of pairs those of differences.
+
+    Of categories those of each code.
+    """
+    total = Moments(0, np.zeros((2, ranks.width, 1)), np.zeros((2, ranks.width, 1, 1)))
+    for part in _blocks(len(rows)):
+        values = np.stack([ranks.apply(rows[part]), ranks.shares(rows[part])])
+        if others is not None:
+            values -= np.stack([ranks.apply(others[part]), ranks.shares(others[part])])
+        mean = values.mean(axis=1)
+        scatter = np.square(values - mean[:, np.newaxis]).sum(axis=1)
+        total = total.merge(Moments(values.shape[1], mean[..., np.newaxis], scatter[..., np.newaxis, np.newaxis]))
+    return total
+
+
+def _stacked(features: StackFeatures, samples: tuple[Array, ...]) -> Moments:
+    """Moments of the rows of a sample, or of the differences of two, block by block."""
+    tests, count, m = len(features.points), features.count, len(features.multiples)
+    total = Moments(0, np.zeros((tests * m, count)), np.zeros((tests * m, count, count)))
+    for part in _blocks(len(samples[0])):
+        block = [rows[part] for rows in samples]
+        mean, scatter = np.empty((tests, m, count)), np.empty((tests, m, count, count))
+        for (index, values), *others in zip(*map(features.values, block), strict=True):
+            of_block = values - others[0][1] if others else values
+            mean[:, index] = center = of_block.mean(axis=1)
+            centered = of_block - center[:, np.newaxis]
+            np.matmul(centered.swapaxes(1, 2), centered, out=scatter[:, index])
+        flat = Moments(len(block[0]), mean.reshape(-1, count), scatter.reshape(-1, count, count))
+        total = total.merge(flat)
+    return total
+
+
+def _joined(parts: tuple[Moments, ...]) -> Moments:
+    """Moments of the same rows for all tests together."""
+    if len(parts) == 1:
+        return parts[0]
+    mean, scatter = (np.concatenate([getattr(part, name) for part in parts]) for name in ("mean", "scatter"))
+    return Moments(parts[0].count, mean, scatter)
+
+
+def _blocks(n: int) -> list[slice]:
+    return [slice(start, min(start + BLOCK_ROWS, n)) for start in range(0, n, BLOCK_ROWS)]
+
+
+@dataclass(frozen=True, eq=False)
+class Volumes:
+    """Which volumes of Jacobians to add up: those of the flagged pairs (n,), or upper bounds, which are cheaper."""
+
+    usable: NDArray[np.bool_]
+    bounds: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class PairMoments:
+    """Moments of the differences of pairs, and of their halves; the sum of log volumes (m,), 0 if not wanted."""
+
+    differences: Moments
+    x: Moments | None
+    y: Moments | None
+    log_volume: Array
+
+
+def pair_moments(
+    features: FeatureMap,
+    x: Array,
+    y: Array,
+    lengthscales: Array,
+    volumes: Volumes | None = None,
+    tick: Tick | None = None,
+    *,
+    halves: bool = True,
+) -> PairMoments:
+    """Moments of paired rows (n, D) each, also of their `halves` where these are wanted; `tick` as for samples."""
+
+    def of_part(part: tuple[int, int]) -> tuple[list[Moments], Array]:
+        first, last = part
+        totals = [_Accumulator(len(lengthscales), features.count) for _ in range(3 if halves else 1)]
+        log_volume = np.zeros(len(lengthscales))
+        for start in range(first, last, BLOCK_ROWS):
+            rows = slice(start, min(start + BLOCK_ROWS, last))
+            x_block, y_block = x[rows], y[rows]
+            jacobians = None if volumes is None else features.jacobians(x_block, y_block)
+            both = zip(features.values(x_block, lengthscales), features.values(y_block, lengthscales), strict=True)
+            for (index, values), (_, other) in both:
+                if jacobians is not None and volumes is not None:
+                    find = jacobians.log_volume_bounds if volumes.bounds else jacobians.log_volumes
+                    of_pairs = find(float(lengthscales[index]), (values, other))
+                    log_volume[index] += of_pairs[volumes.usable[rows]].sum()
+                for total, block in zip(totals, (values - other, values, other), strict=False):
+                    total.add(index, block)
+            for total in totals:
+                total.close_block(len(x_block))
+        return [total.moments() for total in totals], log_volume
+
+    parts, log_volumes = [], []
+    tasks = _parts(len(x))
+    for (first, last), (moments, log_volume) in zip(tasks, in_order(of_part, tasks), strict=True):
+        parts.append(moments)
+        log_volumes.append(log_volume)
+        if tick is not None:
+            tick(2 * (last - first))
+    differences, *of_halves = (reduce(Moments.merge, moments) for moments in zip(*parts, strict=True))
+    of_x, of_y = of_halves or (None, None)
+    return PairMoments(differences, of_x, of_y, np.sum(log_volumes, axis=0))
+
+
+def _parts(n: int) -> list[tuple[int, int]]:
+    """Ranges of rows to work on at the same time; the same on every machine, so that the answer is too."""
+    blocks = -(-n // BLOCK_ROWS)
+    count = _PARTS if blocks >= 4 * _PARTS else 1
+    bounds = [min(n, BLOCK_ROWS * (blocks * part // count)) for part in range(count + 1)]
+    return list(pairwise(bounds))

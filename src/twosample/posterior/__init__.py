@@ -1,1 +1,0 @@
-"""Inference over the lengthscale: exact integration, and what follows from it."""

@@ -1,0 +1,1 @@
+"""One module or folder for each question: it reads the data, plans, collects, answers and relabels."""

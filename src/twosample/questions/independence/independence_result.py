@@ -1,0 +1,367 @@
+"""What a test of independence returns: a frozen record, as text, picture, report and JSON."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from twosample.common.arrays import Array
+from twosample.common.records import Comparable
+from twosample.common.words import (
+    columns_in_words,
+    log_bf10_text,
+    printable,
+    probability_in_words,
+    pvalue_text,
+    sentence,
+)
+from twosample.data import some
+from twosample.errors import InputError, InputTypeError
+from twosample.inference import discoveries
+from twosample.inference.bayes_factor import BayesFactor, strength
+from twosample.inference.columns import Table
+from twosample.inference.witness import Witness
+from twosample.questions.independence.pairing_witness import PairsWitness, Picture
+from twosample.questions.independence.sides import Axis
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["IndependenceResult", "PairEvidence", "Scales"]
+
+_SHOWN_PAIRS = 3
+# Correlations of normal scores that are less clear than this, in standard errors, are not said to rise or fall.
+_CLEAR = 2.0
+
+
+class PairEvidence(NamedTuple):
+    """What the data say of one column of x and one of y.
+
+    Attributes
+    ----------
+    x, y
+        Their names.
+    prob
+        Probability that they depend on each other, from their Bayes factor alone. The prior probability is the share of
+        pairs that do, learnt from all of them.
+    log_bf10
+        Log Bayes factor of the two.
+    correlation
+        Of their normal scores; None where one is a category.
+    words
+        How they go together, if they do.
+    """
+
+    x: str
+    y: str
+    prob: float
+    log_bf10: float
+    correlation: float | None
+    words: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scales(Comparable):
+    """Posterior of the lengthscales, given a dependence: at what scale of x and of y it is.
+
+    Attributes
+    ----------
+    x, y
+        Lengthscales, increasing, (m_x,) and (m_y,), in units of normal scores.
+    mass
+        Posterior probability of each pair of them, (m_x, m_y); adds up to one.
+    log_bf10
+        Log Bayes factor with that pair of lengthscales alone, (m_x, m_y).
+    """
+
+    x: Array
+    y: Array
+    mass: Array
+    log_bf10: Array
+
+    @property
+    def mean(self) -> tuple[float, float]:
+        """Posterior means of the lengthscales of x and y."""
+        return float(self.mass.sum(axis=1) @ self.x), float(self.mass.sum(axis=0) @ self.y)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IndependenceResult(BayesFactor):
+    """Whether x and y are independent, with what probability, and where they are not.
+
+    Attributes
+    ----------
+    log_bf10
+        Natural logarithm of the Bayes factor: positive for dependent, negative for independent. All else follows.
+    prior_odds
+        Prior odds of "dependent" against "independent".
+    n
+        Number of rows.
+    x, y
+        Names of the columns of either side.
+    pairs
+        Log Bayes factor of every column of x with every one of y, (D_x, D_y).
+    correlations
+        Correlations of their normal scores, for each column of x one for each of y; None where one is a category.
+    joint
+        Log Bayes factor of all columns of x with all columns of y.
+    lengthscale
+        Posterior of the lengthscales of all columns together.
+    size
+        How strong the dependence of all columns together is, if there is one: √(φ²/(1 + φ²)) with φ² the mean-square
+        contingency, which is the size of the correlation where both are normal.
+    pvalue, evalue
+        From permutations of the pairing; None without.
+    permutations
+        How many.
+    points
+        Evaluation points on either side, at most.
+    notes
+        One sentence for everything that was dropped or warned about.
+    picture
+        The witness where either side is one column; None for more.
+    witness_posterior
+        What `witness` is computed from; None where the result was read from a file and x or y has several columns.
+    """
+
+    _derived: ClassVar[tuple[str, ...]] = ("prob_h1", "prob_h0", "verdict", "by_pair")
+
+    n: int
+    x: tuple[str, ...]
+    y: tuple[str, ...]
+    pairs: Array
+    correlations: tuple[tuple[float | None, ...], ...]
+    joint: float
+    lengthscale: Scales
+    size: float
+    pvalue: float | None
+    evalue: float | None
+    permutations: int
+    points: int
+    notes: tuple[str, ...]
+    picture: Picture | None
+    witness_posterior: PairsWitness | None
+
+    @property
+    def prob_h1(self) -> float:
+        """Posterior probability that x and y are dependent."""
+        return super().prob_h1
+
+    @property
+    def prob_h0(self) -> float:
+        """Posterior probability that x and y are independent."""
+        return super().prob_h0
+
+    @property
+    def bf10(self) -> float:
+        """Bayes factor of "dependent" over "independent"; infinite where it exceeds the floating-point range."""
+        return super().bf10
+
+    @property
+    def verdict(self) -> str:
+        """The Bayes factor in words, on the scale of Kass and Raftery (1995)."""
+        words = strength(self.log_bf10)
+        if not words:
+            return "no clear evidence either way"
+        conclusion = "dependent" if self.log_bf10 > 0 else "independent"
+        return f"{words} evidence that {' and '.join(self.labels)} are {conclusion}"
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """What to call the sides: by the name of a single column, else x and y."""
+        one, other = (
+            printable(names[0]) if len(names) == 1 else side for names, side in ((self.x, "x"), (self.y, "y"))
+        )
+        return one, other
+
+    @cached_property
+    def by_pair(self) -> Table[PairEvidence]:
+        """Which columns depend on each other: a `PairEvidence` for each of x with each of y, likeliest first.
+
+        Examples
+        --------
+        >>> import numpy as np, twosample as ts
+        >>> rng = np.random.default_rng(0)
+        >>> x, y = rng.normal(size=(2, 100, 2))
+        >>> y[:, 1] -= x[:, 0]
+        >>> first, *others = ts.independence(x, y).by_pair
+        >>> first.x, first.y, first.words, [row.prob < 0.5 for row in others]
+        ('x0', 'y1', 'one falls as the other rises (correlation -0.67)', [True, True, True])
+        """
+        logs = self.pairs.ravel()
+        prob = np.array([self.prob_h1])
+        if len(logs) > 1:
+            prob = discoveries.posterior(logs, discoveries.learn_share(logs))
+        rows = []
+        for place in np.argsort(-logs, kind="stable").tolist():
+            i, j = divmod(place, len(self.y))
+            correlation = self.correlations[i][j]
+            words = _way(correlation, self.n, float(logs[place]))
+            rows.append(PairEvidence(self.x[i], self.y[j], float(prob[place]), float(logs[place]), correlation, words))
+        return Table(rows, PairEvidence._fields)
+
+    def witness(self, x: object, y: object) -> Witness:
+        """Where the dependence is: how much more mass pairs have there than independence would give them.
+
+        It is the density of the pairs over the product of the margins, less 1: 0.5 is half as much again, -1 is none.
+
+        Parameters
+        ----------
+        x, y
+            Locations, as many of either: a value each, or a row each where there are several columns, in the units of
+            the data.
+
+        Returns
+        -------
+        Witness
+            Its mean and standard deviation at each pair of them, given a dependence; `at` is empty for categories.
+
+        Examples
+        --------
+        >>> import numpy as np, twosample as ts
+        >>> rng = np.random.default_rng(0)
+        >>> x = rng.normal(size=200)
+        >>> result = ts.independence(x, x + rng.normal(size=200))
+        >>> (result.witness([1.0, 1.0], [1.5, -1.5]).mean > 0).tolist()
+        [True, False]
+        """
+        if self.witness_posterior is None:
+            raise InputError(
+                "witness: this result was read from a file, which holds no evaluation points of several columns",
+                remedy="call it on what independence returned, or on a result of one column on either side",
+            )
+        rows_x, at_x = _located(x, self.witness_posterior.axes_x, "x")
+        rows_y, at_y = _located(y, self.witness_posterior.axes_y, "y")
+        if len(rows_x) != len(rows_y):
+            raise InputError(f"y has {len(rows_y)} locations and x has {len(rows_x)}", argument="y")
+        mean, sd = self.witness_posterior.at(rows_x, rows_y)
+        return Witness(np.concatenate([at_x, at_y], axis=1), mean, sd)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, strings, lists and dictionaries: schema, derived quantities, and every field.
+
+        Evaluation points of several columns, which are rows of the data, are left out.
+        """
+        if self.witness_posterior is None or (len(self.x) == 1 and len(self.y) == 1):
+            return super().to_dict()
+        return replace(self, witness_posterior=None).to_dict()
+
+    def summary(self) -> str:
+        """The answer in a few lines of text."""
+        ell_x, ell_y = self.lengthscale.mean
+        label_x, label_y = self.labels
+        lines = [
+            f"{sentence(self.verdict)}.",
+            f"  P(dependent | data)  {probability_in_words(self.prob_h1)}",
+            *([] if self.prior_odds == 1.0 else [f"  prior odds           {self.prior_odds:g}"]),
+            f"  log BF10             {log_bf10_text(self.log_bf10)}",
+        ]
+        if self.pvalue is not None and self.evalue is not None:
+            lines.append(f"  p-value              {pvalue_text(self.pvalue)} ({self.permutations} permutations)")
+            lines.append(f"  e-value              {self.evalue:.3g}")
+        lines.append(f"  size, if dependent   {self.size:.2f} (as a correlation of that size)")
+        lines += self._pairs_in_words()
+        lines += [
+            f"  lengthscales         {ell_x:.2g} for {label_x} and {ell_y:.2g} for {label_y}, in normal scores",
+            f"  data                 {self.n} rows, {columns_in_words(len(self.x))} and "
+            f"{columns_in_words(len(self.y))}",
+        ]
+        for side, names in (("x", self.x), ("y", self.y)):
+            if len(names) > 1:
+                lines.append(f"  columns of {side}         {printable(some(names, quote=False))}")
+        return "\n".join(lines + [f"  note                 {printable(note)}" for note in self.notes])
+
+    def _pairs_in_words(self) -> list[str]:
+        lines = []
+        alone = self.pairs.size == 1
+        for number, row in enumerate(self.by_pair[:_SHOWN_PAIRS]):
+            words = row.words if row.prob > 0.5 else ""
+            if alone:
+                return [f"  how                  {words}"] if words else []
+            title = "" if number else "P(pair depends)"
+            said = f"{printable(row.x)} and {printable(row.y)}: {probability_in_words(row.prob)}"
+            lines.append(f"  {title:<21}{said}{f', {words}' if words else ''}")
+        return lines
+
+    def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
+        """Draw where the dependence is, or which columns depend on each other (needs the `plot` extra).
+
+        Of one column on either side it is a map of the witness; of more, the evidence of each pair of columns. Save the
+        figure with ``result.plot().savefig("result.png")``; `figsize` is in inches.
+        """
+        from twosample.show.plots import plot_independence
+
+        return plot_independence(self, figsize=figsize)
+
+    def report(self, path: str | Path) -> Path:
+        """Write the answer as one page that needs nothing else (extra `report`); returns the path, which ends in .html.
+
+        The page holds no rows of the data.
+        """
+        from twosample.show import report
+
+        return report.write(self, path)
+
+    def _repr_html_(self) -> str:
+        """Return the head of the report, for notebooks."""
+        from twosample.show.report import head
+
+        return head(self)
+
+
+def _way(correlation: float | None, n: int, log_bf10: float) -> str:
+    """How two columns go together, where a correlation accounts for half of the evidence or more.
+
+    Examples
+    --------
+    >>> _way(0.5, 100, 9.0), _way(0.05, 100, 2.0)
+    ('both rise together (correlation 0.50)', 'neither rising nor falling throughout')
+    >>> _way(-0.2, 300, 90.0), _way(None, 100, 9.0)
+    ('neither rising nor falling throughout', 'different from level to level')
+    """
+    if correlation is None:
+        return "different from level to level"
+    explained = -0.5 * n * math.log1p(-min(correlation**2, 1.0 - 1e-12))
+    if abs(correlation) * n**0.5 <= _CLEAR or explained < 0.5 * log_bf10:
+        return "neither rising nor falling throughout"
+    way = "both rise together" if correlation > 0 else "one falls as the other rises"
+    return f"{way} (correlation {correlation:.2f})"
+
+
+def _located(values: Any, axes: tuple[Axis, ...], side: str) -> tuple[Array, Array]:
+    """Coordinates of locations, and the locations themselves where they are numbers."""
+    try:
+        cells = np.asarray(values, dtype=object)
+        cells = cells.reshape(-1, 1) if cells.ndim < 2 else cells
+        columns = [cells[:, place] for place in range(cells.shape[1])]
+    except ValueError:
+        columns = []
+    if len(columns) != len(axes):
+        raise InputError(
+            f"{side}: needs {columns_in_words(len(axes))}, not {len(columns)}", argument=side, remedy="pass a row each"
+        )
+    rows, at = [], []
+    for axis, column in zip(axes, columns, strict=True):
+        if axis.levels:
+            unknown = [value for value in column.tolist() if not axis.knows(str(value))]
+            if unknown:
+                raise InputError(
+                    f"{side}: {unknown[0]!r:.40} is no level of {axis.name!r}; it has {some(axis.levels)}",
+                    argument=side,
+                )
+        else:
+            try:
+                numbers = column.astype(np.float64)
+            except (TypeError, ValueError):
+                raise InputTypeError(f"{side}: expected numbers of {axis.name!r}", argument=side) from None
+            if not np.isfinite(numbers).all():
+                raise InputError(f"{side}: missing or infinite locations", argument=side, remedy="remove them")
+            at.append(numbers[:, None])
+        rows.append(axis.coordinates(column.tolist()))
+    empty = np.empty((len(rows[0]), 0))
+    return np.concatenate(rows, axis=1), np.concatenate([empty, *at], axis=1)

@@ -1,0 +1,287 @@
+"""From two sides to the answer: all columns together and each pair of columns, averaged; and permuted pairings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from twosample.common.arguments import Seed, count_of, generator_of, positive
+from twosample.common.arrays import Array, Indices
+from twosample.common.progress import Progress, WorkCounter, progress_bar
+from twosample.common.threads import one_thread
+from twosample.errors import InputError
+from twosample.inference.permutation import Relabelled
+from twosample.questions.independence.independence_result import IndependenceResult, Scales
+from twosample.questions.independence.pairing import Pairing, log_mean, permuted, products
+from twosample.questions.independence.pairing_witness import PairsWitness
+from twosample.questions.independence.sides import MULTIPLES, Axis, Column, Side
+from twosample.questions.independence.two_sides import Sides, read_sides
+
+__all__ = ["independence"]
+
+# Pairs of columns, at most; and memory of the permutations in a block.
+_MOST_PAIRS = 10_000
+_BLOCK_BYTES = 1 << 25
+# For progress bars: a test costs about as much as so many products of functions over the rows.
+_ROWS_PER_TEST = 2_000
+
+
+def independence(
+    first: object = None,
+    second: object = None,
+    /,
+    *,
+    x: object = None,
+    y: object = None,
+    prior_odds: float = 1.0,
+    permutations: int = 0,
+    points: int = 16,
+    nan_policy: Literal["raise", "omit"] = "raise",
+    rng: Seed = 0,
+    progress: Progress = False,
+) -> IndependenceResult:
+    """Test whether two things that were measured together are independent.
+
+    Parameters
+    ----------
+    first, second
+        What was measured, row by row together: lists, arrays, Series or data frames, of numbers, dates, Booleans or
+        text; 1-D input is one column. Or one table, and the names of its columns as `x` and `y`.
+    x, y
+        Names of the columns of the one table on either side; or, without a table, the two things themselves.
+    prior_odds
+        Prior odds of "dependent" against "independent".
+    permutations
+        Number of permutations for a p-value and an e-value of the Bayes factor, none if 0. The pairing is permuted, and
+        nothing else depends on it, so that the level is exact.
+    points
+        Number of evaluation points on either side, at most.
+    nan_policy
+        "raise" refuses missing and infinite values; "omit" drops their rows and says how many.
+    rng
+        Seed of the permutations; nothing else is random.
+    progress
+        As in `test`.
+
+    Returns
+    -------
+    IndependenceResult
+        Bayes factor, probabilities, verdict, which columns depend on each other, and where.
+
+    Examples
+    --------
+    >>> import numpy as np, twosample as ts
+    >>> rng = np.random.default_rng(1)
+    >>> angle = rng.uniform(0, 2 * np.pi, 300)
+    >>> result = ts.independence(np.cos(angle) + rng.normal(0, 0.3, 300), np.sin(angle) + rng.normal(0, 0.3, 300))
+    >>> result.verdict
+    'very strong evidence that x and y are dependent'
+
+    One table, with numbers and text:
+
+    >>> import polars as pl
+    >>> trial = pl.DataFrame({"arm": ["a", "b"] * 50, "dose": rng.normal(size=100), "age": rng.normal(size=100)})
+    >>> result = ts.independence(trial, x="arm", y=["dose", "age"])
+    >>> sorted((row.x, row.y, row.prob < 0.5) for row in result.by_pair)
+    [('arm', 'age', True), ('arm', 'dose', True)]
+    """
+    prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
+    permutations, points = count_of(permutations, "permutations", 0), count_of(points, "points", 2)
+    sides = read_sides(first, second, x, y, nan_policy)
+    if len(sides.x) * len(sides.y) > _MOST_PAIRS:
+        raise InputError(
+            f"x and y: {len(sides.x)} and {len(sides.y)} columns have more than {_MOST_PAIRS:,} pairs",
+            argument="x and y",
+            remedy="pass fewer columns",
+        )
+    with progress_bar(progress) as report, one_thread():
+        counter = WorkCounter(report, _work(sides, 1 + permutations))
+        tests = _Tests.of(sides, points, counter)
+        observed = tests.observed(counter)
+        main = observed[0]
+        relabelled = None
+        if permutations:
+            relabelled = Relabelled.of(np.concatenate(list(tests.permuted(permutations, generator, counter))))
+        counter.finish()
+    log_bf10 = [float(log_mean(one.log_bf10)) for one in observed]
+    pairs = np.array(log_bf10 if len(log_bf10) == 1 else log_bf10[1:]).reshape(len(sides.x), len(sides.y))
+    mass = np.exp(main.log_bf10 - np.logaddexp.reduce(main.log_bf10, axis=None))
+    found = tests.pairings[0].coefficients(main.scores)
+    contingency = float((mass[..., None, None] * (found.mean**2 + found.variance)).sum())
+    axes = [Axis.of(column) for column in sides.x], [Axis.of(column) for column in sides.y]
+    side_x, side_y = tests.sides_x[0], tests.sides_y[0]
+    witness = PairsWitness.of(axes, side_x, side_y, main.log_bf10, found)
+    return IndependenceResult(
+        log_bf10=float(np.logaddexp.reduce(tests.log_weights + log_bf10)),
+        prior_odds=prior_odds,
+        n=sides.count,
+        x=tuple(column.name for column in sides.x),
+        y=tuple(column.name for column in sides.y),
+        pairs=pairs,
+        correlations=tuple(tuple(_correlation(one, other) for other in sides.y) for one in sides.x),
+        joint=log_bf10[0],
+        lengthscale=Scales(side_x.lengthscales, side_y.lengthscales, mass, main.log_bf10),
+        size=math.sqrt(contingency / (1.0 + contingency)),
+        pvalue=None if relabelled is None else relabelled.pvalue,
+        evalue=None if relabelled is None else relabelled.evalue,
+        permutations=permutations,
+        points=points,
+        notes=sides.notes,
+        picture=witness.picture(),
+        witness_posterior=witness,
+    )
+
+
+class _Observed(NamedTuple):
+    """One test with the pairs as they are: the u_ij, and log BF10 at every pair of lengthscales."""
+
+    scores: Array
+    log_bf10: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Tests:
+    """All columns of x with all of y and, where there are several, each of x with each of y.
+
+    Attributes
+    ----------
+    rows_x, rows_y
+        Coordinates of all columns together and, where there are several, of each.
+    sides_x, sides_y
+        Functions of these.
+    which
+        Places in these of the two sides of every test, (T, 2).
+    keys
+        A number for every row of x and of y, which does not depend on the order of rows and columns, (2, n).
+    """
+
+    rows_x: list[Array]
+    rows_y: list[Array]
+    sides_x: list[Side]
+    sides_y: list[Side]
+    which: Indices
+    keys: Array
+
+    @classmethod
+    def of(cls, sides: Sides, points: int, count: Callable[[int], object]) -> _Tests:
+        """Those of two sides; counts the work done."""
+        rows = [_together([column.coordinates() for column in columns]) for columns in (sides.x, sides.y)]
+        single = [(0, 0)]
+        if len(sides.x) * len(sides.y) > 1:
+            first_x, first_y = (int(len(columns) > 1) for columns in (sides.x, sides.y))
+            single += [(i + first_x, j + first_y) for i in range(len(sides.x)) for j in range(len(sides.y))]
+        keys = np.stack([sum(map(_key, columns)) for columns in (sides.x, sides.y)])
+
+        def side_of(one: Array) -> Side:
+            found = Side.of(one, points)
+            count(_work_of_a_side(len(one)))
+            return found
+
+        sides_x, sides_y = ([side_of(one) for one in some] for some in rows)
+        return cls(rows[0], rows[1], sides_x, sides_y, np.array(single), keys)
+
+    @property
+    def log_weights(self) -> Array:
+        """Logs of the prior weights of the tests given a dependence: half for all columns, half for the pairs."""
+        if len(self.which) == 1:
+            return np.zeros(1)
+        return np.log([0.5, *[0.5 / (len(self.which) - 1)] * (len(self.which) - 1)])
+
+    @property
+    def pairings(self) -> list[Pairing]:
+        """The tests without the pairs."""
+        return [Pairing(self.sides_x[i], self.sides_y[j], self.keys.shape[1]) for i, j in self.which.tolist()]
+
+    def observed(self, count: Callable[[int], object]) -> list[_Observed]:
+        """Every test with the pairs as they are."""
+        found = []
+        for (i, j), pairing in zip(self.which.tolist(), self.pairings, strict=True):
+            scores = pairing.scores(products(pairing.x, pairing.y, self.rows_x[i], self.rows_y[j]))
+            found.append(_Observed(scores, pairing.log_bf10(scores)))
+            count(_work_of_a_test(self.keys.shape[1]))
+        return found
+
+    def permuted(
+        self, permutations: int, generator: np.random.Generator, count: Callable[[int], object]
+    ) -> Iterator[Array]:
+        """Log BF10 of the pairs as they are, and then of random pairings, some at a time.
+
+        The rows are in an order of their own, and the side that is permuted is chosen by the data, so that the same
+        pairings come whatever the order of the rows, and whichever side is called x.
+        """
+        order, swapped = _arranged(*self.keys)
+        functions = [
+            [np.ascontiguousarray(np.swapaxes(side.functions(one[order]), 0, 1)) for one, side in both]
+            for both in (
+                zip(self.rows_x, self.sides_x, strict=True),
+                zip(self.rows_y, self.sides_y, strict=True),
+            )
+        ]
+        n, pairings, log_weights = len(order), self.pairings, self.log_weights
+        each = 8 * len(MULTIPLES) ** 2 * math.prod(functions[side][0].shape[2] for side in (0, 1))
+        size = max(1, _BLOCK_BYTES // (4 * each))
+        for start in range(0, 1 + permutations, size):
+            orders: list[Indices] = []
+            for number in range(start, min(start + size, 1 + permutations)):
+                drawn = generator.permutation(n) if number else np.arange(n)
+                orders.append(np.argsort(drawn) if swapped else drawn)
+            total = np.full(len(orders), -np.inf)
+            for (i, j), pairing, log_weight in zip(self.which.tolist(), pairings, log_weights.tolist(), strict=True):
+                scores = pairing.scores(permuted(functions[0][i], functions[1][j], orders))
+                total = np.logaddexp(total, log_weight + log_mean(pairing.log_bf10(scores)))
+                count(len(orders) * _work_of_a_test(n))
+            yield total
+
+
+def _arranged(key_x: Array, key_y: Array) -> tuple[Indices, bool]:
+    """An order of the rows, and whether y comes before x: the same whatever their order, and if they change places.
+
+    Examples
+    --------
+    >>> x, y = np.array([3.0, 1.0, 2.0]), np.array([1.0, 3.0, 1.0])
+    >>> _arranged(x, y), _arranged(y, x)
+    ((array([2, 0, 1]), True), (array([2, 0, 1]), False))
+    """
+    by_x, by_y = np.lexsort((key_y, key_x)), np.lexsort((key_x, key_y))
+    one, other = np.stack([key_x[by_x], key_y[by_x]], axis=1), np.stack([key_y[by_y], key_x[by_y]], axis=1)
+    differ = np.flatnonzero(one.ravel() != other.ravel())
+    swapped = bool(differ.size and one.ravel()[differ[0]] > other.ravel()[differ[0]])
+    return by_y if swapped else by_x, swapped
+
+
+def _work(sides: Sides, pairings: int) -> int:
+    """What all of it costs, in rows."""
+    columns = [len(sides.x), len(sides.y)]
+    tests = 1 if columns == [1, 1] else 1 + math.prod(columns)
+    of_sides = sum(count + (count > 1) for count in columns) * _work_of_a_side(sides.count)
+    return of_sides + tests * _work_of_a_test(sides.count) * pairings
+
+
+def _work_of_a_side(rows: int) -> int:
+    return 2 * (_ROWS_PER_TEST + rows)
+
+
+def _work_of_a_test(rows: int) -> int:
+    return _ROWS_PER_TEST + rows
+
+
+def _together(coordinates: Sequence[Array]) -> list[Array]:
+    """Those of all columns together and, where there are several, of each."""
+    if len(coordinates) == 1:
+        return [coordinates[0]]
+    return [np.concatenate(coordinates, axis=1), *coordinates]
+
+
+def _key(column: Column) -> Array:
+    """A number for each row: the normal score, or the place of the level."""
+    return column.values if column.levels else column.coordinates()[:, 0]
+
+
+def _correlation(x: Column, y: Column) -> float | None:
+    if x.levels or y.levels:
+        return None
+    return float(np.clip(np.corrcoef(x.coordinates()[:, 0], y.coordinates()[:, 0])[0, 1], -1.0, 1.0))

@@ -1,0 +1,324 @@
+"""Several groups at once: are they all alike, and if not, which of them are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from twosample import kernels, models
+from twosample.common.arguments import Seed, count_of, generator_of, positive
+from twosample.common.arrays import Array, Indices
+from twosample.common.progress import Progress, WorkCounter, progress_bar
+from twosample.common.threads import one_thread
+from twosample.data import Choice
+from twosample.data.groups import Groups
+from twosample.errors import warn
+from twosample.features.statistics import Moments
+from twosample.features.subsets import multiples_of
+from twosample.inference import evidence, grid, partitions, relabelled_groups
+from twosample.inference.contrasts import Contrasts
+from twosample.inference.evidence import Evidence
+from twosample.inference.lengthscale import LengthscalePosterior, wanted_error
+from twosample.inference.mixture import log_mean
+from twosample.kernels import Kernel
+from twosample.models import Model
+from twosample.places import local
+from twosample.plan import Plan, make_plan
+from twosample.results import assembly
+from twosample.results.ksample_result import KSampleResult
+from twosample.results.result_parts import Diagnostics
+
+__all__ = ["ksample"]
+
+# For progress bars: a partition at a lengthscale takes as long as so many rows.
+_ROWS_PER_PARTITION = 100
+
+
+def ksample(
+    groups: object,
+    *,
+    by: object = None,
+    columns: Sequence[str | int] | None = None,
+    drop: Sequence[str | int] | None = None,
+    model: str | Model = "adaptive",
+    kernel: str | Kernel = "rbf",
+    points: int | ArrayLike = 40,
+    subsets: str | Iterable[Iterable[str | int]] | None = "auto",
+    prior_odds: float = 1.0,
+    scale: ArrayLike = "auto",
+    nan_policy: Literal["raise", "omit"] = "raise",
+    permutations: int = 0,
+    tolerance: float = 1e-3,
+    rng: Seed = 0,
+    progress: Progress = False,
+) -> KSampleResult:
+    """Test whether several groups come from one distribution, and tell which of them share one.
+
+    For two groups it is `test`. Given that not all groups are alike, all numbers of different distributions from 2 to k
+    are as likely beforehand, and so are all partitions of the groups with the same number. Up to 6 groups all
+    partitions are looked at; of more, those on the way from all different to all alike, two blocks made one at a time,
+    and those near the best of these: then log BF10 is a lower bound.
+
+    Parameters
+    ----------
+    groups
+        A dictionary or a list of 2 to 50 samples, each as in `test`; or one table with the rows of all, and `by`.
+    by
+        What splits a table: the name of the column that says which group a row is in, or a label for each row.
+    columns, drop, kernel, points, subsets, scale, nan_policy, tolerance
+        As in `test`.
+    model
+        "adaptive", or a `Model` of your own that weighs lengthscales by their evidence and pools the covariance.
+    prior_odds
+        Prior odds of "not all alike" against "all alike".
+    permutations
+        Number of permutations of the labels for a p-value and an e-value, none if 0. Their statistic is log BF10 with
+        the covariance of all rows in the place of that within groups, which is the same for all labels; of more than 4
+        groups it has the partitions "all different" and "this one and the others" alone.
+    rng
+        Seed of the permutations.
+    progress
+        True shows a progress bar on a terminal; a function is called with the share of work done.
+
+    Returns
+    -------
+    KSampleResult
+        P(not all alike), the partitions by probability, and for each two groups the probability that they are alike.
+
+    Examples
+    --------
+    >>> import numpy as np, twosample as ts
+    >>> rng = np.random.default_rng(1)
+    >>> doses = {"none": rng.normal(0, 1, 80), "low": rng.normal(0, 1, 90), "high": rng.normal(1.2, 1, 70)}
+    >>> result = ts.ksample(doses)
+    >>> result.prob_h1 > 0.99
+    True
+    >>> result.partitions[0].groups
+    (('none', 'low'), ('high',))
+    >>> [(pair.first, pair.second) for pair in result.pairs if pair.prob_same > 0.5]
+    [('none', 'low')]
+    """
+    chosen = models.resolve_pooled(model)
+    prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
+    permutations = count_of(permutations, "permutations", 0)
+    if isinstance(points, float | np.floating):
+        points = count_of(float(points), "points", 1)
+    scale = chosen.scale if isinstance(scale, str) and scale == "auto" else scale
+    given = Groups.of(groups, Choice.of(by, None, columns, drop), scale=scale, nan_policy=nan_policy)
+    plan = make_plan(
+        given.samples,
+        chosen,
+        kernels.resolve(kernel),
+        points,
+        nan_policy=nan_policy,
+        tolerance=positive(tolerance, "tolerance"),
+        subsets=subsets if chosen.ranks > 0.0 else None,
+    )
+    with progress_bar(progress) as report, one_thread():
+        counter = WorkCounter(report, _work(plan, given, permutations))
+        found = _answer(plan, given, prior_odds, counter)
+        if permutations:
+            relabelled = relabelled_groups.test(plan, given.rows, permutations, generator, counter)
+            diagnostics = replace(found.diagnostics, permutations=permutations)
+            found = replace(found, **relabelled._asdict(), diagnostics=diagnostics)
+        counter.finish()
+    if found.diagnostics.flat:
+        warn(assembly.out_of_reach())
+    if not found.diagnostics.converged:
+        warn(assembly.inaccurate(found, "the likelihood of the lengthscale is rough"))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Tests:
+    """All tests of a plan, for several groups.
+
+    Attributes
+    ----------
+    plan
+        Says which tests these are.
+    main
+        Of all columns as scaled.
+    stacks
+        The others, at the lengthscales of one test after the other.
+    """
+
+    plan: Plan
+    main: Contrasts
+    stacks: tuple[Contrasts, ...]
+
+    @property
+    def weights(self) -> Array:
+        """Prior probability of each test given that not all groups are alike, (T,)."""
+        return np.concatenate([[self.plan.prior], *(part.prior for part in self.plan.parts)])
+
+    def log_bf(self, chosen: Indices, counter: WorkCounter) -> tuple[Array, list[LengthscalePosterior]]:
+        """Log Bayes factors of partitions by each test, (T, P), and what was integrated for the first."""
+        lengthscales = sum(len(one.scores) for one in (self.main, *self.stacks))
+        counter.expect(_ROWS_PER_PARTITION * len(chosen) * lengthscales)
+
+        def tick(partitions: int) -> None:
+            counter(_ROWS_PER_PARTITION * partitions)
+
+        curves = self.main.log_bf(chosen, tick)[:, 0]
+        posteriors = [self._posterior(curve) for curve in curves.T]
+        found = [np.array([[posterior.log_bf10 for posterior in posteriors]])]
+        found += [self._mean(stack.log_bf(chosen, tick)[:, 0]) for stack in self.stacks]
+        return np.concatenate(found), posteriors
+
+    def log_bf_of_two(self, first: Indices, second: Indices, *, rough: bool = False) -> float:
+        """Log BF10 of two unions of groups, by all tests together."""
+        curve = self.main.log_bf_of_two(first, second)
+        main = float(np.logaddexp.reduce(curve) - math.log(len(curve))) if rough else self._posterior(curve).log_bf10
+        others = [self._mean(stack.log_bf_of_two(first, second)[:, np.newaxis])[:, 0] for stack in self.stacks]
+        return log_mean(np.concatenate([[main], *others]), self.weights)
+
+    def _posterior(self, curve: Array) -> LengthscalePosterior:
+        """Integrate log Bayes factors at the lengthscales of the plan, as for two samples."""
+        assert self.plan.lengthscales is not None
+        nothing = np.empty((len(curve), 0))
+        return self.plan.posterior(
+            Evidence(self.plan.lengthscales, curve, np.zeros_like(curve), curve, nothing, nothing, nothing)
+        )
+
+    def _mean(self, log_bf: Array) -> Array:
+        """The mean over the lengthscales of each test of a stack, (P·m, K) to (P, K)."""
+        count = len(multiples_of(self.plan.model))
+        by_test = log_bf.reshape(-1, count, log_bf.shape[1])
+        return np.asarray(np.logaddexp.reduce(by_test, axis=1) - math.log(count))
+
+    def coarse(self) -> _Tests:
+        """The same with fewer amplitudes, where log BF10 is only compared."""
+        return _Tests(self.plan, self.main.coarse(), tuple(stack.coarse() for stack in self.stacks))
+
+
+def _answer(plan: Plan, given: Groups, prior_odds: float, counter: WorkCounter) -> KSampleResult:
+    """The answer, from as many lengthscales as its accuracy needs."""
+    k, model = len(given.names), plan.model
+    stacks = tuple(_stack(plan, given, part) for part in range(len(plan.parts)))
+    chosen: Indices | None = None
+    while True:
+        assert plan.lengthscales is not None
+        moments = _moments(plan, given, counter)
+        tests = _Tests(plan, Contrasts.of(moments, plan.features, plan.lengthscales, model), stacks)
+        if chosen is None:
+            chosen = partitions.all_partitions(k)[1:] if k <= partitions.MOST_LISTED else _near_best(tests, k, counter)
+        by_test, posteriors = tests.log_bf(chosen, counter)
+        by_partition = np.array([log_mean(column, tests.weights) for column in by_test.T])
+        log_prior = partitions.log_prior(chosen)
+        log_bf10 = float(np.logaddexp.reduce(log_prior + by_partition))
+        # How much of the answer is the first test, whose integral over the lengthscale has an error.
+        shares = np.exp(log_prior + by_test[0] - log_bf10) * plan.prior
+        error = float(shares @ np.array([posterior.rule.error for posterior in posteriors]))
+        converged = all(posterior.rule.converged for posterior in posteriors)
+        converged = converged or error <= wanted_error(log_bf10, plan.tolerance)
+        if converged or plan.level >= grid.LAST_LEVEL:
+            break
+        plan = plan.refined()
+        counter.expect(_rows(given) * 2 * len(moments[0].mean))
+    alone = [np.eye(k)[group] for group in range(k)]
+    pairs = [tests.log_bf_of_two(alone[first], alone[second]) for first, second in combinations(range(k), 2)]
+    rest = moments[1]
+    for more in moments[2:]:
+        rest = rest.merge(more)
+    varies = any((rows != given.rows[0][0]).any() for rows in given.rows)
+    return KSampleResult(
+        log_bf10=log_bf10,
+        prior_odds=prior_odds,
+        names=given.names,
+        n=np.array([len(rows) for rows in given.rows]),
+        assignments=np.concatenate([np.zeros((1, k), dtype=np.int64), chosen]),
+        partition_log_bf10=np.concatenate([[0.0], by_partition]),
+        partition_log_prior=np.concatenate([[0.0], log_prior]),
+        pair_log_bf10=np.array(pairs),
+        column_log_bf10=_by_column(plan, by_test, log_prior, log_bf10),
+        columns=plan.columns,
+        left_out=given.left_out,
+        by=given.by,
+        model=model,
+        diagnostics=Diagnostics(
+            evaluations=len(plan.lengthscales),
+            quadrature_error=error,
+            converged=converged,
+            pairs=0,
+            permutations=0,
+            notes=given.notes,
+            points=len(plan.points),
+            flat=bool(varies and evidence.are_flat(moments[0], rest, model).all()),
+        ),
+    )
+
+
+def _by_column(plan: Plan, by_test: Array, log_prior: Array, log_bf10: float) -> Array:
+    """Log BF10 of each column by itself, (D,); empty where the model does not say."""
+    if not plan.parts:
+        return np.empty(0)
+    if len(plan.columns) == 1:
+        return np.array([log_bf10])
+    found = np.empty(len(plan.columns))
+    of_test = np.logaddexp.reduce(by_test + log_prior, axis=1)
+    start = 1
+    for part in plan.parts:
+        if part.columns.shape[1] == 1:
+            found[part.columns[:, 0]] = of_test[start : start + len(part.columns)]
+        start += len(part.columns)
+    return found
+
+
+def _rows(given: Groups) -> int:
+    return sum(map(len, given.rows))
+
+
+def _moments(plan: Plan, given: Groups, counter: WorkCounter) -> list[Moments]:
+    """Moments of the features of all columns, of each group."""
+    lengthscales = plan.lengthscales
+    assert lengthscales is not None
+    return local.sample_moments(plan.features, given.rows, lengthscales, lambda rows: counter(rows * len(lengthscales)))
+
+
+def _stack(plan: Plan, given: Groups, part: int) -> Contrasts:
+    """The tests of a stack, whose moments are collected two groups at a time."""
+    features = plan.features_of(part)
+    found: list[Any] = []
+    nothing = given.rows[0][:0]
+    for first in range(0, len(given.rows), 2):
+        both = (*given.rows[first : first + 2], nothing)
+        found += local.stack_moments(features, both[0], both[1])[:2]
+    return Contrasts.of(found[: len(given.rows)], features, features.lengthscales, plan.model)
+
+
+def _near_best(tests: _Tests, k: int, counter: WorkCounter) -> Indices:
+    """Partitions from all different to two blocks, the two blocks most alike made one each time; and near the best."""
+    rough = tests.coarse()
+    current = tuple(range(k))
+    path = [current]
+    known: dict[tuple[frozenset[int], frozenset[int]], float] = {}
+    while max(current) > 1:
+        blocks = [frozenset(block) for block in partitions.blocks_of(current)]
+        for one, other in combinations(blocks, 2):
+            if (one, other) not in known:
+                flags = (np.isin(np.arange(k), list(block)).astype(np.int64) for block in (one, other))
+                known[one, other] = rough.log_bf_of_two(*flags, rough=True)
+        likest = min(combinations(range(len(blocks)), 2), key=lambda pair: known[blocks[pair[0]], blocks[pair[1]]])
+        current = partitions.merged(current, *likest)
+        path.append(current)
+    on_path = np.array(path)
+    found = rough.log_bf(on_path, counter)[0]
+    total = [log_mean(column, tests.weights) for column in found.T] + partitions.log_prior(on_path)
+    best = path[int(np.argmax(total))]
+    near = [one for one in partitions.neighbours(best) if max(one) > 0]
+    return np.array(list(dict.fromkeys([*path, *near])), dtype=np.int64)
+
+
+def _work(plan: Plan, given: Groups, permutations: int) -> int:
+    """All that is counted, in rows × lengthscales."""
+    assert plan.lengthscales is not None
+    tests = sum(len(part.points) for part in plan.parts)
+    each = len(plan.lengthscales) + tests * (len(multiples_of(plan.model)) if tests else 0)
+    return _rows(given) * len(plan.lengthscales) + (1 + permutations) * each

@@ -1,0 +1,181 @@
+"""The tests of a plan as components of one statistic, and what earlier batches have taught about each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from twosample.common.arrays import Array, Flags
+from twosample.features.maps import PointFeatures, StackFeatures
+from twosample.features.statistics import FeatureStatistics, Moments
+from twosample.inference.evidence import Difference
+from twosample.plan import Plan
+
+__all__ = ["Component", "Learnt", "components_of"]
+
+# Of the grid of the test of all columns every so many lengthscales are taken: two in a factor of 2.
+_STRIDE = 3
+# Tests of a stack that are worked on at the same time, and rows in a block.
+_TESTS = 64
+_BLOCK_ROWS = 2048
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """Tests of a plan, each at all of its lengthscales, one test after the other: m in all.
+
+    Attributes
+    ----------
+    features
+        From rows to features.
+    lengthscales
+        (m,).
+    log_prior
+        Logarithms of their prior weights, (m,).
+    part, tests
+        Where the plan and its statistics have them: the number of the stack, None for the test of all columns as
+        scaled, and which tests of the stack or lengthscales of the test.
+    count
+        How many tests the whole stack has.
+    """
+
+    features: PointFeatures | StackFeatures
+    lengthscales: Array
+    log_prior: Array
+    part: int | None
+    tests: slice
+    count: int
+
+    def moments(self, statistics: FeatureStatistics) -> tuple[Moments, ...]:
+        """Moments of x and of y, or of pairs those of the differences, (m, s) and (m, s, s)."""
+        if self.part is None:
+            here = statistics
+            chosen = self.tests
+        else:
+            here, chosen = statistics.parts[self.part].select(self.tests, self.count), slice(None)
+        found = [here.differences] if here.x is None else [here.x, here.y]
+        return tuple(Moments(one.count, one.mean[chosen], one.scatter[chosen]) for one in found if one is not None)
+
+    def shifts(self, rows: tuple[Array, ...], flags: Flags, center: Array) -> Array:
+        """What a batch adds to `Learnt.shift` for L labellings each, (m, L, s).
+
+        Parameters
+        ----------
+        rows
+            The pooled rows; or the first and the second rows of all pairs.
+        flags
+            (n, L): which rows are in the first sample, or which pairs change places.
+        center
+            The mean of the features of pooled rows, (m, s).
+        """
+        first, s = isinstance(self.features, PointFeatures), self.features.count
+        tests = 1 if first else len(self.features.points)
+        sums = np.zeros((tests, len(self.lengthscales) // tests, flags.shape[1], s))
+        centers = center.reshape(tests, -1, 1, s)
+        for start in range(0, len(flags), _BLOCK_ROWS):
+            block = slice(start, start + _BLOCK_ROWS)
+            weights = flags[block].T.astype(np.float64)
+            if len(rows) == 2:
+                weights = 1.0 - 2.0 * weights
+            values_of = [self._values(one[block]) for one in rows]
+            for (index, values), *others in zip(*values_of, strict=True):
+                seen = values[np.newaxis] if first else values
+                other = (others[0][1][np.newaxis] if first else others[0][1]) if others else centers[:, index]
+                sums[:, index] += weights @ (seen - other)
+        return sums.reshape(len(self.lengthscales), flags.shape[1], s)
+
+    def _values(self, rows: Array):  # type: ignore[no-untyped-def]
+        if isinstance(self.features, PointFeatures):
+            return self.features.values(rows, self.lengthscales)
+        return self.features.values(rows)
+
+
+def components_of(plan: Plan) -> tuple[Component, ...]:
+    """All tests of a plan that have prior weight, a few at a time."""
+    assert plan.lengthscales is not None
+    found = []
+    if plan.prior:
+        chosen = slice(None, None, 1 if plan.fixed else _STRIDE << plan.level)
+        lengthscales = plan.lengthscales[chosen]
+        log_prior = np.full(len(lengthscales), np.log(plan.prior / len(lengthscales)))
+        found.append(Component(plan.features, lengthscales, log_prior, None, chosen, 1))
+    for number, part in enumerate(plan.parts):
+        for first in range(0, len(part.points), _TESTS):
+            tests = slice(first, first + _TESTS)
+            if not part.prior[tests].any():
+                continue
+            features = plan.features_of(number).select(tests)
+            each = len(features.multiples)
+            with np.errstate(divide="ignore"):
+                log_prior = np.repeat(np.log(part.prior[tests] / each), each)
+            found.append(Component(features, features.lengthscales, log_prior, number, tests, len(part.points)))
+    return tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What batches have taught about a component: sums over them, so that they add up.
+
+    Batches of two samples count for h = 1/(1/n_x + 1/n_y) each, those of pairs for their number h = n. Then the mean of
+    their differences, weighed by h, is that of the witness with noise Σ/Σh, Σ the covariance of the features of one row
+    or of the difference of one pair. Streams may drift together: a batch is compared with itself alone.
+
+    Attributes
+    ----------
+    weight
+        Σ h.
+    shift
+        Σ h Δ, (m, s).
+    rows
+        Number of rows, or of pairs.
+    scatter
+        Sum of the scatters within samples, or of differences, (m, s, s).
+    """
+
+    weight: float
+    shift: Array
+    rows: float
+    scatter: Array
+
+    @classmethod
+    def nothing(cls, component: Component) -> Learnt:
+        """Before the first batch."""
+        m, s = len(component.lengthscales), component.features.count
+        return cls(0.0, np.zeros((m, s)), 0.0, np.zeros((m, s, s)))
+
+    @classmethod
+    def of(cls, moments: tuple[Moments, ...]) -> Learnt:
+        """From one batch."""
+        if len(moments) == 1:
+            [pairs] = moments
+            return cls(float(pairs.count), pairs.count * pairs.mean, float(pairs.count), pairs.scatter)
+        x, y = moments
+        weight = x.count * y.count / (x.count + y.count)
+        return cls(weight, weight * (x.mean - y.mean), float(x.count + y.count), x.scatter + y.scatter)
+
+    def blind(self) -> Learnt:
+        """Of one batch: with its scatter as it is without labels, that of all rows or of pairs around zero."""
+        between = self.shift[:, :, np.newaxis] * self.shift[:, np.newaxis, :] / self.weight
+        return replace(self, scatter=self.scatter + between)
+
+    def add(self, other: Learnt, share: float = 1.0) -> Learnt:
+        """With what another batch taught; of this the share is remembered."""
+        return Learnt(
+            share * self.weight + other.weight,
+            share * self.shift + other.shift,
+            share * self.rows + other.rows,
+            share * self.scatter + other.scatter,
+        )
+
+    def difference(self, paired: bool) -> Difference:
+        """The weighted mean of the differences, and how well it is known."""
+        size = self.weight if paired else 2.0 * self.weight
+        spread = np.einsum("...ii->...", self.scatter) / (self.rows * self.scatter.shape[-1])
+        return Difference(
+            delta=self.shift / self.weight,
+            noise=self.scatter / (self.rows * self.weight),
+            size=size,
+            freedom=max(0.5 * (size - 1.0) if paired else size - 1.0, 0.5),
+            variance=0.5 * spread if paired else spread,
+        )

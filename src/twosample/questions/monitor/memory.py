@@ -1,0 +1,220 @@
+"""What a monitor was told and what it remembers, as frozen records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from twosample.common.arguments import Seed, count_of, flag_of, generator_of, is_one_of, positive, share_of
+from twosample.common.arrays import Array
+from twosample.data import Choice
+from twosample.errors import InputError, InputTypeError, Setting
+from twosample.kernels import RBF
+from twosample.plan import Plan
+from twosample.questions.monitor.learning import Learning, Method, Rows
+from twosample.questions.monitor.state import HistoryRow, RunLength
+
+__all__ = ["Memory", "Settings"]
+
+# Of longer histories every second batch is dropped.
+_LONGEST_HISTORY = 10_000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a monitor was told, and the seed of all that is random."""
+
+    alpha: float
+    method: str
+    paired: bool
+    permutations: int
+    points: int
+    subsets: object
+    window: int | None
+    forget: float
+    prior_odds: float
+    nan_policy: Literal["raise", "omit"]
+    with_reference: bool
+    columns: tuple[str, ...] | None
+    drop: tuple[str, ...]
+    seed: int
+
+    @property
+    def choice(self) -> Choice:
+        """Which columns are watched."""
+        return Choice(columns=self.columns, drop=self.drop)
+
+    @classmethod
+    def checked(
+        cls,
+        *,
+        alpha: float,
+        method: str,
+        paired: bool,
+        permutations: int,
+        points: int,
+        subsets: object,
+        window: int | None,
+        forget: float | None,
+        prior_odds: float,
+        nan_policy: Literal["raise", "omit"],
+        with_reference: bool,
+        columns: Sequence[str | int] | None,
+        drop: Sequence[str | int] | None,
+        rng: Seed,
+    ) -> Settings:
+        """The settings, if they make sense."""
+        if not is_one_of(method, ("permutations", "sums")):
+            raise InputError(
+                f"method: {method!r:.40} is unknown", argument="method", remedy="use 'permutations' or 'sums'"
+            )
+        if not is_one_of(nan_policy, ("raise", "omit")):
+            raise InputError(f'nan_policy must be "raise" or "omit", not {nan_policy!r:.40}', argument="nan_policy")
+        paired = flag_of(paired, "paired")
+        if method == "sums" and not paired:
+            raise InputError("method: 'sums' is for pairs", argument="method", remedy=("use ", Setting("paired", True)))
+        if paired and with_reference:
+            raise InputError(
+                "reference: its rows are spent in a random order, and have no partners",
+                argument="reference",
+                remedy=("leave it out, or use ", Setting("paired", False)),
+            )
+        if not isinstance(subsets, str):
+            if not isinstance(subsets, Iterable):
+                raise InputTypeError(
+                    f"subsets: expected text or tuples, got {type(subsets).__name__}", argument="subsets"
+                )
+            subsets = tuple(one if isinstance(one, str) else tuple(one) for one in subsets)
+        choice = Choice.of(columns=columns, drop=drop)
+        return cls(
+            alpha=share_of(alpha, "alpha"),
+            method=method,
+            paired=paired,
+            permutations=count_of(permutations, "permutations", 1),
+            points=count_of(points, "points", 1),
+            subsets=subsets,
+            window=None if window is None else count_of(window, "window", 1),
+            forget=0.0 if forget is None else share_of(forget, "forget"),
+            prior_odds=positive(prior_odds, "prior_odds"),
+            nan_policy=nan_policy,
+            with_reference=with_reference,
+            columns=choice.columns,
+            drop=choice.drop,
+            seed=int(generator_of(rng).integers(2**63)),
+        )
+
+    def check(self, plan: Plan) -> None:
+        """Refuse a plan that these settings cannot have."""
+        if not isinstance(plan, Plan):
+            raise InputTypeError(f"plan: expected a Plan, got {type(plan).__name__}", argument="plan")
+        if plan.paired != self.paired:
+            raise InputError(
+                f"plan: it is {'' if plan.paired else 'not '}for pairs",
+                argument="plan",
+                remedy=("make it with ", Setting("paired", self.paired)),
+            )
+        if plan.lengthscales is None or plan.model.needs_pairs:
+            raise InputError(
+                f"plan: a monitor takes no model {plan.model.name!r}",
+                argument="plan",
+                remedy=("make it with ", Setting("model", "adaptive")),
+            )
+        if self.method == "sums" and not isinstance(plan.kernel, RBF):
+            raise InputError(
+                "plan: method 'sums' needs a kernel that is at most 1",
+                argument="plan",
+                remedy=("make it with ", Setting("kernel", "rbf")),
+            )
+
+    def method_for(self, columns: tuple[str, ...]) -> Method:
+        """How batches with these columns are judged."""
+        return Method(
+            paired=self.paired,
+            sums=self.method == "sums",
+            labellings=self.permutations + 1,
+            points=self.points,
+            subsets=self.subsets,
+            memory=1.0 - self.forget,
+            columns=columns,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """All of a monitor that changes, in one frozen record: a batch that fails or is interrupted changes nothing.
+
+    Attributes
+    ----------
+    columns
+        Names of the columns of the data; None before the first rows.
+    learning
+        What was learnt from the batches; None before the first rows.
+    waiting
+        Rows of each sample that wait.
+    reference
+        Rows of the reference that are not yet spent, in the order in which they will be.
+    refills
+        How often rows were added to the reference.
+    received
+        Rows of each sample that were passed, dropped ones included.
+    n_x, n_y
+        Rows in batches.
+    recent
+        Log e-values of the batches in the window.
+    log_evalue, crossed_at, run_length
+        As in the state.
+    history
+        One row a batch, as in `HistoryRow`, (B, 6).
+    batches
+        Number of batches.
+    """
+
+    columns: tuple[str, ...] | None = None
+    learning: Learning | None = None
+    waiting: Rows = (np.empty((0, 0)), np.empty((0, 0)))
+    reference: Array | None = None
+    refills: int = 0
+    received: tuple[int, int] = (0, 0)
+    batches: int = 0
+    n_x: int = 0
+    n_y: int = 0
+    recent: tuple[float, ...] = ()
+    log_evalue: float = 0.0
+    log_batch_evalue: float = 0.0
+    crossed_at: int | None = None
+    run_length: RunLength = field(default_factory=RunLength)
+    history: Array = field(default_factory=lambda: np.empty((0, len(HistoryRow._fields))))
+
+    def after(self, settings: Settings, learning: Learning, log_e: float, n_x: int, n_y: int) -> Memory:
+        """After a batch of so many rows with that log e-value, from which that was learnt."""
+        batch = self.batches + 1
+        if settings.window is None:
+            recent, log_evalue = self.recent, self.log_evalue + log_e
+        else:
+            recent = (*self.recent, log_e)[-settings.window :]
+            log_evalue = math.fsum(recent)
+        crossed = self.crossed_at
+        if crossed is None and log_evalue >= -math.log(settings.alpha):
+            crossed = batch
+        run_length = self.run_length.after(batch, log_e, settings.alpha)
+        history = self.history
+        if len(history) >= _LONGEST_HISTORY:
+            history = history[1::2]
+        row = HistoryRow(batch, self.n_x + n_x, self.n_y + n_y, log_e, log_evalue, run_length.log_value)
+        return replace(
+            self,
+            learning=learning,
+            batches=batch,
+            n_x=row.n_x,
+            n_y=row.n_y,
+            recent=recent,
+            log_evalue=log_evalue,
+            log_batch_evalue=log_e,
+            crossed_at=crossed,
+            run_length=run_length,
+            history=np.concatenate([history, [row]]),
+        )

@@ -1,0 +1,76 @@
+"""Two finished samples in their order, as if they had come as streams."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from twosample.common.arguments import count_of
+from twosample.common.arrays import Array
+from twosample.data import Choice
+from twosample.data.two_tables import read_two
+from twosample.errors import InputError, Setting
+from twosample.questions.monitor.watch import Monitor
+
+__all__ = ["in_order", "sequential"]
+
+_BATCHES = 20
+
+
+def sequential(
+    x: object,
+    y: object = None,
+    *,
+    batches: int = _BATCHES,
+    by: object = None,
+    groups: Sequence[object] | None = None,
+    columns: Sequence[str | int] | None = None,
+    drop: Sequence[str | int] | None = None,
+    **options: Any,
+) -> Monitor:
+    """Go through two finished samples in their order, as if they had come as streams.
+
+    Parameters
+    ----------
+    x, y, by, groups, columns, drop
+        The samples, as in `twosample.test`.
+    batches
+        In how many batches; each has the same share of the rows of both samples.
+    **options
+        As in `Monitor`: `alpha`, `paired`, `rng` and so on, but no `reference`.
+
+    Returns
+    -------
+    Monitor
+        With `plot()`, `history` and `state`.
+
+    Examples
+    --------
+    >>> import numpy as np, twosample as ts
+    >>> rng = np.random.default_rng(1)
+    >>> monitor = ts.sequential(rng.normal(0, 1, 300), rng.normal(0.7, 1, 300), batches=10)
+    >>> monitor.state.alarm, len(monitor.history)
+    (True, 10)
+    """
+    monitor = Monitor(**options)
+    two = read_two(x, y, Choice.of(by, groups, columns, drop))
+    return in_order(two.x, two.y, two.columns, batches=batches, monitor=monitor)
+
+
+def in_order(x: Array, y: Array, columns: tuple[str, ...], *, batches: int, monitor: Monitor) -> Monitor:
+    """The monitor, which has seen nothing yet, after the rows of two samples in so many batches."""
+    batches = count_of(batches, "batches", 1)
+    if monitor.settings.with_reference:
+        raise InputError("reference: there are two samples already", argument="reference", remedy="leave it out")
+    if monitor.settings.paired and len(x) != len(y):
+        raise InputError(
+            f"x has {len(x)} rows and y has {len(y)}",
+            argument="x",
+            remedy=(Setting("paired", True), " needs one row of y for each row of x"),
+        )
+    monitor.expect(columns)
+    shares = [[n * number // batches for number in range(batches + 1)] for n in (len(x), len(y))]
+    for (x_first, x_last), (y_first, y_last) in zip(*map(pairwise, shares), strict=True):
+        monitor.update(x[x_first:x_last], y[y_first:y_last])
+    return monitor

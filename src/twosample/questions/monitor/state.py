@@ -1,0 +1,302 @@
+"""Where a monitor stands: a frozen record that keeps apart what is guaranteed and what is descriptive."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from twosample.common.records import Comparable, freeze
+from twosample.common.threads import one_thread
+from twosample.common.words import columns_in_words, log_bf10_text, printable, probability_in_words, sentence
+from twosample.errors import InputError
+from twosample.features.statistics import FeatureStatistics
+from twosample.inference.columns import ColumnEvidence, Table
+from twosample.inference.witness import Witness
+from twosample.plan import Plan
+from twosample.results.two_sample_result import TwoSampleResult
+
+__all__ = ["HistoryRow", "MonitorState", "RunLength"]
+
+_SHOWN_COLUMNS = 3
+
+
+class HistoryRow(NamedTuple):
+    """One batch in the history of a monitor.
+
+    Attributes
+    ----------
+    batch
+        Its number, from 1.
+    n_x, n_y
+        Rows so far, this batch included.
+    log_batch_evalue
+        Log e-value of this batch alone.
+    log_evalue
+        Log e-value after it.
+    log_run_length
+        Log of the run-length detector after it.
+    """
+
+    batch: int
+    n_x: int
+    n_y: int
+    log_batch_evalue: float
+    log_evalue: float
+    log_run_length: float
+
+
+@dataclass(frozen=True)
+class RunLength:
+    """A detector of changes: M = e (M + 1) with every batch, whose value falls back where nothing changes.
+
+    Where the streams are the same throughout, the mean number of batches until it first reaches 1/alpha is at least
+    1/alpha.
+
+    Attributes
+    ----------
+    log_value
+        Log M; minus infinity before the first batch.
+    alarm_at
+        The batch at which M first reached 1/alpha, or None.
+    """
+
+    log_value: float = -math.inf
+    alarm_at: int | None = None
+
+    @property
+    def alarm(self) -> bool:
+        """Whether it has ever reached 1/alpha."""
+        return self.alarm_at is not None
+
+    def after(self, batch: int, log_evalue: float, alpha: float) -> RunLength:
+        """After a batch with that log e-value.
+
+        Examples
+        --------
+        >>> after = RunLength().after(1, math.log(8.0), 0.05).after(2, math.log(3.0), 0.05)
+        >>> round(math.exp(after.log_value), 9), after.alarm_at
+        (27.0, 2)
+        """
+        top = max(self.log_value, 0.0)
+        log_value = log_evalue + top + math.log(math.exp(self.log_value - top) + math.exp(-top))
+        reached = batch if log_value >= -math.log(alpha) else None
+        return RunLength(log_value, self.alarm_at if self.alarm else reached)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MonitorState(Comparable):
+    """Where a monitor stands after a batch.
+
+    Attributes
+    ----------
+    alpha
+        The alarm is at an e-value of 1/alpha.
+    batches
+        Number of batches so far.
+    n_x, n_y
+        Rows in them.
+    waiting
+        Rows of each sample that wait for the other one.
+    log_evalue
+        Log e-value: where the streams are the same, the probability that it ever reaches log(1/alpha) is at most alpha.
+        With a `window` that is so for each batch alone.
+    log_batch_evalue
+        Log e-value of the last batch alone.
+    crossed_at
+        The batch at which the e-value first reached 1/alpha, or None.
+    run_length
+        The detector of changes.
+    reference_left
+        Rows of the reference that are not yet spent; None without one.
+    window
+        Over how many batches the e-value is taken; None for all.
+    prior_odds
+        Prior odds of "different" against "the same", for `prob_h1`.
+    paired
+        Whether the rows are pairs.
+    columns
+        Names of the columns that are watched.
+    plan, statistics
+        Behind the descriptive answer; None before the first batch.
+    """
+
+    alpha: float
+    batches: int
+    n_x: int
+    n_y: int
+    waiting: tuple[int, int]
+    log_evalue: float
+    log_batch_evalue: float
+    crossed_at: int | None
+    run_length: RunLength
+    reference_left: int | None
+    window: int | None
+    prior_odds: float
+    paired: bool
+    columns: tuple[str, ...]
+    plan: Plan | None
+    statistics: FeatureStatistics | None
+
+    def __post_init__(self) -> None:
+        """Make the arrays as unchangeable as the record."""
+        if self.statistics is not None:
+            freeze(self.statistics)
+
+    @property
+    def evalue(self) -> float:
+        """The e-value; the largest number there is where it is larger."""
+        return math.exp(min(self.log_evalue, math.log(sys.float_info.max)))
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the e-value has ever reached 1/alpha."""
+        return self.crossed_at is not None
+
+    @property
+    def spent(self) -> bool:
+        """Whether too few rows of the reference are left for another batch."""
+        return self.reference_left is not None and self.reference_left < 2
+
+    @cached_property
+    def result(self) -> TwoSampleResult | None:
+        """The answer of `twosample.test` for everything so far, at the points of the plan; None before the first batch.
+
+        It is descriptive: who looks again and again will see large Bayes factors by chance. It is computed when it is
+        first asked for.
+        """
+        if self.plan is None or self.statistics is None:
+            return None
+        with one_thread():
+            return self.plan.answer(self.statistics, prior_odds=self.prior_odds)
+
+    @property
+    def log_bf10(self) -> float:
+        """Log Bayes factor of everything so far, without forgetting: descriptive, 0 before the first batch."""
+        return 0.0 if self.result is None else self.result.log_bf10
+
+    @property
+    def prob_h1(self) -> float:
+        """Probability that the streams differ, given everything so far: descriptive."""
+        return self.prior_odds / (1.0 + self.prior_odds) if self.result is None else self.result.prob_h1
+
+    @property
+    def by_column(self) -> Table[ColumnEvidence]:
+        """Which columns differ, given everything so far: a `ColumnEvidence` for each, likeliest first."""
+        return Table((), ColumnEvidence._fields) if self.result is None else self.result.by_column
+
+    def witness(self, at: object) -> Witness:
+        """Where the streams differ, given everything so far: the witness at locations (m, D), in the units of the data.
+
+        Examples
+        --------
+        >>> import numpy as np, twosample as ts
+        >>> rng = np.random.default_rng(0)
+        >>> state = ts.Monitor().update(rng.normal(0, 1, 50), rng.normal(2, 1, 50))
+        >>> (state.witness([-0.5, 2.5]).mean > 0).tolist()
+        [True, False]
+        """
+        if self.result is None:
+            raise InputError("witness: there has been no batch yet")
+        return self.result.witness(at)
+
+    @property
+    def verdict(self) -> str:
+        """What is guaranteed, in words."""
+        limit, when = f"{1.0 / self.alpha:g}", "however long they are watched"
+        if self.window is not None:
+            when = "at any one batch, and sooner or later at some"
+        if self.alarm:
+            return (
+                f"alarm at batch {self.crossed_at}: the e-value reached {limit}; if the streams are the same, that "
+                f"happens with a probability of at most {self.alpha:g}, {when}"
+            )
+        if not self.batches:
+            return "no batch yet"
+        return (
+            f"no alarm: the e-value has not reached {limit} in {_counted(self.batches, 'batch', 'batches')}; "
+            "that is no evidence that the streams are the same"
+        )
+
+    def summary(self) -> str:
+        """The state in a few lines of text."""
+        over = "" if self.window is None else f", over the last {_counted(self.window, 'batch', 'batches')}"
+        lines = [f"{sentence(self.verdict)}."]
+        if self.batches:
+            change = f", first reached 1/alpha at batch {self.run_length.alarm_at}" if self.run_length.alarm else ""
+            lines += [
+                f"  e-value              {_number(self.log_evalue)} (log {log_bf10_text(self.log_evalue)}){over}",
+                f"  run length           {_number(self.run_length.log_value)} of {1.0 / self.alpha:g}{change}",
+                f"  log BF10             {log_bf10_text(self.log_bf10)} for everything so far: descriptive, without "
+                "a guarantee",
+                f"  P(different | data)  {probability_in_words(self.prob_h1)}, likewise",
+                *self._columns_in_words(),
+            ]
+        rows = f"{self.n_x} pairs" if self.paired else f"{self.n_x} and {self.n_y} rows"
+        batches = _counted(self.batches, "batch", "batches")
+        lines.append(f"  data                 {batches}, {rows}, {columns_in_words(len(self.columns))}")
+        if self.reference_left is not None:
+            spent = "; it is spent, and no evidence can be added without fresh rows (refill)" if self.spent else ""
+            lines.append(f"  reference            {_counted(self.reference_left, 'row', 'rows')} left{spent}")
+        if any(self.waiting):
+            lines.append(f"  waiting              {self.waiting[0]} and {self.waiting[1]} rows")
+        notes = () if self.plan is None else self.plan.notes
+        return "\n".join([*lines, *(f"  note                 {printable(note)}" for note in notes)])
+
+    def _columns_in_words(self) -> list[str]:
+        if len(self.columns) == 1:
+            return []
+        named = []
+        for number, row in enumerate(self.by_column[:_SHOWN_COLUMNS]):
+            words = f", {row.words}" if row.prob > 0.5 else ""
+            title = "" if number else "P(column differs)"
+            named.append(f"  {title:<21}{printable(row.column)}: {probability_in_words(row.prob)}{words}")
+        return named
+
+    def __str__(self) -> str:
+        """Return the summary."""
+        return self.summary()
+
+    def __repr__(self) -> str:
+        """Return the state in one line."""
+        return (
+            f"MonitorState(batches={self.batches}, log_evalue={self.log_evalue:.4g}, alarm={self.alarm}, "
+            f"crossed_at={self.crossed_at})"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the head of the report of the monitor, for notebooks."""
+        from twosample.show.report import head
+
+        return head(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and strings: what is guaranteed, and how much was seen."""
+        return {
+            "batches": self.batches,
+            "n_x": self.n_x,
+            "n_y": self.n_y,
+            "alpha": self.alpha,
+            "log_evalue": self.log_evalue,
+            "log_batch_evalue": self.log_batch_evalue,
+            "alarm": self.alarm,
+            "crossed_at": self.crossed_at,
+            "log_run_length": None if math.isinf(self.run_length.log_value) else self.run_length.log_value,
+            "run_length_alarm_at": self.run_length.alarm_at,
+            "reference_left": self.reference_left,
+            "window": self.window,
+        }
+
+
+def _number(log_value: float) -> str:
+    """A positive number of any size, from its logarithm."""
+    if abs(log_value) < math.log(1e6):
+        return f"{math.exp(log_value):.3g}"
+    exponent = math.floor(log_value / math.log(10.0))
+    return f"{math.exp(log_value - exponent * math.log(10.0)):.1f}e{exponent:+d}"
+
+
+def _counted(count: int, one: str, several: str) -> str:
+    return f"{count:,} {one if count == 1 else several}"

@@ -1,0 +1,377 @@
+"""`Monitor`: evidence against "the same" that may be looked at after every batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from twosample.common.arguments import Seed
+from twosample.common.records import load_arrays, write_whole
+from twosample.common.threads import one_thread
+from twosample.errors import DroppedDataWarning, InputError, InputTypeError, warn
+from twosample.features.statistics import FeatureStatistics
+from twosample.inference.columns import Table
+from twosample.plan import Plan
+from twosample.questions.monitor import batches
+from twosample.questions.monitor.learning import Learning
+from twosample.questions.monitor.memory import Memory, Settings
+from twosample.questions.monitor.state import HistoryRow, MonitorState
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Monitor"]
+
+# A batch begins when so many rows of each sample are there.
+_FEWEST = 2
+
+
+class Monitor:
+    """Watch two streams, batch by batch, for a difference; the evidence may be looked at at any time.
+
+    A batch has an e-value: the Bayes factor of everything so far over its mean for relabellings of this batch. Where
+    the rows of a batch are exchangeable (independent, and of one distribution in both streams) its mean is 1 whatever
+    that distribution is, and whatever was seen before. Hence the probability that the product of the e-values of all
+    batches ever reaches 1/alpha is at most alpha. That holds for every number of rows and also where both streams drift
+    in the same way; it does not hold for rows that depend on each other, such as copies or a slow time series.
+
+    Parameters
+    ----------
+    alpha
+        The alarm is at an e-value of 1/alpha: the probability of an alarm, ever, where there is no difference.
+    reference
+        Rows that a single stream is compared with. Each is spent once, in a random order that is fixed at the start, as
+        many with every batch as that has rows, as the guarantee does not survive using them again. The state says how
+        many are left.
+    paired
+        Whether row i of x belongs with row i of y. Then members of pairs are swapped, not labels permuted.
+    method
+        "permutations"; or for pairs "sums", which needs nothing of a batch but sums over its pairs, is not random, and
+        takes more rows to find a difference. Its first batch makes the plan and adds no evidence.
+    permutations
+        Number of random relabellings of a batch. Its e-value is at most one more than that, so that the log e-value
+        grows by at most log(permutations + 1), or 5.3, a batch; the time goes with it. Where a batch has fewer
+        labellings in all they are all used.
+    subsets
+        Which columns may differ: "columns" is all together and each alone; "auto" also has each pair of up to 12
+        columns, which takes several times as long; others as in `twosample.test`.
+    points
+        Number of evaluation points.
+    window
+        Take the e-value over so many batches, the last ones, so that evidence of long ago does not count. This gives up
+        the guarantee over time: for each batch the probability of an e-value of 1/alpha is at most alpha, but over many
+        batches one will come. `run_length` is for streams that change, and keeps a guarantee.
+    forget
+        The share of what was learnt that is forgotten with every batch, between 0 and 1, for differences that come and
+        go. The guarantee holds. It gives up power: a small difference that lasts is never known better than from about
+        1/forget batches.
+    prior_odds
+        Prior odds of "different" against "the same", for the descriptive `prob_h1`.
+    nan_policy
+        "raise" refuses missing and infinite values; "omit" drops their rows and says how many.
+    columns, drop
+        The columns to watch, or those to leave out, as in `twosample.test`.
+    plan
+        A plan of `twosample.plan`, from a pilot whose rows are not used again, to be kept to. By default the plan is
+        made of the rows of the first batches, whichever stream they are of, anew as they become more, and stays once
+        there are 400 rows.
+    rng
+        Seed of the relabellings and of the order of the reference.
+
+    Examples
+    --------
+    >>> import numpy as np, twosample as ts
+    >>> rng = np.random.default_rng(1)
+    >>> monitor = ts.Monitor(alpha=0.05)
+    >>> for day in range(8):
+    ...     state = monitor.update(rng.normal(0, 1, 50), rng.normal(0.6, 1, 60))
+    >>> state.alarm, state.crossed_at
+    (True, 2)
+    >>> state.n_x, state.n_y, len(monitor.history)
+    (400, 480, 8)
+
+    One stream against a reference, whose rows are spent:
+
+    >>> monitor = ts.Monitor(reference=rng.normal(0, 1, 1000))
+    >>> monitor.update(rng.normal(0, 1, 100)).reference_left
+    900
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 0.05,
+        reference: object = None,
+        paired: bool = False,
+        method: Literal["permutations", "sums"] = "permutations",
+        permutations: int = 199,
+        subsets: str | Iterable[Iterable[str | int]] = "columns",
+        points: int = 40,
+        window: int | None = None,
+        forget: float | None = None,
+        prior_odds: float = 1.0,
+        nan_policy: Literal["raise", "omit"] = "raise",
+        columns: Sequence[str | int] | None = None,
+        drop: Sequence[str | int] | None = None,
+        plan: Plan | None = None,
+        rng: Seed = 0,
+    ) -> None:
+        self._settings = Settings.checked(
+            alpha=alpha,
+            method=method,
+            paired=paired,
+            permutations=permutations,
+            points=points,
+            subsets=subsets,
+            window=window,
+            forget=forget,
+            prior_odds=prior_odds,
+            nan_policy=nan_policy,
+            with_reference=reference is not None,
+            columns=columns,
+            drop=drop,
+            rng=rng,
+        )
+        self._memory = Memory()
+        self._state: MonitorState | None = None
+        if plan is not None:
+            self._settings.check(plan)
+            learning = Learning.started(self._settings.method_for(plan.columns), plan)
+            self._memory = replace(self._memory, columns=plan.columns, learning=learning)
+        if reference is not None:
+            self.refill(reference)
+
+    def __repr__(self) -> str:
+        """Return where it stands, in one line."""
+        return repr(self.state).replace("MonitorState", "Monitor", 1)
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan; None before the first batch."""
+        return None if self._memory.learning is None else self._memory.learning.plan
+
+    @property
+    def settings(self) -> Settings:
+        """What it was told."""
+        return self._settings
+
+    def expect(self, columns: tuple[str, ...]) -> None:
+        """Name the columns of rows to come that have no names."""
+        self._memory = replace(self._memory, columns=columns)
+
+    @property
+    def received(self) -> tuple[int, int]:
+        """Rows of each stream that were passed so far, dropped and waiting ones included."""
+        return self._memory.received
+
+    @property
+    def state(self) -> MonitorState:
+        """Where it stands."""
+        if self._state is None:
+            self._state = self._new_state()
+        return self._state
+
+    @property
+    def history(self) -> Table[HistoryRow]:
+        """The batches, a `HistoryRow` each; `to_frame` makes a data frame of it.
+
+        Of more than 10,000 batches every second one is dropped, again and again: it holds 5,000 to 10,000.
+        """
+        rows = [HistoryRow(int(a), int(b), int(c), *rest) for a, b, c, *rest in self._memory.history.tolist()]
+        return Table(rows, HistoryRow._fields)
+
+    def update(self, x: object = None, y: object = None) -> MonitorState:
+        """Add a batch.
+
+        Parameters
+        ----------
+        x, y
+            New rows of each stream, as in `twosample.test`: any number of them, or None. They are one batch as soon as
+            there are 2 rows of each; until then they wait, and are pooled with what comes next. With a reference only
+            the rows of the stream. For `method="sums"` also `FeatureStatistics` of pairs, collected with the monitor's
+            own `plan`, wherever they are.
+
+        Returns
+        -------
+        MonitorState
+            Where the monitor stands.
+
+        Raises
+        ------
+        InputError
+            Also where the reference is spent: no evidence can be added then.
+
+        Examples
+        --------
+        >>> import twosample as ts
+        >>> monitor = ts.Monitor()
+        >>> monitor.update([1.2, 0.4, 2.2], None).waiting
+        (3, 0)
+        >>> monitor.update(None, [3.1, 1.7]).batches
+        1
+        """
+        if isinstance(x, FeatureStatistics):
+            return self._update_statistics(x, y)
+        memory = self._memory
+        if self._settings.with_reference:
+            if y is not None and x is not None:
+                raise InputError("y: a monitor with a reference takes one stream", argument="y", remedy="pass its rows")
+            x, y = None, x if y is None else y
+            if self.state.spent:
+                raise InputError(
+                    f"reference: it is spent ({memory.n_x} rows), so that no evidence can be added; what was found "
+                    "stays true",
+                    argument="reference",
+                    remedy="add rows that were not used before with refill, or start another monitor with such rows",
+                )
+        memory = batches.with_rows(memory, self._settings, x, y)
+        x_rows, y_rows = memory.waiting
+        reference = memory.reference
+        if reference is not None:
+            x_rows, reference = reference[: len(y_rows)], reference[len(y_rows) :]
+        if min(len(x_rows), len(y_rows)) >= _FEWEST:
+            before = memory.learning
+            assert before is not None
+            generator = np.random.default_rng([self._settings.seed, memory.batches + 1])
+            with one_thread():
+                log_e, learning = before.after(x_rows, y_rows, generator)
+            none = np.empty((0, x_rows.shape[1]))
+            memory = replace(memory, reference=reference, waiting=(none, none))
+            settled = before.young is not None and learning.young is None
+            memory = memory.after(self._settings, learning, log_e, len(x_rows), len(y_rows))
+            state = self._remember(memory)
+            for note in learning.plan.notes if settled and learning.plan is not None else ():
+                warn(DroppedDataWarning(note, argument="x and y"))
+            return state
+        return self._remember(memory)
+
+    def _update_statistics(self, statistics: FeatureStatistics, y: object) -> MonitorState:
+        """A batch by its sums."""
+        learning = self._memory.learning
+        if self._settings.method != "sums" or y is not None:
+            raise InputTypeError(
+                "x: statistics alone are enough for method='sums' only", argument="x", remedy="pass rows of x and y"
+            )
+        if learning is None or learning.plan is None:
+            raise InputError("x: there is no plan yet", argument="x", remedy="pass a first batch of rows, or a plan")
+        if statistics.plan != learning.plan.key:
+            raise InputError(
+                "x: these statistics belong to another plan", argument="x", remedy="collect them with monitor.plan"
+            )
+        n = statistics.n_x
+        memory = replace(self._memory, received=(self._memory.received[0] + n, self._memory.received[1] + n))
+        if n:
+            with one_thread():
+                log_e, learning = learning.after_sums(statistics)
+            memory = memory.after(self._settings, learning, log_e, n, n)
+        return self._remember(memory)
+
+    def refill(self, reference: object) -> None:
+        """Add rows to the reference that were not used before; the guarantee goes on.
+
+        Examples
+        --------
+        >>> import numpy as np, twosample as ts
+        >>> rng = np.random.default_rng(0)
+        >>> monitor = ts.Monitor(reference=rng.normal(size=30))
+        >>> monitor.update(rng.normal(size=50)).spent
+        True
+        >>> monitor.refill(rng.normal(size=100))
+        >>> monitor.state.reference_left
+        100
+        """
+        if not self._settings.with_reference:
+            raise InputError("reference: this monitor watches two streams", argument="reference")
+        self._remember(batches.with_reference(self._memory, self._settings, reference))
+
+    def began_as(self, other: Monitor) -> bool:
+        """Whether this is what the other one, which has seen no batch, may have become."""
+        mine, whole = self._memory.reference, other._memory.reference
+        if self._settings != other._settings or (mine is None) != (whole is None):
+            return False
+        if mine is None or whole is None:
+            return self._memory.columns in (None, other._memory.columns)
+        return self._memory.columns == other._memory.columns and np.array_equal(mine, whole[self._memory.n_x :])
+
+    def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
+        """Draw the log e-value over time, with the limit and the first crossing, and the run-length detector.
+
+        It needs the `plot` extra. Save the figure with ``monitor.plot().savefig("monitor.png")``.
+        """
+        from twosample.show.plots import plot_monitor
+
+        return plot_monitor(self.history, self.state, figsize=figsize)
+
+    def report(self, path: str | Path) -> Path:
+        """Write one page that needs nothing else, to be sent round (extra `report`); returns the path, in .html.
+
+        It shows the evidence over time, and the columns that differ given everything so far.
+        """
+        from twosample.show import report
+
+        return report.write(self, path)
+
+    def _repr_html_(self) -> str:
+        """Return the head of the report, for notebooks."""
+        return self.state._repr_html_()
+
+    def save(self, path: str | Path) -> None:
+        """Write the monitor to a file (npz, without pickle), whole or not at all.
+
+        The file holds rows: those of the reference that are left, those that wait, those of the first batches as long
+        as the plan may change, and up to 500 of each stream (2,000 of one column) for pictures.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, twosample as ts
+        >>> monitor = ts.Monitor()
+        >>> state = monitor.update([0.3, 1.2, 2.5], [2.2, 4.1])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "monitor.npz")
+        ...     monitor.save(path)
+        ...     ts.Monitor.load(path).state.log_evalue == state.log_evalue
+        True
+        """
+        from twosample.questions.monitor import saving
+
+        arrays = saving.to_arrays(self._settings, self._memory)
+        write_whole(Path(path), lambda file: np.savez(file, **arrays))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Monitor:
+        """Read a monitor back that `save` wrote; it goes on as if it had never stopped, to the last digit."""
+        from twosample.questions.monitor import saving
+
+        settings, memory = load_arrays(path, saving.from_arrays, "a monitor of twosample")
+        found = cls.__new__(cls)
+        found._settings, found._memory, found._state = settings, memory, None
+        return found
+
+    def _remember(self, memory: Memory) -> MonitorState:
+        self._memory, self._state = memory, None
+        return self.state
+
+    def _new_state(self) -> MonitorState:
+        memory, settings, learning = self._memory, self._settings, self._memory.learning
+        return MonitorState(
+            alpha=settings.alpha,
+            batches=memory.batches,
+            n_x=memory.n_x,
+            n_y=memory.n_y,
+            waiting=(len(memory.waiting[0]), len(memory.waiting[1])),
+            log_evalue=memory.log_evalue,
+            log_batch_evalue=memory.log_batch_evalue,
+            crossed_at=memory.crossed_at,
+            run_length=memory.run_length,
+            reference_left=None if memory.reference is None else len(memory.reference),
+            window=settings.window,
+            prior_odds=settings.prior_odds,
+            paired=settings.paired,
+            columns=memory.columns or () if self.plan is None else self.plan.columns,
+            plan=self.plan,
+            statistics=None if learning is None else learning.statistics,
+        )

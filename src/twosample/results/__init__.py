@@ -1,0 +1,1 @@
+"""The frozen records that questions return, and what is computed from them."""

@@ -1,0 +1,308 @@
+"""What a test of each column returns: a table sorted by evidence, as text, data frame and JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from twosample import models
+from twosample.common.arguments import count_of
+from twosample.common.arrays import Array, Indices
+from twosample.common.frames import FrameKind, to_frame
+from twosample.common.records import Record
+from twosample.common.words import aligned, columns_in_words, log_bf10_text, printable, probability_in_words
+from twosample.data import some
+from twosample.inference.bayes_factor import strength, verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["EachResult", "EachRow", "some_skipped"]
+
+_SHOWN_ROWS = 10
+_SHOWN_SKIPPED = 5
+_LONGEST_NAME = 32
+
+
+class EachRow(NamedTuple):
+    """One line of the table: one column, or one group of columns.
+
+    Attributes
+    ----------
+    column
+        Name of the column or the group.
+    n_x, n_y
+        Sizes of the samples, missing values left out.
+    log_bf10
+        Log Bayes factor: positive for different, negative for the same. Of a column from its normal scores alone, of a
+        group that of `test`.
+    prob_h1
+        Probability that the samples differ in this column, with the share of such columns as its prior probability.
+    q
+        Expected share of false discoveries, were this row and all with as much evidence taken as different.
+    auc
+        P(x > y) + ½P(x = y); NaN for a group.
+    direction
+        How the samples differ, if they do; empty for a group.
+    verdict
+        The Bayes factor in words.
+    columns
+        The columns tested together.
+    """
+
+    column: str
+    n_x: int
+    n_y: int
+    log_bf10: float
+    prob_h1: float
+    q: float
+    auc: float
+    direction: str
+    verdict: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EachResult(Record):
+    """One two-sample test a column, and a group of columns, sorted by evidence; iteration gives an `EachRow` each.
+
+    Attributes
+    ----------
+    column
+        Names of the columns and groups tested, by decreasing evidence, (R,).
+    n_x, n_y
+        Sizes of the samples, missing values left out, (R,).
+    log_bf10
+        Log Bayes factors, decreasing, (R,): of columns from their normal scores alone, of groups those of `test`.
+    prob_h1
+        Probabilities that the samples differ, with the learnt share as prior probability, (R,).
+    q
+        Expected share of false discoveries among a row and all of its kind with as much evidence, (R,).
+    auc
+        P(x > y) + ½P(x = y), (R,); NaN for groups.
+    direction
+        How the samples differ, if they do: "larger in x", "more spread in y", "different shape", ..., (R,); empty for
+        groups.
+    share
+        Learnt share of the columns that differ.
+    group_share
+        Learnt share of the groups that differ; None without groups.
+    fdr
+        The false discovery rate for `discoveries`.
+    paired
+        Whether the rows are pairs.
+    model
+        The model with all its constants.
+    groups
+        The columns of each group.
+    skipped
+        Columns and groups that were not tested, and why.
+    notes
+        One sentence for everything that was left out or warned about.
+    """
+
+    column: tuple[str, ...]
+    n_x: Indices
+    n_y: Indices
+    log_bf10: Array
+    prob_h1: Array
+    q: Array
+    auc: Array
+    direction: tuple[str, ...]
+    share: float
+    group_share: float | None
+    fdr: float
+    paired: bool
+    model: models.Model
+    groups: dict[str, tuple[str, ...]]
+    skipped: dict[str, str]
+    notes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Make the arrays unchangeable, and lists that come from JSON tuples."""
+        object.__setattr__(self, "groups", {name: tuple(columns) for name, columns in self.groups.items()})
+        super().__post_init__()
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.column)
+
+    def __iter__(self) -> Iterator[EachRow]:
+        """Go over the rows, by decreasing evidence."""
+        return map(self._row, range(len(self)))
+
+    def __repr__(self) -> str:
+        """Return the answer in one line."""
+        return f"EachResult({len(self)} rows, {len(self.discoveries)} discoveries at fdr={self.fdr:g})"
+
+    @property
+    def discoveries(self) -> tuple[str, ...]:
+        """Names of the columns and groups that differ, with a false discovery rate of `fdr` at most."""
+        return tuple(name for name, q in zip(self.column, self.q.tolist(), strict=True) if q <= self.fdr)
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """The Bayes factors in words."""
+        return tuple(map(verdict, self.log_bf10.tolist()))
+
+    def to_frame(self, kind: FrameKind = "pandas") -> Any:
+        """The table as a data frame: column, n_x, n_y, log_bf10, prob_h1, q, auc, direction, verdict.
+
+        Parameters
+        ----------
+        kind
+            Which library's.
+
+        Examples
+        --------
+        >>> import numpy as np, twosample as ts
+        >>> x, y = np.random.default_rng(0).normal(size=(2, 30, 2))
+        >>> ts.test_each(x, y).to_frame("polars").shape
+        (2, 9)
+        """
+        content = {
+            "column": list(self.column),
+            **{name: getattr(self, name).copy() for name in ("n_x", "n_y", "log_bf10", "prob_h1", "q")},
+            "auc": self._auc_or_none() if self.groups else self.auc.copy(),
+            "direction": [words or None for words in self.direction],
+            "verdict": list(self.verdict),
+        }
+        return to_frame(content, kind)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, strings, lists and dictionaries, one list for each column of the table."""
+        return {**super().to_dict(), "auc": self._auc_or_none(), "discoveries": list(self.discoveries)}
+
+    def summary(self, top: int = _SHOWN_ROWS) -> str:
+        """The answer in a few lines of text, with the first `top` rows of the table."""
+        top = count_of(top, "top", 0)
+        singles = len(self) - sum(name in self.groups for name in self.column)
+        found = self.discoveries
+        groups_found = sum(name in self.groups for name in found)
+        counts = [f"{len(found) - groups_found} of {columns_in_words(singles)}"] * bool(singles)
+        counts += [f"{groups_found} of {_groups_in_words(len(self) - singles)}"] * (singles < len(self))
+        lines = [f"{' and '.join(counts)} differ at a false discovery rate of {self.fdr:g}."]
+        shares = [f"{self.share:.3g} of the columns"] * bool(singles)
+        shares += [] if self.group_share is None else [f"{self.group_share:.3g} of the groups"]
+        lines += [
+            f"  share that differs   {' and '.join(shares)}",
+            f"  data                 {self._sizes_in_words()}",
+            f"  model                {self.model.name}",
+        ]
+        lines += [f"  note                 {printable(note)}" for note in self.notes]
+        if self.skipped:
+            lines.append(f"  not tested           {printable(some_skipped(self.skipped))}")
+        shown = [self._row(index) for index in range(min(top, len(self)))]
+        if shown:
+            lines += ["", *_aligned(shown)]
+            rest = len(self) - len(shown)
+            lines += [f"  ... and {rest} more"] * bool(rest)
+        return "\n".join(lines)
+
+    def plot(
+        self, *, names: tuple[str, str] = ("x", "y"), top: int = _SHOWN_ROWS, figsize: tuple[float, float] | None = None
+    ) -> Figure:
+        """Draw log BF10 against the AUC of every column (needs the `plot` extra).
+
+        The `top` columns that differ are named; `names` says what to call the samples, `figsize` is in inches. Save it
+        with ``result.plot().savefig("columns.png")``.
+        """
+        from twosample.show.plots import plot_each
+
+        return plot_each(self, names=names, top=count_of(top, "top", 0), figsize=figsize)
+
+    def report(self, path: str | Path) -> Path:
+        """Write the answer as one page that needs nothing else (extra `report`); returns the path, which ends in .html.
+
+        It has a picture for each of the first 50 columns, and a table that scrolls and filters for all of them.
+        """
+        from twosample.show import report
+
+        return report.write(self, path)
+
+    def text(self) -> str:
+        """The answer as a paragraph for a paper: what was compared, the model, what was found, and what to cite."""
+        from twosample.show.report import each_paragraph
+
+        return each_paragraph(self)
+
+    def _repr_html_(self) -> str:
+        """Return the head of the report, for notebooks."""
+        from twosample.show.report import head
+
+        return head(self)
+
+    def _row(self, index: int) -> EachRow:
+        name, log_bf10 = self.column[index], float(self.log_bf10[index])
+        return EachRow(
+            name,
+            int(self.n_x[index]),
+            int(self.n_y[index]),
+            log_bf10,
+            float(self.prob_h1[index]),
+            float(self.q[index]),
+            float(self.auc[index]),
+            self.direction[index],
+            verdict(log_bf10),
+            self.groups.get(name, (name,)),
+        )
+
+    def _auc_or_none(self) -> list[float | None]:
+        """Those of groups as None, which JSON and most data frames know, unlike NaN."""
+        return [None if math.isnan(value) else value for value in self.auc.tolist()]
+
+    def _sizes_in_words(self) -> str:
+        n_x, n_y = ((int(sizes.min()), int(sizes.max())) for sizes in (self.n_x, self.n_y))
+        first, second = (str(high) if low == high else f"{low} to {high}" for low, high in (n_x, n_y))
+        return f"{first} pairs" if self.paired else f"{first} and {second} rows"
+
+
+def some_skipped(skipped: dict[str, str]) -> str:
+    """What was not tested and why, the first few by name.
+
+    Examples
+    --------
+    >>> some_skipped({"a": "one value throughout"})
+    "'a' (one value throughout)"
+    """
+    return some([f"{name!r} ({why})" for name, why in skipped.items()], shown=_SHOWN_SKIPPED, quote=False)
+
+
+def _groups_in_words(count: int) -> str:
+    return "1 group" if count == 1 else f"{count} groups"
+
+
+def _aligned(rows: list[EachRow]) -> list[str]:
+    """The rows as a table with a head; names and words to the left, numbers to the right."""
+    table = [("column", "n_x", "n_y", "log BF10", "P(H1)", "q", "AUC", "direction", "evidence"), *map(_cells, rows)]
+    return aligned(table, "<>>>>>><<")
+
+
+def _cells(row: EachRow) -> tuple[str, ...]:
+    name = printable(row.column)
+    return (
+        name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}...",
+        str(row.n_x),
+        str(row.n_y),
+        log_bf10_text(row.log_bf10),
+        probability_in_words(row.prob_h1),
+        probability_in_words(row.q),
+        "-" if math.isnan(row.auc) else f"{row.auc:.3f}",
+        row.direction if row.direction and row.log_bf10 > 0 else "-",
+        _evidence(row.log_bf10),
+    )
+
+
+def _evidence(log_bf10: float) -> str:
+    """The verdict in few words.
+
+    Examples
+    --------
+    >>> _evidence(7.0), _evidence(-2.0), _evidence(0.0)
+    ('very strong: different', 'positive: same', 'not clear')
+    """
+    words = strength(log_bf10)
+    return f"{words}: {'different' if log_bf10 > 0 else 'same'}" if words else "not clear"

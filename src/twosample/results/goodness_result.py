@@ -1,0 +1,67 @@
+"""What a comparison of one sample with a law returns: the result of a test, with the law in the place of y."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from twosample.common.words import columns_in_words, printable
+from twosample.results.two_sample_result import TwoSampleResult
+
+__all__ = ["GoodnessResult"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GoodnessResult(TwoSampleResult):
+    """The answer to "is this sample from this law?"; x is the sample and y the law.
+
+    It has all that `TwoSampleResult` has: P(different), log BF10, witness, effect, columns, plots and reports.
+
+    Attributes
+    ----------
+    law
+        What the law is called.
+    exact
+        Whether the law is known by its quantiles. Else it is by the `n_y` rows that were drawn, and their noise is
+        taken into account.
+    pvalue, evalue
+        From data sets that were simulated from the law; None without. `diagnostics.permutations` says how many.
+    """
+
+    law: str = ""
+    exact: bool = True
+
+    @classmethod
+    def of(cls, result: TwoSampleResult, **more: Any) -> GoodnessResult:
+        """The result of a test, with what there is to say of the law."""
+        content = {field.name: getattr(result, field.name) for field in fields(result)}
+        return cls(**{**content, **more})
+
+    @property
+    def verdict(self) -> str:
+        """Evidence and size of the difference in words, or how large one could have been missed."""
+        return (
+            super()
+            .verdict.replace("the samples come from the same distribution", "the sample comes from the law")
+            .replace("the samples differ", "the sample differs from the law")
+        )
+
+    @property
+    def disagreement(self) -> str | None:
+        """A sentence where verdict and p-value point to different answers, else None."""
+        words = super().disagreement
+        return None if words is None else words.replace("relabelled", "simulated")
+
+    @property
+    def data_words(self) -> str:
+        """How much data there was, and what they are compared with, in words."""
+        how = "quantiles" if self.exact else "rows drawn from it"
+        return (
+            f"{self.n_x} rows, {columns_in_words(len(self.columns))}, against {printable(self.law)} "
+            f"({self.n_y:,} {how})"
+        )
+
+    @property
+    def relabelled_words(self) -> str:
+        """What the p-value is counted in."""
+        return "simulated data sets"

@@ -1,0 +1,143 @@
+"""Parts of a result: posteriors of the lengthscale and of the amplitude, and how the answer was computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from twosample.common.arguments import check_level
+from twosample.common.arrays import Array
+from twosample.common.records import Comparable
+
+__all__ = ["Amplitude", "Diagnostics", "KernelEvidence", "Lengthscale"]
+
+
+def _quantile(values: Array, mass: Array, level: float) -> float:
+    """Quantile of a distribution given by masses at increasing values."""
+    return float(np.interp(level, np.cumsum(mass) - 0.5 * mass, values))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lengthscale(Comparable):
+    """Posterior of the kernel's lengthscale: at what scale the samples differ.
+
+    Attributes
+    ----------
+    grid
+        Lengthscales, increasing, (G,). In the units of the data where there is one column or the columns were not
+        scaled, else relative to the scale of the columns.
+    density_h0, density_h1
+        Posterior density of log ℓ under each hypothesis, (G,).
+    mass_h0, mass_h1
+        Posterior probability of each grid value as an integration rule, (G,); adds up to one.
+    prob_h1
+        P(H1 | ℓ, data): how sure the test would be with this lengthscale alone, (G,).
+    median_heuristic
+        The lengthscale of the median heuristic, for comparison.
+    fixed
+        Whether the lengthscale was given rather than inferred; the grid is then that one value.
+    """
+
+    grid: Array
+    density_h0: Array
+    density_h1: Array
+    mass_h0: Array
+    mass_h1: Array
+    prob_h1: Array
+    median_heuristic: float
+    fixed: bool
+
+    @property
+    def mean(self) -> float:
+        """Posterior mean given that the samples differ."""
+        return float(self.mass_h1 @ self.grid)
+
+    def interval(self, level: float = 0.9) -> tuple[float, float]:
+        """Central credible interval given that the samples differ."""
+        check_level(level)
+        tail = 0.5 * (1.0 - level)
+        return _quantile(self.grid, self.mass_h1, tail), _quantile(self.grid, self.mass_h1, 1.0 - tail)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Amplitude(Comparable):
+    """Posterior, given that the samples differ, of the witness's prior standard deviation: how large differences are.
+
+    Attributes
+    ----------
+    grid
+        Amplitudes, increasing, (A,).
+    mass
+        Their posterior probabilities, (A,).
+    fixed
+        Whether the model fixes the amplitude at 1.
+    """
+
+    grid: Array
+    mass: Array
+    fixed: bool
+
+    @property
+    def median(self) -> float:
+        """Posterior median."""
+        return _quantile(self.grid, self.mass, 0.5)
+
+    def interval(self, level: float = 0.9) -> tuple[float, float]:
+        """Central credible interval."""
+        check_level(level)
+        tail = 0.5 * (1.0 - level)
+        return _quantile(self.grid, self.mass, tail), _quantile(self.grid, self.mass, 1.0 - tail)
+
+
+@dataclass(frozen=True)
+class KernelEvidence:
+    """What one of several kernels says.
+
+    Attributes
+    ----------
+    name
+        Of the kernel.
+    log_bf10
+        With this kernel alone.
+    posterior
+        Posterior probability of the kernel given that the samples differ; all are equally likely before.
+    """
+
+    name: str
+    log_bf10: float
+    posterior: float
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """How the answer was computed.
+
+    Attributes
+    ----------
+    evaluations
+        Number of lengthscales at which the evidence was computed.
+    quadrature_error
+        Estimated error of log BF10 from the integration over the lengthscale.
+    pairs
+        Number of pairs in the pseudo-likelihood; 0 for models that use none.
+    permutations
+        Number of permutations or, for pairs, of random swaps behind the p-value; 0 without one.
+    notes
+        One sentence for everything that was dropped or warned about.
+    converged
+        Whether that error is within the tolerance.
+    points
+        Number of evaluation points; 0 in files of the first schema.
+    flat
+        Whether the features of the test of all columns do not vary, so that nothing follows from them.
+    """
+
+    evaluations: int
+    quadrature_error: float
+    pairs: int
+    permutations: int
+    notes: tuple[str, ...]
+    converged: bool = True
+    points: int = 0
+    flat: bool = False

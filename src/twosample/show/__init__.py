@@ -1,0 +1,1 @@
+"""What a person sees of a result: plots and reports. Nothing is inferred here."""

@@ -1,0 +1,247 @@
+"""A small drawing surface: axes and marks as inline SVG, whose colours are classes of the page's style sheet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+import numpy as np
+
+from twosample.common.arrays import Array
+
+__all__ = ["Canvas", "Chart", "log_ticks", "number", "numbers", "ticks"]
+
+# In units of the picture, of which a phone shows about 360 across.
+_WIDTH, _HEIGHT = 440.0, 250.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 14.0, 14.0, 10.0, 38.0
+_ROOM_FOR_NUMBERS = 44.0
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture with what stands around it: a title, a legend, and the table that says the same.
+
+    Attributes
+    ----------
+    title
+        Heading.
+    svg
+        The picture, as markup.
+    legend
+        Class of the mark and what it stands for.
+    head, rows
+        The table.
+    note
+        A sentence below the picture.
+    """
+
+    title: str
+    svg: str
+    legend: tuple[tuple[str, str], ...]
+    head: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]] = ()
+    note: str = ""
+
+
+class Canvas:
+    """A picture with two axes; all texts are escaped as they are written.
+
+    Parameters
+    ----------
+    title, said
+        What it shows, and what is to be seen in it, for readers that do not see it.
+    across, up
+        The range of either axis.
+    log
+        Whether the axis across is logarithmic.
+    numbered
+        Whether there are numbers at the left.
+    size
+        Width and height.
+    bare
+        Whether there is no room for axes at all.
+
+    Examples
+    --------
+    >>> canvas = Canvas("a & b", "rising", (0.0, 1.0), (0.0, 1.0))
+    >>> canvas.line(np.array([0.0, 1.0]), np.array([0.0, 1.0]), "x-line")
+    >>> "a &amp; b" in canvas.markup(), "<path" in canvas.markup()
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        title: str,
+        said: str,
+        across: tuple[float, float],
+        up: tuple[float, float],
+        *,
+        log: bool = False,
+        numbered: bool = False,
+        size: tuple[float, float] = (_WIDTH, _HEIGHT),
+        bare: bool = False,
+    ) -> None:
+        self._log, self._across, self._up = log, across, up
+        width, height = size
+        left, right, top, bottom = (_LEFT, _RIGHT, _TOP, _BOTTOM) if not bare else (1.0, 1.0, 1.0, 1.0)
+        self.left, self.right = left + (_ROOM_FOR_NUMBERS if numbered else 0.0), width - right
+        self.top, self.bottom = top, height - bottom
+        self._root = ElementTree.Element(
+            "svg",
+            {"viewBox": f"0 0 {width:g} {height:g}", "role": "img", "aria-label": f"{title}. {said}".strip()},
+        )
+        if bare:
+            self._root.set("class", "small")
+        self._add("title", {}, title)
+        self._add("desc", {}, said)
+
+    def _add(self, tag: str, attributes: dict[str, str], words: str | None = None) -> None:
+        ElementTree.SubElement(self._root, tag, attributes).text = words
+
+    def at_x(self, values: Array | float) -> Array:
+        """Where values of the axis across are in the picture."""
+        low, high, seen = (np.log(one) if self._log else one for one in (*self._across, np.asarray(values)))
+        return np.asarray(self.left + (seen - low) / (high - low) * (self.right - self.left))
+
+    def at_y(self, values: Array | float) -> Array:
+        """Where values of the axis up are in the picture."""
+        low, high = self._up
+        return np.asarray(self.bottom - (np.asarray(values) - low) / (high - low) * (self.bottom - self.top))
+
+    def line(self, x: Array, y: Array, kind: str) -> None:
+        """A line through points."""
+        self._add("path", {"class": kind, "d": _path(self.at_x(x), self.at_y(y))})
+
+    def area(self, x: Array, low: Array | float, high: Array, kind: str) -> None:
+        """The area between two curves."""
+        lower = np.broadcast_to(np.asarray(low, dtype=float), np.shape(high))
+        both = np.concatenate([x, x[::-1]]), np.concatenate([high, lower[::-1]])
+        self._add("path", {"class": kind, "d": f"{_path(self.at_x(both[0]), self.at_y(both[1]))}Z"})
+
+    def box(self, x: tuple[float, float], y: tuple[float, float], kind: str, opacity: float | None = None) -> None:
+        """A rectangle."""
+        (left, right), (bottom, top) = self.at_x(np.array(x)).tolist(), self.at_y(np.array(y)).tolist()
+        place = {"x": left, "y": top, "width": max(right - left, 0.5), "height": max(bottom - top, 0.0)}
+        shade = {} if opacity is None else {"fill-opacity": f"{opacity:.2f}"}
+        self._add("rect", {"class": kind, **{name: f"{value:.1f}" for name, value in place.items()}, **shade})
+
+    def boxes(self, corners: Array, kind: str, opacity: float) -> None:
+        """Many rectangles (K, 4) of one shade: left, right, low, high."""
+        x, y = self.at_x(corners[:, :2]), self.at_y(corners[:, 2:])
+        parts = [
+            f"M{a:.1f} {low:.1f}H{b:.1f}V{high:.1f}H{a:.1f}Z"
+            for (a, b), (low, high) in zip(x.tolist(), y.tolist(), strict=True)
+        ]
+        self._add("path", {"class": kind, "fill-opacity": f"{opacity:.2f}", "d": "".join(parts)})
+
+    def strokes(self, ends: Array, kind: str) -> None:
+        """Many straight lines (K, 4): x and y of the start, x and y of the end."""
+        x, y = self.at_x(ends[:, [0, 2]]), self.at_y(ends[:, [1, 3]])
+        parts = [f"M{a:.1f} {c:.1f}L{b:.1f} {d:.1f}" for (a, b), (c, d) in zip(x.tolist(), y.tolist(), strict=True)]
+        self._add("path", {"class": kind, "d": "".join(parts)})
+
+    def dots(self, x: Array, y: Array, radius: Array, kind: str, aside: float = 0.0) -> None:
+        """Round marks of these radii, moved aside by so much of the picture, as one path."""
+        parts = [
+            f"M{a + aside - r:.1f} {b:.1f}a{r:.1f} {r:.1f} 0 1 0 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 0 {-2 * r:.1f} 0"
+            for a, b, r in zip(self.at_x(x).tolist(), self.at_y(y).tolist(), radius.tolist(), strict=True)
+        ]
+        self._add("path", {"class": kind, "d": "".join(parts)})
+
+    def text(self, x: float, y: float, words: str, kind: str = "label", anchor: str = "middle") -> None:
+        """Words at a place of the picture, not of the axes."""
+        self._add("text", {"class": kind, "x": f"{x:.1f}", "y": f"{y:.1f}", "text-anchor": anchor}, words)
+
+    def across(self, label: str, places: list[float], words: list[str] | None = None) -> None:
+        """The axis across: its line, its ticks and what it is."""
+        ends = f"M{self.left:.1f} {self.bottom:.1f}H{self.right:.1f}"
+        self._add("path", {"class": "axis", "d": ends})
+        for value, text in zip(places, words or numbers(places), strict=True):
+            x = float(self.at_x(value))
+            if self.left - 0.5 <= x <= self.right + 0.5:
+                self._add("path", {"class": "axis", "d": f"M{x:.1f} {self.bottom:.1f}v4"})
+                self.text(min(max(x, self.left + 2.0), self.right - 2.0), self.bottom + 16.0, text)
+        self.text(0.5 * (self.left + self.right), self.bottom + 33.0, label, "label strong")
+
+    def up(self, places: list[float], words: list[str] | None = None) -> None:
+        """Numbers and faint lines of the axis up."""
+        for value, text in zip(places, words or numbers(places), strict=True):
+            y = float(self.at_y(value))
+            if self.top - 0.5 <= y <= self.bottom + 0.5:
+                self._add("path", {"class": "grid", "d": f"M{self.left:.1f} {y:.1f}H{self.right:.1f}"})
+                self.text(self.left - 6.0, y + 4.0, text, anchor="end")
+
+    def markup(self) -> str:
+        """The picture as text."""
+        return ElementTree.tostring(self._root, encoding="unicode")
+
+
+def _path(x: Array, y: Array) -> str:
+    return "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
+
+
+def number(value: float) -> str:
+    """A number as axes and tables show it.
+
+    Examples
+    --------
+    >>> number(0.5), number(-0.0), number(1234567.0), number(2e-7)
+    ('0.5', '0', '1.23e+06', '2e-07')
+    """
+    return f"{value + 0.0:.4g}" if 1e-3 <= abs(value) < 1e5 or value == 0.0 else f"{value:.3g}"
+
+
+def numbers(values: Iterable[float], digits: int = 4) -> list[str]:
+    """Numbers with as many digits, or more where they would look alike.
+
+    Examples
+    --------
+    >>> numbers([0.5, 2.0]), numbers([1.0000002, 1.0000004])
+    (['0.5', '2'], ['1.0000002', '1.0000004'])
+    """
+    wanted = [float(value) + 0.0 for value in values]
+    for enough in range(digits, 17):
+        words = [f"{value:.{enough}g}" for value in wanted]
+        if len(set(words)) == len(set(wanted)):
+            return words
+    return list(map(repr, wanted))
+
+
+def ticks(low: float, high: float, count: int = 6) -> list[float]:
+    """At most so many round numbers within a range.
+
+    Examples
+    --------
+    >>> ticks(-0.3, 3.3)
+    [0.0, 1.0, 2.0, 3.0]
+    """
+    span = high - low
+    if not (math.isfinite(span) and span > 0.0):
+        return []
+    unit = 10.0 ** math.floor(math.log10(span / count))
+    step = next(unit * one for one in (1.0, 2.0, 2.5, 5.0, 10.0, 20.0) if span / (unit * one) <= count - 1)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    # Far from zero the range may be narrower than the numbers are exact.
+    return [
+        round(place * step, 12) if step > 1e-9 else place * step for place in range(first, min(last, first + 50) + 1)
+    ]
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Round numbers of a logarithmic axis.
+
+    Examples
+    --------
+    >>> log_ticks(0.04, 2.5), log_ticks(0.9, 1.3)
+    ([0.05, 0.1, 0.2, 0.5, 1.0, 2.0], [0.9, 1.0, 1.1, 1.2, 1.3])
+    """
+    decades = math.log10(high / low)
+    if decades < 0.6:
+        return ticks(low, high)
+    among = (1.0, 2.0, 5.0) if decades < 2.2 else (1.0, 3.0) if decades < 3.2 else (1.0,)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    every = max(1, round(decades / 6.0))
+    found = [float(f"{one}e{power}") for power in powers if power % every == 0 for one in among]
+    return [one for one in found if low * (1 - 1e-9) <= one <= high * (1 + 1e-9)]

@@ -1,0 +1,344 @@
+"""What the page of a test says, in the order in which it says it."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twosample.common.words import (
+    data_in_words,
+    log_bf10_text,
+    printable,
+    probability_in_words,
+    pvalue_text,
+    sentence,
+    with_names,
+)
+from twosample.data import DROPPED
+from twosample.inference import discoveries
+from twosample.inference.bayes_factor import probability
+from twosample.inference.effect import size_in_words
+from twosample.show.plots.labels import beyond_in_words, column_labels, outside_in_words, short, unit_in_words
+from twosample.show.report import charts, witness_charts
+from twosample.show.report.paragraph import is_or_sign, model_in_words, odds_in_words, paragraph
+from twosample.show.report.sections import MOST_PICTURES, call_in_words, fitting, options_of_all, table_of_columns
+from twosample.show.report.svg import Chart
+
+if TYPE_CHECKING:
+    from twosample.paper.gibbs_result import GibbsResult
+    from twosample.results.two_sample_result import TwoSampleResult
+
+__all__ = ["head", "page", "sampled_head", "size", "slider"]
+
+# A kernel by random features, as results call it.
+_RANDOM = re.compile(r"rff\((.*), m=(\d+)\)")
+_DEFAULT_POINTS = 40
+_HEAD_COLUMNS = 5
+# Prior odds in the table beside the slider.
+_ODDS = (0.001, 0.01, 0.1, 1 / 3, 1.0, 3.0, 10.0, 100.0, 1000.0)
+
+
+def page(result: TwoSampleResult, robustness: Any) -> dict[str, Any]:
+    """Everything that the template needs."""
+    names = _names(result)
+    samples, witness = _pictures(result, names)
+    columns = _columns(result, names, MOST_PICTURES)
+    rest = None
+    if len(result.columns) > MOST_PICTURES and result.by_subset is not None:
+        order = np.argsort(-result.by_subset.log_bf10, kind="stable")
+        rest = table_of_columns(
+            [result.columns[place] for place in order],
+            result.by_subset.log_bf10[order],
+            result.by_subset.auc[order],
+            [with_names(result.by_subset.direction[place], names) for place in order],
+            share=discoveries.learn_share(result.by_subset.log_bf10),
+        )
+    function, other = ("goodness", "law") if hasattr(result, "law") else ("test", "y")
+    call = call_in_words(function, _options(result), other)
+    return {
+        **head(result),
+        "names": names,
+        "slider": slider(result),
+        "columns": columns,
+        "pictured": any(row["picture"] for row in columns),
+        "columns_count": len(result.columns),
+        "rest": rest,
+        "together": _together(result),
+        "samples": samples,
+        "witness": witness,
+        "robustness": None if robustness is None else _robustness(robustness),
+        "posteriors": _posteriors(result),
+        "assumed": _assumed(result),
+        "left_out": [(printable(one.column), one.reason) for one in result.left_out],
+        "notes": [printable(note) for note in result.diagnostics.notes],
+        "numerics": _numerics(result),
+        "code": ["import twosample as ts", f'{call}.report("report.html")'],
+        "code_note": f"x and {other} are {names[0]} and {names[1]}"
+        + ("; model is the one described above." if "model" in _options(result).values() else "."),
+        "paragraph": paragraph(result),
+        "json": fitting(result.to_dict()),
+        "holds_rows": result.shown_x is not None,
+    }
+
+
+def head(result: TwoSampleResult) -> dict[str, Any]:
+    """The verdict, the numbers and the first columns."""
+    names = _names(result)
+    facts = [
+        ("P(different | data)", probability_in_words(result.prob_h1)),
+        ("log BF10", log_bf10_text(result.log_bf10)),
+    ]
+    if result.effect is not None:
+        facts.append(("AUC of the witness", f"{result.effect.auc.mean:.3f}"))
+    if result.pvalue is not None:
+        facts.append(("p-value", pvalue_text(result.pvalue)))
+    if result.evalue is not None:
+        facts.append(("e-value", f"{result.evalue:.3g}"))
+    if result.prob_beyond_rope is not None:
+        facts.append((f"P(AUC > {result.rope:g})", probability_in_words(result.prob_beyond_rope)))
+    caution = result.model.caution(scaled=bool((result.scale != 1.0).any()))
+    return {
+        "title": f"{names[0]} and {names[1]}",
+        "verdict": f"{sentence(result.verdict)}.",
+        "answer": f"The probability that {names[0]} and {names[1]} come from different distributions is "
+        f"{_of_probability(result.prob_h1)}, with prior odds of {odds_in_words(result.prior_odds)}.",
+        "warnings": [words for words in (result.disagreement, caution) if words],
+        "facts": facts,
+        "size": size(result, names),
+        "data": result.data_words,
+        "model_name": result.model.name,
+        "prob": result.prob_h1,
+        "bar": charts.probability_bar(result.prob_h1, f"P(different) {probability_in_words(result.prob_h1)}"),
+        "head": ("column", "P(differs)", "log BF10", "how, if it does"),
+        "rows": [
+            (row["column"], row["prob"], row["log_bf10"], row["words"])
+            for row in _columns(result, names, _HEAD_COLUMNS)
+        ]
+        if len(result.columns) > 1
+        else [],
+        "more": max(len(result.columns) - _HEAD_COLUMNS, 0) if result.by_subset is not None else 0,
+    }
+
+
+def sampled_head(result: GibbsResult) -> dict[str, Any]:
+    """The same of a result of the sampler."""
+    return {
+        "title": "x and y",
+        "verdict": f"{sentence(result.verdict)}.",
+        "answer": f"The probability that the samples come from different distributions is "
+        f"{_of_probability(result.prob_h1)}, with prior odds of {odds_in_words(result.prior_odds)}.",
+        "warnings": [],
+        "facts": [
+            ("P(different | data)", f"{probability_in_words(result.prob_h1)} ± {result.prob_h1_error:.1g}"),
+            ("log BF10", f"{log_bf10_text(result.log_bf10)} ± {result.log_bf10_error:.2g}"),
+        ],
+        "size": "",
+        "data": data_in_words(result.n_x, result.n_y, len(result.columns), result.paired),
+        "model_name": f"{result.model.name}, kernel {result.kernel}",
+        "bar": charts.probability_bar(result.prob_h1, f"P(different) {probability_in_words(result.prob_h1)}"),
+        "head": ("column", "log BF10 lost without it", "± error"),
+        "rows": []
+        if result.relevance is None
+        else [
+            (printable(column), f"{loss:+.2f}", f"{error:.2f}")
+            for column, loss, error in list(
+                zip(result.relevance.columns, result.relevance.loss, result.relevance.loss_error, strict=True)
+            )[:_HEAD_COLUMNS]
+        ],
+        "more": 0 if result.relevance is None else max(len(result.relevance.columns) - _HEAD_COLUMNS, 0),
+    }
+
+
+def _names(result: TwoSampleResult) -> tuple[str, str]:
+    return short(result.names[0]), short(result.names[1])
+
+
+def _of_probability(value: float) -> str:
+    words = probability_in_words(value)
+    return {"<": "less than ", ">": "more than "}.get(words[0], "") + words.lstrip("<> ")
+
+
+def size(result: TwoSampleResult, names: tuple[str, str], unit: str = "row") -> str:
+    """How large the difference is, in words."""
+    if result.effect is None:
+        return f"Model {result.model.name} does not say how large the difference is."
+    auc = result.effect.auc
+    low, high = auc.interval(0.9)
+    number = (
+        f"the witness tells a random {unit} of {names[0]} from one of {names[1]} with probability {auc.mean:.2f} "
+        f"(AUC; 90 % between {low:.2f} and {high:.2f}), where 0.5 is no difference and 1 complete separation"
+    )
+    if result.log_bf10 > 0.0:
+        return f"If they differ, the difference is {size_in_words(auc.given_different(0.5))}: {number}."
+    return f"A difference, if there is one, is no larger than AUC {auc.given_different(0.95):.2f} (95 %): {number}."
+
+
+def slider(result: TwoSampleResult) -> dict[str, Any]:
+    """The range of the slider, in powers of ten, and P(H1) at some odds."""
+    start = math.log10(result.prior_odds)
+    reach = max(3.0, math.ceil(abs(start)))
+    table = [
+        (
+            odds_in_words(odds),
+            probability_in_words(probability(result.log_bf10 + math.log(odds))),
+        )
+        for odds in sorted({*_ODDS, result.prior_odds})
+    ]
+    now = {"prior": odds_in_words(result.prior_odds), "prob": probability_in_words(result.prob_h1)}
+    return {"log_bf10": repr(result.log_bf10), "start": repr(start), "reach": reach, "rows": table, **now}
+
+
+def _columns(result: TwoSampleResult, names: tuple[str, str], most: int) -> list[dict[str, str]]:
+    """The columns with the most evidence, with a picture of those that the result shows."""
+    if result.by_subset is None:
+        return []
+    shown = {one.column: one for one in result.picture.columns}
+    places = np.argsort(-result.by_subset.log_bf10, kind="stable")
+    rows = []
+    for place, row in list(zip(places.tolist(), result.by_column, strict=True))[:most]:
+        name, prob = printable(row.column), probability_in_words(row.prob)
+        picture = ""
+        if place in shown:
+            title = f"{name} in {names[0]} and {names[1]}"
+            picture = charts.small_column(shown[place], result.picture.rows, title)
+        rows.append(
+            {
+                "column": name,
+                "prob": prob,
+                "bar": charts.probability_bar(row.prob, f"P(differs) {is_or_sign(prob)}"),
+                "log_bf10": log_bf10_text(row.log_bf10),
+                "words": with_names(row.words, names) if row.prob > 0.5 else "–",
+                "picture": picture,
+            }
+        )
+    return rows
+
+
+def _together(result: TwoSampleResult) -> str:
+    """A sentence where two columns differ in how they go together."""
+    pair = None if result.by_subset is None or len(result.columns) < 2 else result.by_subset.together()
+    if pair is None or result.log_bf10 <= 1.0:
+        return ""
+    first, second = (printable(result.columns[place]) for place in pair)
+    return f"{first} and {second} differ in how they go together, rather than each by itself."
+
+
+def _pictures(result: TwoSampleResult, names: tuple[str, str]) -> tuple[list[Chart], list[Chart]]:
+    """The samples, and where they differ."""
+    picture, labels = result.picture, column_labels(result)
+    samples = []
+    for shown in picture.columns:
+        beyond = [beyond_in_words(result, shown.outside[:, side], names, side) for side in range(2)]
+        label = labels[shown.column]
+        samples.append(
+            charts.samples_of_column(shown, picture.rows, names, label, "; ".join(words for words in beyond if words))
+        )
+    witness = []
+    plane = picture.plane
+    own = result.witness_picture
+    levels = {shown.column: shown.labels for shown in picture.columns}
+    for driver in result.drivers if own is None else (own,):
+        if len(driver.columns) == 1 and levels[driver.columns[0]]:
+            (column,) = driver.columns
+            witness.append(witness_charts.witness_levels(driver, names, labels[column], levels[column]))
+        elif len(driver.columns) == 1:
+            witness.append(witness_charts.witness_curve(driver, names, labels[driver.columns[0]]))
+        else:
+            first, second = (labels[place] for place in driver.columns)
+            there = plane if plane is not None and plane.columns == driver.columns else None
+            both = levels[driver.columns[0]], levels[driver.columns[1]]
+            witness.append(witness_charts.witness_map(driver, there, names, (first, second), both))
+    if plane is not None:
+        first, second = (
+            (labels[place] for place in plane.columns)
+            if plane.columns
+            else (f"principal axis {place + 1} ({share:.0%})" for place, share in enumerate(plane.shares))
+        )
+        outside = outside_in_words(result, plane.outside, names)
+        both = (levels[plane.columns[0]], levels[plane.columns[1]]) if plane.columns else ((), ())
+        samples.append(witness_charts.samples_in_plane(plane, picture.rows, names, (first, second), outside, both))
+        if plane.witness is not None:
+            witness.append(witness_charts.witness_cells(plane, names, (first, second)))
+    return samples, witness
+
+
+def _robustness(robustness: Any) -> dict[str, Any]:
+    return {
+        "sentence": robustness.sentence,
+        "charts": [charts.sensitivity(one.label, one.values, one.log_bf10, one.default) for one in robustness.curves],
+    }
+
+
+def _posteriors(result: TwoSampleResult) -> list[Chart]:
+    found = []
+    if not result.lengthscale.fixed:
+        unit = float(result.scale[0]) if len(result.columns) == 1 else 1.0
+        words = unit_in_words(result)
+        found.append(charts.lengthscale_posterior(result.lengthscale, result.model.lengthscale, unit, words))
+    if result.model.amplitude is not None and not result.amplitude.fixed:
+        found.append(charts.amplitude_posterior(result.amplitude, result.model.amplitude))
+    return found
+
+
+def _assumed(result: TwoSampleResult) -> list[str]:
+    rows = "Pairs of rows are independent of each other" if result.paired else "Rows are independent of each other"
+    said = [f"{rows}; their order does not matter.", *model_in_words(result.model)]
+    if result.lengthscale.fixed:
+        said.append(f"The lengthscale was given: {result.lengthscale.grid[0]:.4g}.")
+    return said
+
+
+def _numerics(result: TwoSampleResult) -> list[tuple[str, str]]:
+    found = result.diagnostics
+    said = [
+        ("kernel", _kernels_in_words(result)),
+        ("evaluation points", f"{found.points}{', given' if result.points_given else ''}"),
+        ("lengthscales evaluated", str(found.evaluations)),
+        ("error of log BF10 from integration", f"{found.quadrature_error:.1g}"),
+    ]
+    if found.permutations:
+        said.append((result.relabelled_words, str(found.permutations)))
+    return said
+
+
+def _kernels_in_words(result: TwoSampleResult) -> str:
+    if not result.kernels:
+        return result.kernel
+    shares = ", ".join(f"{one.name} {probability_in_words(one.posterior)}" for one in result.kernels)
+    return f"the average over {len(result.kernels)}, with these probabilities given a difference: {shares}"
+
+
+def _options(result: TwoSampleResult) -> dict[str, Any]:
+    """The options of `test` that are not the default ones, as far as a result knows them."""
+    found = options_of_all(result)
+    if result.kernels:
+        found["kernel"] = [one.name for one in result.kernels]
+    elif result.kernel != "rbf":
+        found["kernel"] = result.kernel
+    names = found.get("kernel", ())
+    random = [_RANDOM.fullmatch(name) for name in ([names] if isinstance(names, str) else names)]
+    if random and all(random):
+        inner = [one[1] for one in random if one is not None]
+        found |= {"kernel": inner if result.kernels else inner[0], "features": "rff", "m": int(random[0][2])}  # type: ignore[index]
+    if result.lengthscale.fixed:
+        found["lengthscale"] = float(f"{result.lengthscale.grid[0]:.6g}")
+    points = result.diagnostics.points
+    if points and points != _DEFAULT_POINTS and not result.points_given and points < result.n_x + result.n_y:
+        found["points"] = points
+    if result.model.ranks and result.by_subset is None:
+        found["subsets"] = None
+    if result.prior_odds != 1.0:
+        found["prior_odds"] = result.prior_odds
+    if result.diagnostics.permutations:
+        found["simulations" if hasattr(result, "law") else "permutations"] = result.diagnostics.permutations
+    if result.rope is not None:
+        found["rope"] = result.rope
+    dropped = [one.column for one in result.left_out if one.reason == DROPPED]
+    if dropped:
+        found["drop"] = dropped
+    if result.shown_x is not None:
+        found["keep_rows"] = True
+    return found

@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist
+
+from twosample.features.points import REPRESENTATIVES, choose, median_heuristic, thin
+
+
+def test_thin_keeps_everything_that_fits_in_lexicographic_order():
+    x, y = np.array([[2.0, 1.0], [1.0, 5.0]]), np.array([[1.0, 3.0], [0.0, 9.0]])
+    assert thin(x, y).tolist() == [[0, 9], [1, 3], [1, 5], [2, 1]]
+
+
+def test_thin_spreads_evenly_and_ignores_order_and_labels():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(5000, 2))
+    found = thin(rows[:3000], rows[3000:], limit=100)
+    assert found.shape == (100, 2)
+    ranks = np.searchsorted(np.sort(rows[:, 0]), found[:, 0])
+    np.testing.assert_array_equal(ranks, 25 + 50 * np.arange(100))
+    shuffled = rng.permutation(rows)
+    np.testing.assert_array_equal(thin(shuffled[:10], shuffled[10:], limit=100), found)
+
+
+def test_thin_breaks_ties_by_the_other_columns():
+    rng = np.random.default_rng(1)
+    rows = rng.integers(0, 3, size=(400, 3)).astype(float)
+    np.testing.assert_array_equal(thin(rows, limit=50), thin(rng.permutation(rows), limit=50))
+
+
+def test_choose_takes_quantiles_in_one_dimension():
+    rows = np.sort(np.random.default_rng(2).normal(size=(400, 1)), axis=0)
+    found = choose(rows, 40)
+    assert found.shape == (40, 1)
+    # One point for each tenth of a quarter: cells of ten neighbours.
+    assert (np.searchsorted(rows[:, 0], found[:, 0]) // 10).tolist() == list(range(40))
+
+
+@pytest.mark.parametrize("n_columns", [2, 5, 20])
+def test_choose_returns_distinct_rows_of_the_data(n_columns):
+    rows = thin(np.random.default_rng(3).normal(size=(300, n_columns)))
+    found = choose(rows, 40)
+    assert found.shape == (40, n_columns)
+    assert {tuple(row) for row in found} <= {tuple(row) for row in rows}
+    assert len({tuple(row) for row in found}) == 40
+
+
+def test_choose_covers_separate_clusters():
+    rng = np.random.default_rng(4)
+    centres = np.array([[0, 0], [0, 50], [50, 0], [50, 50]])
+    rows = thin(np.concatenate([centre + rng.normal(size=(100, 2)) for centre in centres]))
+    found = choose(rows, 40)
+    counts = [(np.abs(found - centre).max(axis=1) < 10).sum() for centre in centres]
+    assert counts == [10, 10, 10, 10]
+
+
+@pytest.mark.parametrize("count", [1, 3, 7, 40, 100])
+def test_choose_with_few_or_tied_rows(count):
+    assert len(choose(np.array([[0.0], [1.0], [2.0]]), count)) == min(count, 3)
+    tied = np.repeat([[0.0], [1.0]], 50, axis=0)
+    assert 1 <= len(choose(tied, count)) <= 2
+
+
+def test_median_heuristic_equals_the_median_distance():
+    rows = np.random.default_rng(5).normal(size=(301, 3))
+    assert median_heuristic(rows) == pytest.approx(np.median(pdist(rows)) / np.sqrt(2), rel=1e-13)
+
+
+def test_median_heuristic_ignores_equal_rows():
+    rows = np.array([[0.0]] * 50 + [[3.0]])
+    assert median_heuristic(rows) == pytest.approx(3 / np.sqrt(2))
+    assert median_heuristic(np.ones((5, 2))) == 1.0
+
+
+def test_table_recipe_needs_the_whole_sample():
+    """Appendix table 1 uses the exact median over 1,000 pooled values."""
+    assert REPRESENTATIVES >= 1000
