@@ -9,6 +9,7 @@ import pytest
 
 import twosample as ts
 from twosample.app import server
+from twosample.show.report import render
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -123,7 +124,7 @@ def test_the_answer_is_that_of_the_library(full, table):
     assert ended["headline"].lower() == f"{expected.verdict}."
     report = full.report()
     assert report.headers["content-type"].startswith("text/html")
-    assert report.text == ts.report.render(expected, ts.test(
+    assert report.text == render(expected, ts.test(
         *frames(table(1), table(2, shift=0.8)), permutations=99, prior_odds=0.5).robustness())  # fmt: skip
 
 

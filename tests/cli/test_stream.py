@@ -153,14 +153,14 @@ def test_the_place_of_a_missing_value(refused, run, parquet, few):
 
 
 def test_parquet_files_come_in_blocks(parquet, few):
-    table = parquet.Parquet.at(Path("x"))
+    table = parquet_files.Parquet.at(Path("x"))
     assert table.height == 400 and [height for _, height in table.parts] == [100] * 4
     frames = list(table.blocks())
     assert max(frame.height for frame in frames) == 64
     assert pl.concat(frames).equals(pl.read_parquet("x.parquet"))
     assert {tuple(frame.columns) for frame in table.blocks(("v",))} == {("v",)}
     assert {tuple(frame.columns) for frame in table.blocks(("v", "z"))} == {("u", "v", "text")}
-    assert parquet.Parquet.at(Path("y.csv")) is None
+    assert parquet_files.Parquet.at(Path("y.csv")) is None
     assert table.groups("text").rows() == [("t", 400)]
 
 

@@ -22,13 +22,13 @@ posix = pytest.mark.skipif(os.name == "nt", reason="needs the signals and pipes 
 # Each writes a file of about a megabyte in a loop, the number of the turn in every part of it.
 WRITERS = {
     "text": """
-        from twosample.records import write_whole
+        from twosample.common.records import write_whole
         def write(turn):
             write_whole(path, lambda file: [file.write(b"%08d" % turn * 1000) for _ in range(120)])
     """,
     "to_json": """
         from dataclasses import dataclass
-        from twosample.records import Record
+        from twosample.common.records import Record
         @dataclass(frozen=True, eq=False, repr=False)
         class Some(Record):
             turns: tuple
@@ -37,7 +37,7 @@ WRITERS = {
     """,
     "save": """
         import numpy as np
-        from twosample.statistics import FeatureStatistics, Moments
+        from twosample.features.statistics import FeatureStatistics, Moments
         def write(turn):
             moments = Moments(5, np.full((6, 150), 1.0 * turn), np.full((6, 150, 150), 1.0 * turn))
             FeatureStatistics(np.arange(1.0, 7.0), moments, moments).save(path)
@@ -157,7 +157,7 @@ def test_a_kill_at_each_step(moment, before, tmp_path):
         path,
         f"""
         import os, signal
-        from twosample.records import write_whole
+        from twosample.common.records import write_whole
         def kill(*arguments):
             os.kill(os.getpid(), signal.SIGKILL)
         def write(file):

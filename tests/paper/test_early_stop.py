@@ -222,7 +222,7 @@ def test_lines_of_the_command_in_a_pipe(tmp_path):
     for name in ("a", "b"):
         np.savetxt(tmp_path / f"{name}.csv", rng.normal(size=20), header="u", comments="")
     script = (
-        "from twosample import cli, progress; from twosample.posterior import watching\n"
+        "from twosample import cli; from twosample.common import progress; from twosample.paper import watching\n"
         "progress._LINE_EVERY_SECONDS, watching._WORTH_SAYING_SECONDS = 0.05, 0.0\n"
         "cli.main('gibbs a.csv b.csv --points 6 --steps 200 --burn-in 100 --chains 2 -q'.split())"
     )

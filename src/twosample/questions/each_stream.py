@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from twosample import places as backends
 from twosample.common.arguments import flag_of, share_of
 from twosample.common.arrays import Array, Flags, Indices
 from twosample.common.progress import Progress, WorkCounter, progress_bar
@@ -35,7 +36,6 @@ from twosample.features.subsets import multiples_of, single_part
 from twosample.inference.mixture import Contrast, stack_log_bf10
 from twosample.kernels import RBF
 from twosample.models import Model
-from twosample.places import of as place_of
 from twosample.places.streaming import (
     Cluster,
     Stream,
@@ -190,7 +190,7 @@ class ColumnPlan:
 
     def _moments(self, x: Any, y: Any) -> list[tuple[Moments, ...]]:
         """Moments of each column, in the order of the statistics, of rows without missing values."""
-        engine, count = place_of(x), len(self.features.points)
+        engine, count = backends.of(x), len(self.features.points)
         alone = self.model.takes_differences_alone(self.paired)
         nothing = (_NOTHING,) * count
         stacks = engine.stack_moments(self.features, x, y, paired=alone) if count else (None,) * 3
