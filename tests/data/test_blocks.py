@@ -11,7 +11,7 @@ import pytest
 
 import twosample as ts
 from twosample.data import blocks as module
-from twosample.data.blocks import as_blocks
+from twosample.data.blocks import as_blocks, whole
 from twosample.errors import InputError, InputTypeError
 
 
@@ -173,8 +173,10 @@ def test_what_is_in_memory_is_no_blocks(values):
     assert as_blocks(values) is None
 
 
-def test_what_takes_no_blocks_says_so():
-    for run in (ts.gibbs, ts.baselines.mmd, ts.baselines.chen_hanson, ts.baselines.holmes, ts.baselines.jzs):
-        with pytest.raises(InputTypeError, match=r"x is in blocks, which only test, .*; pass the rows") as caught:
-            run(ts.blocks([ROWS]), ts.blocks([ROWS]))
-        assert caught.value.argument == "x"
+def test_what_needs_all_rows_reads_them_up_to_a_limit(monkeypatch):
+    for kind in (lambda rows: rows, pl.DataFrame, pd.DataFrame):
+        joined = whole(ts.blocks([kind(ROWS[:5]), kind(ROWS[5:])]), "x")
+        np.testing.assert_array_equal(np.asarray(joined), ROWS)
+    monkeypatch.setattr("twosample.data.blocks._MOST_VALUES_WHOLE", ROWS.size - 1)
+    with pytest.raises(InputError, match=r"^x has more than .* values, and this question needs all rows in memory"):
+        ts.baselines.mmd(ts.blocks([ROWS]), ROWS)

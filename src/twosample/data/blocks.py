@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import mmap
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -16,11 +17,13 @@ from twosample.common.arrays import on_device
 from twosample.common.frames import needed
 from twosample.errors import InputError, InputTypeError
 
-__all__ = ["Block", "Blocks", "as_blocks", "block_rows", "blocks", "is_dask"]
+__all__ = ["Block", "Blocks", "as_blocks", "block_rows", "blocks", "dask_blocks", "is_dask", "whole"]
 
 # Rows and values of a block: its rows as float64 are at most 8 MB.
 _MOST_ROWS = 1 << 16
 _MOST_VALUES = 1 << 20
+# Values of a table that a question which needs all rows at once reads into memory: 1 GiB of float64.
+_MOST_VALUES_WHOLE = 1 << 27
 
 
 def block_rows(n_columns: int) -> int:
@@ -147,6 +150,43 @@ def is_dask(values: Any) -> bool:
     from dask.base import is_dask_collection
 
     return bool(is_dask_collection(values))
+
+
+def dask_blocks(values: Any) -> Blocks:
+    """The partitions of a Dask collection as blocks, each computed when it is read."""
+    if hasattr(values, "partitions"):
+        return Blocks(lambda: (part.compute() for part in values.partitions), by_caller=False)
+    rows = values if values.ndim < 2 else values.rechunk({1: -1})
+    return Blocks(lambda: (rows.blocks[number].compute() for number in range(rows.numblocks[0])), by_caller=False)
+
+
+def whole(source: Blocks, name: str) -> Any:
+    """All rows of a table in blocks as one array or data frame, for questions that need all of them at once.
+
+    Examples
+    --------
+    >>> whole(blocks([np.zeros((2, 1)), np.ones((1, 1))]), "x").shape
+    (3, 1)
+    """
+    found: list[Any] = []
+    count = 0
+    for piece in source.pieces():
+        values = piece.values if hasattr(piece.values, "shape") else np.asarray(piece.values)
+        count += math.prod(values.shape)
+        if count > _MOST_VALUES_WHOLE:
+            raise InputError(
+                f"{name} has more than {_MOST_VALUES_WHOLE:,} values, and this question needs all rows in memory",
+                argument=name,
+                remedy="pass a sample of the rows; test, test_each, log_bf10 and plan read them block by block",
+            )
+        found.append(values)
+    if not found:
+        raise InputError(f"{name} has no rows", argument=name)
+    if isinstance(found[0], np.ndarray) or on_device(found[0]):
+        return np.concatenate([np.asarray(one) for one in found])
+    import narwhals as nw
+
+    return nw.concat([nw.from_native(one, eager_only=True) for one in found]).to_native()
 
 
 def as_blocks(values: Any, *, paths: bool = False) -> Blocks | None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.common.arrays import namespace, to_numpy
-from twosample.data.blocks import Blocks, is_dask
+from twosample.data.blocks import Blocks, dask_blocks, is_dask, whole
 from twosample.data.categories import Levels, codes_of
 from twosample.data.cells import COMPLEX, MIXED, OTHER, TEXT, TIMES, Cells, from_objects, from_times
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut
@@ -233,18 +233,10 @@ def _frame_or_array(values: Any, name: str) -> Any:
         return values
     if isinstance(values, list | tuple | range):
         return _from_sequence(values, name)
-    if isinstance(values, Blocks):
-        raise InputTypeError(
-            f"{name} is in blocks, which only test, test_each, log_bf10, plan and the statistics of a plan take",
-            argument=name,
-            remedy="pass the rows, or a sample of them",
-        )
     if is_dask(values):
-        raise InputTypeError(
-            f"{name} is a Dask collection, which only test, test_each, log_bf10 and plan take as a sample",
-            argument=name,
-            remedy="pass what its compute() returns, or a sample of the rows",
-        )
+        values = dask_blocks(values)
+    if isinstance(values, Blocks):
+        return _frame_or_array(whole(values, name), name)
     if isinstance(values, int | float | complex | np.generic):
         return np.asarray(values)
     if _is_sparse(values):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -73,7 +74,7 @@ def _checked(memory: Memory, settings: Settings, x: object, y: object, columns: 
 
 def _is_nothing(values: object) -> bool:
     """Whether there are no rows."""
-    return values is None or (hasattr(values, "__len__") and len(values) == 0)
+    return values is None or _height(values) == 0
 
 
 def _joined(old: Array, new: Array) -> Array:
@@ -82,4 +83,15 @@ def _joined(old: Array, new: Array) -> Array:
 
 def _length(values: object, rows: Array) -> int:
     """How many rows were passed, those that were dropped included."""
-    return 0 if values is None else len(values) if hasattr(values, "__len__") else len(rows)
+    if values is None:
+        return 0
+    height = _height(values)
+    return len(rows) if height is None else height
+
+
+def _height(values: Any) -> int | None:
+    """The number of rows of a table that knows it; the length of a sparse matrix is not defined."""
+    shape = getattr(values, "shape", None)
+    if isinstance(shape, tuple) and shape and isinstance(shape[0], int):
+        return shape[0]
+    return len(values) if hasattr(values, "__len__") else None
