@@ -70,7 +70,6 @@ def test(
     rope: float | None = None,
     tolerance: float = 1e-3,
     engine: str = "auto",
-    precision: Literal["double", "mixed"] = "double",
     rng: Seed = 0,
     progress: Progress = False,
     keep_rows: bool = False,
@@ -145,9 +144,6 @@ def test(
         Who goes over the rows: "auto" goes where they are, to the cores of this machine ("threads") or to the device of
         torch, CuPy or JAX arrays; "torch:cuda", "cupy", "jax" and the like take blocks of rows to a device.
         Dask collections are worked on by the active scheduler of Dask, and "dask" sends parts of other data to it.
-    precision
-        "double", or "mixed": a device makes features in float32, off by 5e-7 at most, and adds up their products
-        without a further error; for cards on which float64 is slow. Cores of this machine always use float64.
     rng
         Seed of the permutations, of random features, and of the random pairs that "paper" and "published" need where
         n_x ≠ n_y; nothing else is random.
@@ -203,7 +199,6 @@ def test(
                 nan_policy=nan_policy,
                 tolerance=tolerance,
                 engine=engine,
-                precision=precision,
                 keep_rows=keep_rows,
             )
             question = Question.of(model, prior_odds, permutations, rope, rng)
@@ -247,7 +242,6 @@ def test(
         nan_policy=nan_policy,
         tolerance=tolerance,
         subsets=subsets,
-        precision=precision,
         random_features=random_features,
     )
     with progress_bar(progress) as report:
@@ -401,7 +395,6 @@ def plan(
     scale: ArrayLike = "auto",
     nan_policy: Literal["raise", "omit"] = "raise",
     tolerance: float = 1e-3,
-    precision: Literal["double", "mixed"] = "double",
     by: object = None,
     groups: Sequence[object] | None = None,
     columns: Sequence[str | int] | None = None,
@@ -414,7 +407,7 @@ def plan(
     ----------
     x, y
         The samples, or a pilot of each, as in `test`; or one pilot of rows of both, and no `y`.
-    model, paired, kernel, lengthscale, points, subsets, scale, nan_policy, tolerance, precision
+    model, paired, kernel, lengthscale, points, subsets, scale, nan_policy, tolerance
         As in `test`.
     by, groups, columns, drop
         As in `test`.
@@ -450,7 +443,7 @@ def plan(
         samples = Samples.from_pilot(x, paired=paired, scale=scale, nan_policy=nan_policy, choice=choice)
     else:
         samples = _samples(x, y, chosen, paired, scale, nan_policy, choice)
-    return _plan(samples, chosen, kernel, points, lengthscale, nan_policy, tolerance, subsets, precision)
+    return _plan(samples, chosen, kernel, points, lengthscale, nan_policy, tolerance, subsets)
 
 
 def log_bf10(
@@ -774,11 +767,8 @@ def _plan(
     nan_policy: Literal["raise", "omit"],
     tolerance: float = 1e-3,
     subsets: object = None,
-    precision: Literal["double", "mixed"] = "double",
     random_features: tuple[int, int] | None = None,
 ) -> Plan:
-    if not is_one_of(precision, ("double", "mixed")):
-        raise InputError(f"precision: {precision!r} is unknown", argument="precision", remedy="use 'double' or 'mixed'")
     kernel = kernels.resolve(kernel)
     if random_features is not None and not isinstance(kernel, Fourier):
         count, seed = random_features
@@ -804,7 +794,6 @@ def _plan(
         nan_policy=nan_policy,
         tolerance=positive(tolerance, "tolerance"),
         subsets=subsets,
-        precision=precision,
     )
 
 

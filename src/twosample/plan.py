@@ -86,8 +86,6 @@ class Plan(Record):
         The other tests of the mixture.
     points_given
         Whether the evaluation points were given rather than chosen among the rows.
-    precision
-        "double", or "mixed" where devices may make features in float32.
     levels
         The levels of columns of categories, most common first; all others count as one more. None for each column of
         numbers, and empty where there are no categories.
@@ -123,7 +121,6 @@ class Plan(Record):
     ranks: Ranks | None = None
     parts: tuple[Part, ...] = ()
     points_given: bool = field(default=False, metadata=NOT_DIGESTED)
-    precision: Literal["double", "mixed"] = field(default="double", metadata=NOT_DIGESTED)
     levels: Levels = field(default=(), metadata=DIGESTED_IF_SET)
 
     @property
@@ -134,7 +131,7 @@ class Plan(Record):
     @cached_property
     def features(self) -> PointFeatures:
         """From rows to features."""
-        return PointFeatures(self.kernel, self.view, self.points, self.typical, self.precision == "mixed")
+        return PointFeatures(self.kernel, self.view, self.points, self.typical)
 
     @cached_property
     def key(self) -> str:
@@ -268,13 +265,7 @@ class Plan(Record):
         assert self.ranks is not None
         stack = self.parts[part]
         return StackFeatures(
-            self.kernel,
-            self.ranks,
-            stack.columns,
-            stack.points,
-            stack.typical,
-            multiples_of(self.model),
-            self.precision == "mixed",
+            self.kernel, self.ranks, stack.columns, stack.points, stack.typical, multiples_of(self.model)
         )
 
     def statistics_of(self, samples: Samples, part: int, tests: slice = slice(None)) -> FeatureStatistics:
@@ -413,7 +404,6 @@ def make_plan(
     nan_policy: Literal["raise", "omit"] = "raise",
     tolerance: float = 1e-3,
     subsets: object = None,
-    precision: Literal["double", "mixed"] = "double",
 ) -> Plan:
     """The plan for checked samples; it depends on their rows as one set."""
     pooled = thin(samples.x, samples.y)
@@ -435,7 +425,6 @@ def make_plan(
         tolerance=tolerance,
         notes=samples.column_notes,
         points_given=not isinstance(points, numbers.Number),
-        precision=precision,
         levels=samples.levels,
     )
     if lengthscale is not None:
