@@ -58,8 +58,7 @@ def test(
     paired: bool = False,
     kernel: str | Kernel | Sequence[str | Kernel] | Callable[[Sequence[Any], Sequence[Any], Any], Any] = "rbf",
     parameters: Sequence[Any] | None = None,
-    features: Literal["points", "rff"] | Callable[[Sequence[Any]], Any] = "points",
-    m: int = 200,
+    features: Callable[[Sequence[Any]], Any] | None = None,
     lengthscale: float | Literal["median"] | None = None,
     points: int | ArrayLike = 40,
     subsets: str | Iterable[Iterable[str | int]] | None = "auto",
@@ -106,11 +105,7 @@ def test(
     parameters
         Of a kernel of objects, the parameters that are averaged over, each as likely beforehand.
     features
-        "points" evaluates the kernel between rows and points; "rff" evaluates it by random Fourier features, with all
-        columns together, which is slower and no more powerful, and for comparison. Or a function from a list of n
-        objects to an array (n, p), to test whether the means of these features differ.
-    m
-        Number of random features, for "rff": cosines and sines, so that it is even.
+        A function from a list of n objects to an array (n, p), to test whether the means of these features differ.
     lengthscale
         None infers it, a number fixes it, "median" fixes it at the median heuristic. A number is in the units of the
         data where there is one column or the columns are not scaled, else relative to the scale of the columns.
@@ -145,8 +140,8 @@ def test(
         torch, CuPy or JAX arrays; "torch:cuda", "cupy", "jax" and the like take blocks of rows to a device.
         Dask collections are worked on by the active scheduler of Dask, and "dask" sends parts of other data to it.
     rng
-        Seed of the permutations, of random features, and of the random pairs that "paper" and "published" need where
-        n_x ≠ n_y; nothing else is random.
+        Seed of the permutations, and of the random pairs that "paper" and "published" need where n_x ≠ n_y; nothing
+        else is random.
     progress
         True shows a progress bar on a terminal, and elsewhere a line on stderr every half minute; a function is called
         with the share of work done.
@@ -181,7 +176,11 @@ def test(
     >>> result.names, result.columns
     (('a', 'b'), ('dose',))
     """
-    if parameters is not None or callable(features) or not (isinstance(kernel, Kernel) or is_one_of(kernel, ("rbf",))):
+    if (
+        parameters is not None
+        or features is not None
+        or not (isinstance(kernel, Kernel) or is_one_of(kernel, ("rbf",)))
+    ):
         from twosample.domains.answer import Question
         from twosample.domains.objects import concerns, refuse, test_objects
 
@@ -206,18 +205,17 @@ def test(
                 x,
                 y,
                 kernel=kernel,
-                features=features if callable(features) else None,
+                features=features,
                 parameters=parameters,
                 points=points,
                 question=question,
                 progress=progress,
             )
-        refuse(parameters)
+        refuse(parameters, features)
     chosen = models.resolve(model)
     choice = Choice.of(by, groups, columns, drop, categories, texts=not chosen.needs_pairs)
     several = kernels.resolve_several(kernel)
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
-    random_features = _random_features(features, m, generator)
     permutations, keep_rows = count_of(permutations, "permutations", 0), flag_of(keep_rows, "keep_rows")
     rope = None if rope is None else share_of(rope, "rope", 0.5)
     move, cluster = _move(engine), _cluster(engine, x, y)
@@ -242,7 +240,6 @@ def test(
         nan_policy=nan_policy,
         tolerance=tolerance,
         subsets=subsets,
-        random_features=random_features,
     )
     with progress_bar(progress) as report:
         stream: Stream | None = None
@@ -252,11 +249,12 @@ def test(
             samples = stream.samples
         else:
             samples = _samples(x, y, chosen, paired, scale, nan_policy, choice, say_copies=False)
-        if random_features is not None and (move is not None or any(map(on_device, (x, y)))):
+        on_a_device = move is not None or any(map(on_device, (x, y)))
+        if on_a_device and any(isinstance(one, Fourier) for one in several):
             raise InputError(
-                "features: random features are for rows in the memory of this machine or a cluster",
-                argument="features",
-                remedy=("use ", Setting("features", "points")),
+                "kernel: random features are for rows in the memory of this machine or a cluster",
+                argument="kernel",
+                remedy=("use ", Setting("kernel", "rbf")),
             )
         plans = [plan_of(samples, kernel=one) for one in several]
         with one_thread():
@@ -635,18 +633,6 @@ def _sequence(samples: Samples, *, batches: int, **options: Any) -> Monitor:
     return monitor.in_order(samples.x, samples.y, samples.columns, batches=batches, monitor=started)
 
 
-def _random_features(features: object, m: int, generator: np.random.Generator) -> tuple[int, int] | None:
-    """How many random features, and their seed; None for features at points."""
-    if not is_one_of(features, ("points", "rff")):
-        raise InputError(
-            f"features: {features!r:.40} is unknown",
-            argument="features",
-            remedy="use 'points', 'rff', or a function of a list of objects",
-        )
-    count = count_of(m, "m", 2)
-    return None if features == "points" else (count, int(generator.integers(2**32)))
-
-
 def _votes(plans: Sequence[Plan], samples: Samples, count: int, *, progress: Progress) -> Array:
     """Log BF10 of blocks of the samples."""
     from twosample import votes
@@ -767,22 +753,17 @@ def _plan(
     nan_policy: Literal["raise", "omit"],
     tolerance: float = 1e-3,
     subsets: object = None,
-    random_features: tuple[int, int] | None = None,
 ) -> Plan:
     kernel = kernels.resolve(kernel)
-    if random_features is not None and not isinstance(kernel, Fourier):
-        count, seed = random_features
-        kernel = Fourier(kernel, count, samples.n_columns, seed)
     if isinstance(points, float | np.floating):
         points = count_of(float(points), "points", 1)
     # Only a prior that covers a known range has lengthscales that are fixed beforehand.
     mixes = model.ranks > 0.0 and isinstance(model.lengthscale, LogUniform)
-    if not mixes or lengthscale is not None or isinstance(kernel, Fourier):
+    if not mixes or lengthscale is not None:
         if not (subsets is None or (isinstance(subsets, str) and subsets == "auto")):
             why = f"model {model.name!r} tests all columns together"
             if mixes:
-                how = "with random features" if lengthscale is None else "at a given lengthscale"
-                why = f"{how} all columns are tested together"
+                why = "at a given lengthscale all columns are tested together"
             raise InputError(f"subsets: {why}", argument="subsets", remedy=("use ", Setting("subsets", "auto")))
         subsets = None
     return make_plan(

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twosample import answer, engines, evidence
-from twosample.arguments import flag_of, lengthscales_of, positive
+from twosample.arguments import flag_of, is_one_of, lengthscales_of, positive
 from twosample.arrays import Array
 from twosample.data import Ranks, Samples, View, are_blocks
 from twosample.data.categories import Levels, sizes_of
-from twosample.errors import InputError, InputTypeError, warn
+from twosample.errors import InputError, InputTypeError, Setting, warn
 from twosample.evidence import Evidence
 from twosample.features import PointFeatures, StackFeatures
-from twosample.kernels import Kernel
+from twosample.kernels import Fourier, Kernel
 from twosample.mixture import Mixture, StatisticsOf, evaluate_parts
 from twosample.models import LogUniform, Model
 from twosample.points import evaluation_points, thin, typical_lengthscale
@@ -436,8 +436,16 @@ def make_plan(
         return replace(plan, lengthscales=given)
     if isinstance(model.lengthscale, LogUniform) and not model.needs_pairs:
         plan = replace(plan, lengthscales=grid.lengthscale_grid(*plan.bounds, plan.level))
+        if isinstance(kernel, Fourier) and is_one_of(subsets, ("auto",)):
+            subsets = None
         if subsets is None:
             return plan
+        if isinstance(kernel, Fourier):
+            raise InputError(
+                "subsets: with random features all columns are tested together",
+                argument="subsets",
+                remedy=("use ", Setting("subsets", "auto")),
+            )
         count = len(plan.points) if plan.points_given else int(points)  # type: ignore[arg-type]
         return _with_parts(plan, samples, pooled, subsets, count)
     return plan
