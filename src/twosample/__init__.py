@@ -28,7 +28,6 @@ if _TYPE_CHECKING:
     from twosample.each_result import EachResult
     from twosample.gibbs_result import GibbsResult
     from twosample.goodness_result import GoodnessResult
-    from twosample.groups import test_groups
     from twosample.groups_result import GroupsResult
     from twosample.ksample_result import KSampleResult
     from twosample.mixing import Mixing
@@ -76,7 +75,6 @@ __all__ = [
     "test",
     "test_each",
     "test_gram",
-    "test_groups",
 ]
 
 
@@ -96,7 +94,6 @@ _LATER = {
     "test_gram": "domains.gram",
     "goodness": "one_sample",
     "ksample": "several",
-    "test_groups": "groups",
 }
 
 
