@@ -108,5 +108,5 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    """List the public names, also those not yet imported."""
-    return sorted({*globals(), *__all__})
+    """List the public names alone, also those not yet imported."""
+    return sorted(__all__)

@@ -298,6 +298,9 @@ def test(
     return result
 
 
+test.__test__ = False  # type: ignore[attr-defined]  # pytest is not to collect it where it is imported
+
+
 def test_each(
     x: object,
     y: object = None,
@@ -378,6 +381,9 @@ def test_each(
         progress=progress,
         joint=test,
     )
+
+
+test_each.__test__ = False  # type: ignore[attr-defined]
 
 
 def plan(
