@@ -91,10 +91,10 @@ def plain_loop(rows: int, block: int = 1 << 20) -> float:
     return (time.perf_counter() - start) * rows / (rows // block * block)
 
 
-def rate(library: str, rows: int, precision: str = "double") -> dict[str, float]:
+def rate(library: str, rows: int) -> dict[str, float]:
     """How fast our own pass over one sample is, after the first one, which compiles."""
     pilot = np.random.default_rng(1).normal(size=(2000, COLUMNS))
-    plan = ts.plan(pilot[::2], pilot[1::2], subsets=None, precision=precision)
+    plan = ts.plan(pilot[::2], pilot[1::2], subsets=None)
     x = make(library, rows, 0)
     seconds = []
     for _ in range(1 + REPEATS):
@@ -121,12 +121,10 @@ def agreement(library: str, rows: int = 100_000) -> dict[str, float]:
     expected = ts.test(ts.blocks([x]), ts.blocks([y]))
     there = ts.test(to(x), to(y))
     taken = ts.test(ts.blocks([x]), ts.blocks([y]), engine=ENGINES[library])
-    mixed = ts.test(to(x), to(y), precision="mixed")
     return {
         "log_bf10": expected.log_bf10,
         "on_the_card_differs_by": abs(there.log_bf10 - expected.log_bf10),
         "taken_there_differs_by": abs(taken.log_bf10 - expected.log_bf10),
-        "mixed_precision_differs_by": abs(mixed.log_bf10 - expected.log_bf10),
         "columns_differ_by": max(
             abs(row.log_bf10 - other.log_bf10)
             for row, other in zip(sorted(there.by_column), sorted(expected.by_column), strict=True)
@@ -157,9 +155,7 @@ def headline(rows: int, shift: float, block: int = 1 << 22) -> dict[str, object]
 def of_library(library: str) -> dict[str, object]:
     """All that is measured with one library."""
     version = __import__(library).__version__
-    found = {"version": version, **rate(library, 1 << 26), **agreement(library)}
-    mixed = rate(library, 1 << 25, "mixed")
-    return {**found, "mixed_precision_seconds": mixed["seconds_of_1e8_rows_at_14_lengthscales"]}
+    return {"version": version, **rate(library, 1 << 26), **agreement(library)}
 
 
 def main() -> None:

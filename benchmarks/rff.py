@@ -44,7 +44,7 @@ NULL_FAMILIES, NULL_COLUMNS, NULL_ROWS, NULL_FEATURES = ("gaussian", "rounded"),
 def plan_of(x: np.ndarray, y: np.ndarray, way: Way, seed: int) -> ts.Plan:
     """The plan of the test of all columns together."""
     kind, count = way
-    kernel = RBF() if kind == "points" else Fourier(RBF(), count, x.shape[1], seed)
+    kernel = RBF() if kind == "points" else Fourier(count, RBF(), seed)
     return ts.plan(x, y, kernel=kernel, subsets=None, points=count if kind == "points" else max(POINTS))
 
 

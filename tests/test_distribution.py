@@ -114,7 +114,7 @@ def test_without_extras_it_imports_and_tests(bare):
 NEEDS = {
     "app": ["app"],
     "arviz": """
-from twosample.gibbs_result import GibbsResult
+from twosample.paper.gibbs_result import GibbsResult
 GibbsResult.to_arviz(object.__new__(GibbsResult))""",
     "chemistry": "open('a.pdb', 'w').close(); ts.chemistry.read_rings('a.pdb')",
     "cli": ["test", "a.csv", "b.csv"],

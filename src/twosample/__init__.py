@@ -26,7 +26,6 @@ if _TYPE_CHECKING:
     from twosample.features import domains
     from twosample.paper import baselines, chemistry, datasets, simulate
     from twosample.paper.gibbs_result import GibbsResult
-    from twosample.questions.against_reference import test_groups
     from twosample.questions.goodness import goodness
     from twosample.questions.gram import test_gram
     from twosample.questions.independence import IndependenceResult, independence
@@ -79,7 +78,6 @@ __all__ = [
     "test",
     "test_each",
     "test_gram",
-    "test_groups",
 ]
 
 
@@ -108,7 +106,6 @@ _LATER = {
     "test_gram": "questions.gram",
     "goodness": "questions.goodness",
     "ksample": "questions.ksample",
-    "test_groups": "questions.against_reference",
 }
 
 
@@ -123,5 +120,5 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    """List the public names, also those not yet imported."""
-    return sorted({*globals(), *__all__})
+    """List the public names alone, also those not yet imported."""
+    return sorted(__all__)

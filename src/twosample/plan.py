@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twosample import places
-from twosample.common.arguments import flag_of, lengthscales_of, positive
+from twosample.common.arguments import flag_of, is_one_of, lengthscales_of, positive
 from twosample.common.arrays import Array
 from twosample.common.progress import WorkCounter
 from twosample.common.records import DIGESTED_IF_SET, NOT_DIGESTED, Record, digest
@@ -23,7 +23,7 @@ from twosample.common.words import columns_in_words
 from twosample.data import Ranks, Samples, View, are_blocks
 from twosample.data.categories import Levels, sizes_of
 from twosample.data.sketch import Sketch
-from twosample.errors import InputError, InputTypeError, warn
+from twosample.errors import InputError, InputTypeError, Setting, warn
 from twosample.features.maps import PointFeatures, StackFeatures
 from twosample.features.points import evaluation_points, thin, typical_lengthscale
 from twosample.features.statistics import FeatureStatistics, merged_parts
@@ -32,7 +32,7 @@ from twosample.inference import evidence, grid
 from twosample.inference.evidence import Evidence
 from twosample.inference.lengthscale import Curves, LengthscalePosterior, wanted_error
 from twosample.inference.mixture import Mixture, StatisticsOf, evaluate_parts
-from twosample.kernels import Kernel
+from twosample.kernels import Fourier, Kernel
 from twosample.models import LogUniform, Model
 from twosample.results import assembly
 from twosample.results.two_sample_result import TwoSampleResult
@@ -87,8 +87,6 @@ class Plan(Record):
         The other tests of the mixture.
     points_given
         Whether the evaluation points were given rather than chosen among the rows.
-    precision
-        "double", or "mixed" where devices may make features in float32.
     levels
         The levels of columns of categories, most common first; all others count as one more. None for each column of
         numbers, and empty where there are no categories.
@@ -124,7 +122,6 @@ class Plan(Record):
     ranks: Ranks | None = None
     parts: tuple[Part, ...] = ()
     points_given: bool = field(default=False, metadata=NOT_DIGESTED)
-    precision: Literal["double", "mixed"] = field(default="double", metadata=NOT_DIGESTED)
     levels: Levels = field(default=(), metadata=DIGESTED_IF_SET)
 
     @property
@@ -135,7 +132,7 @@ class Plan(Record):
     @cached_property
     def features(self) -> PointFeatures:
         """From rows to features."""
-        return PointFeatures(self.kernel, self.view, self.points, self.typical, self.precision == "mixed")
+        return PointFeatures(self.kernel, self.view, self.points, self.typical)
 
     @cached_property
     def key(self) -> str:
@@ -269,13 +266,7 @@ class Plan(Record):
         assert self.ranks is not None
         stack = self.parts[part]
         return StackFeatures(
-            self.kernel,
-            self.ranks,
-            stack.columns,
-            stack.points,
-            stack.typical,
-            multiples_of(self.model),
-            self.precision == "mixed",
+            self.kernel, self.ranks, stack.columns, stack.points, stack.typical, multiples_of(self.model)
         )
 
     def statistics_of(self, samples: Samples, part: int, tests: slice = slice(None)) -> FeatureStatistics:
@@ -414,7 +405,6 @@ def make_plan(
     nan_policy: Literal["raise", "omit"] = "raise",
     tolerance: float = 1e-3,
     subsets: object = None,
-    precision: Literal["double", "mixed"] = "double",
 ) -> Plan:
     """The plan for checked samples; it depends on their rows as one set."""
     pooled = thin(samples.x, samples.y)
@@ -436,7 +426,6 @@ def make_plan(
         tolerance=tolerance,
         notes=samples.column_notes,
         points_given=not isinstance(points, numbers.Number),
-        precision=precision,
         levels=samples.levels,
     )
     if lengthscale is not None:
@@ -448,8 +437,16 @@ def make_plan(
         return replace(plan, lengthscales=given)
     if isinstance(model.lengthscale, LogUniform) and not model.needs_pairs:
         plan = replace(plan, lengthscales=grid.lengthscale_grid(*plan.bounds, plan.level))
+        if isinstance(kernel, Fourier) and is_one_of(subsets, ("auto",)):
+            subsets = None
         if subsets is None:
             return plan
+        if isinstance(kernel, Fourier):
+            raise InputError(
+                "subsets: with random features all columns are tested together",
+                argument="subsets",
+                remedy=("use ", Setting("subsets", "auto")),
+            )
         count = len(plan.points) if plan.points_given else int(points)  # type: ignore[arg-type]
         return _with_parts(plan, samples, pooled, subsets, count)
     return plan

@@ -39,7 +39,7 @@ def test_a_reference(run, three, second):
         "test", "three.csv", "--by", "label", "--reference", "q", "--json", "out.json", "--columns", "u"
     )
     assert status == 0
-    result = ts.test_groups(three, by="label", reference="q", columns=["u"])
+    result = ts.ksample(three, by="label", reference="q", columns=["u"])
     assert out == f"{result.summary()}\n"
     content = json.loads(Path("out.json").read_text())
     assert content == json.loads(result.to_json())
@@ -51,7 +51,7 @@ def test_options_reach_several_groups(run, three):
     result = ts.ksample(three, by="label", prior_odds=0.25, points=12)
     assert out == f"{result.prob_h1:.6g} {result.log_bf10:.6g}\n"
     _, out, _ = run("test", "three.csv", "--by", "label", "-q", "--reference", "p", "--points", "12")
-    result = ts.test_groups(three, by="label", reference="p", points=12)
+    result = ts.ksample(three, by="label", reference="p", points=12)
     assert out == "".join(f"{row.group} {row.prob_h1:.6g} {row.log_bf10:.6g}\n" for row in result)
 
 

@@ -1,8 +1,10 @@
 """Random Fourier features: their frequencies, the kernel they make, and the test with it as m grows."""
 
+import html
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -45,10 +47,10 @@ def test_frequencies_have_the_kernel_as_their_mean(kernel, n_columns):
 def test_the_kernel_is_the_product_of_features(kernel):
     rng = np.random.default_rng(4)
     a, b = rng.normal(size=(9, 2)), rng.normal(size=(5, 2))
-    fourier = Fourier(kernel, m=40, n_columns=2, seed=5)
+    fourier = Fourier(40, kernel, seed=5)
 
     def features(rows, lengthscale):
-        angles = rows @ fourier.drawn.T / lengthscale
+        angles = rows @ fourier.drawn(2).T / lengthscale
         return np.hstack([np.cos(angles), np.sin(angles)]) / np.sqrt(20)
 
     for lengthscale in (0.2, 3.0):
@@ -63,14 +65,14 @@ def test_the_kernel_is_the_product_of_features(kernel):
 @given(kernel=st.sampled_from(KERNELS), m=st.sampled_from([2, 10, 60]), lengthscale=st.floats(0.01, 50))
 def test_it_is_positive_definite(kernel, m, lengthscale):
     points = np.random.default_rng(6).normal(size=(12, 3))
-    fourier = Fourier(kernel, m=m, n_columns=3)
+    fourier = Fourier(m, kernel)
     K = fourier.value(fourier.distances(points, points), lengthscale)
     assert np.linalg.eigvalsh(K).min() > -1e-12 * len(K)
 
 
 def test_far_rows_give_numbers():
     rows = np.array([[1e300, -1e300], [1e308, 1e308], [0.0, 0.0]])
-    fourier = Fourier(Laplace(), m=50, n_columns=2)
+    fourier = Fourier(50, "laplace")
     for lengthscale in (1e-150, 1.0, 1e150):
         values = fourier.value(fourier.distances(rows, rows[1:]), lengthscale)
         assert (np.abs(values) <= 1 + 1e-9).all()
@@ -81,10 +83,10 @@ def test_the_prior_of_the_weights():
     from twosample.inference import prior
 
     x, y = samples()
-    fourier = Fourier(RBF(), m=30, n_columns=2, seed=7)
+    fourier = Fourier(30, seed=7)
     plan = ts.plan(x, y, kernel=fourier, points=12)
     lengthscale = plan.lengthscales[20]
-    angles = plan.points @ fourier.drawn.T / lengthscale
+    angles = plan.points @ fourier.drawn(2).T / lengthscale
     features = np.hstack([np.cos(angles), np.sin(angles)]) / np.sqrt(15)
     s = len(features)
     weights = features.T @ (np.eye(s) - 1 / s) @ features / s
@@ -99,7 +101,7 @@ def test_the_answer_comes_near_that_at_points_as_m_grows(kernel):
     expected = ts.log_bf10(x, y, lengthscales, kernel=kernel)
 
     def error(m):
-        by_seed = [Fourier(kernel, m, n_columns=2, seed=seed) for seed in range(8)]
+        by_seed = [Fourier(m, kernel, seed) for seed in range(8)]
         found = [ts.log_bf10(x, y, lengthscales, kernel=one) for one in by_seed]
         return np.sqrt(np.mean((np.array(found) - expected) ** 2))
 
@@ -110,18 +112,19 @@ def test_the_answer_comes_near_that_at_points_as_m_grows(kernel):
 
 def test_the_answer_follows_from_the_seed():
     x, y = samples()
-    first = ts.test(x, y, features="rff", m=20)
-    assert ts.test(x, y, features="rff", m=20).log_bf10 == first.log_bf10
-    assert ts.test(y, x, features="rff", m=20).log_bf10 == pytest.approx(first.log_bf10, abs=1e-8)
-    assert ts.test(x[::-1], y, features="rff", m=20).log_bf10 == pytest.approx(first.log_bf10, abs=1e-8)
-    assert ts.test(x, y, features="rff", m=20, rng=1).log_bf10 != first.log_bf10
-    assert first.kernel == "rff(rbf, m=20)"
+    first = ts.test(x, y, kernel=Fourier(20))
+    assert ts.test(x, y, kernel=Fourier(20), rng=1).log_bf10 == first.log_bf10
+    assert ts.test(y, x, kernel=Fourier(20)).log_bf10 == pytest.approx(first.log_bf10, abs=1e-8)
+    assert ts.test(x[::-1], y, kernel=Fourier(20)).log_bf10 == pytest.approx(first.log_bf10, abs=1e-8)
+    assert ts.test(x, y, kernel=Fourier(20, seed=1)).log_bf10 != first.log_bf10
+    assert first.kernel == "fourier(m=20, kernel='rbf', seed=0)"
+    assert ts.test(x, y, kernel=first.kernel).log_bf10 == first.log_bf10
     assert first.by_subset is None
 
 
 def test_all_else_works_too(tmp_path):
     x, y = samples()
-    result = ts.test(x, y, features="rff", m=40, permutations=19, rope=0.55, keep_rows=True)
+    result = ts.test(x, y, kernel=Fourier(40), permutations=19, rope=0.55, keep_rows=True)
     assert result.pvalue == 0.05
     assert result.effect.auc.mean > 0.6
     restored = ts.TwoSampleResult.from_json(result.to_json())
@@ -129,15 +132,36 @@ def test_all_else_works_too(tmp_path):
     assert result.witness([[-1.0, 0.0]]).mean > 0 > result.witness([[1.5, 0.0]]).mean
     assert result.plot().axes
     page = restored.report(tmp_path / "a.html").read_text()
-    assert "kernel=&#39;rbf&#39;, features=&#39;rff&#39;, m=40" in page
-    average = ts.test(x, y, features="rff", m=40, kernel=["rbf", RBF() * RBF()], lengthscale=1.0)
-    assert {row.name for row in average.kernels} == {"rff(rbf, m=40)", "rff(rbf * rbf, m=40)"}
-    assert ts.test(x, y, features="rff", m=40, paired=True, lengthscale=1.0).log_bf10 > 1
+    assert repr(result.kernel) in html.unescape(page)
+    several = [Fourier(40), Fourier(40, RBF() * RBF())]
+    average = ts.test(x, y, kernel=several, lengthscale=1.0)
+    assert {row.name for row in average.kernels} == {one.label for one in several}
+    assert ts.test(x, y, kernel=Fourier(40), paired=True, lengthscale=1.0).log_bf10 > 1
+
+
+def test_other_questions_take_it():
+    x, y = samples()
+    z = y + np.array([2.0, 0.0])
+    found = ts.ksample({"a": x, "b": x[::-1] + 0.01, "c": z}, kernel=Fourier(100))
+    assert found.partitions[0].groups == (("a", "b"), ("c",))
+    normal = "norm(0, 1)"
+    assert ts.goodness(x[:, 0], normal, kernel=Fourier(100)).prob_h1 < 0.5
+    assert ts.goodness(z[:, 0], normal, kernel=Fourier(100)).prob_h1 > 0.99
+
+
+def test_frequencies_are_drawn_for_the_columns_of_the_data():
+    """Also where a column of text has more than one coordinate."""
+    x, y = samples()
+    frames = [
+        {"a": rows[:, 0], "city": np.where(rows[:, 1] > shift, "Graz", "Wien")} for rows, shift in ((x, 0), (y, 1))
+    ]
+    result = ts.test(*map(pl.DataFrame, frames), kernel=Fourier(100))
+    assert result.columns == ("a", "city") and result.prob_h1 > 0.99
 
 
 def test_plans_merge_and_go_through_files():
     x, y = samples()
-    kernel = Fourier(RBF(), m=60, n_columns=2, seed=9)
+    kernel = Fourier(60, seed=9)
     assert Kernel.from_plain(json.loads(json.dumps(kernel.to_plain()))) == kernel
     plan = ts.Plan.from_json(ts.plan(x, y, kernel=kernel).to_json())
     assert plan.kernel == kernel
@@ -149,7 +173,7 @@ def test_plans_merge_and_go_through_files():
 
 def test_lengthscales_are_relative_to_the_distances_of_the_kernel():
     x, y = samples(n_columns=6)
-    plan = ts.plan(x, y, kernel=Fourier(Laplace(), m=20, n_columns=6), scale="raw")
+    plan = ts.plan(x, y, kernel=Fourier(20, Laplace()), scale="raw")
     pooled = np.concatenate([x, y])
     expected = np.median(cdist(pooled, pooled, "cityblock")[np.tri(120, k=-1, dtype=bool)]) / np.sqrt(2)
     assert plan.typical == pytest.approx(expected, rel=1e-12)
@@ -157,20 +181,24 @@ def test_lengthscales_are_relative_to_the_distances_of_the_kernel():
 
 def test_what_is_refused():
     x, y = samples(20)
-    with pytest.raises(InputError, match=r"^features: 'fourier' is unknown; use 'points', 'rff', or a function"):
+    with pytest.raises(InputError, match=r"^features: 'fourier' is unknown; pass a function of a list of objects"):
         ts.test(x, y, features="fourier")
     with pytest.raises(InputError, match=r"^m: features come in pairs, and 7 is odd; use 8"):
-        ts.test(x, y, features="rff", m=7)
+        Fourier(7)
     with pytest.raises(InputError, match=r"^m: "):
-        ts.test(x, y, features="rff", m=0)
+        Fourier(0)
+    with pytest.raises(InputError, match=r"^seed: "):
+        Fourier(2, seed=-1)
     with pytest.raises(InputError, match="with random features all columns are tested together; use subsets='auto'"):
-        ts.test(x, y, features="rff", subsets="all")
+        ts.test(x, y, kernel=Fourier(20), subsets="all")
+    with pytest.raises(InputError, match="with random features all columns are tested together; use subsets='auto'"):
+        ts.ksample([x, y], kernel=Fourier(20), subsets="all")
     with pytest.raises(InputError, match="has no closed form of what the models of the paper need"):
-        ts.test(x, y, features="rff", model="paper")
+        ts.test(x, y, kernel=Fourier(20), model="paper")
     with pytest.raises(InputError, match="random features are for rows in the memory"):
-        ts.test(x, y, features="rff", engine="jax")
+        ts.test(x, y, kernel=Fourier(20), engine="jax")
     with pytest.raises(InputError, match="has no spectral density that random features could be drawn from"):
-        Fourier(_Own())
+        Fourier(kernel=_Own())
 
 
 class _Own(RBF):

@@ -332,7 +332,7 @@ def test_a_worker_is_killed(tmp_path, scheduler):
         import os, signal, threading
         import dask, dask.array as da, numpy as np, twosample as ts
         from distributed import Client, LocalCluster
-        from twosample import pilot
+        from twosample.data import pilot
 
         pilot.PILOT_ROWS = 2000
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import twosample as ts
-from twosample.errors import DroppedDataWarning, InputError
+from twosample.errors import DroppedDataWarning, InputError, InputTypeError
 
 RNG = np.random.default_rng(0)
 ARMS = ["a", "b", "c"] * 30
@@ -23,11 +23,11 @@ def rows(*arms):
 
 @pytest.fixture(scope="module")
 def against_b():
-    return ts.test_groups(TRIAL, by="arm", reference="b", points=10)
+    return ts.ksample(TRIAL, by="arm", reference="b", points=10)
 
 
 def test_each_group_against_a_reference():
-    result = ts.test_groups(TRIAL, by="arm", reference="b", points=10, prior_odds=0.5, columns=["u"])
+    result = ts.ksample(TRIAL, by="arm", reference="b", points=10, prior_odds=0.5, columns=["u"])
     assert [row.group for row in result] == ["a", "c"]
     for row in result:
         expected = ts.test(rows(row.group), rows("b"), points=10, prior_odds=0.5, columns=["u"])
@@ -67,14 +67,14 @@ def test_table_frame_and_json(against_b, tmp_path):
 
 
 def test_models_without_an_effect_have_no_auc():
-    result = ts.test_groups(TRIAL.drop("v"), by="arm", reference="a", model="paper", points=5)
+    result = ts.ksample(TRIAL.drop("v"), by="arm", reference="a", model="paper", points=5)
     assert np.isnan(result.auc).all()
     assert json.loads(result.to_json())["auc"] == [None] * 2
 
 
 def test_columns_left_out_are_said_once(recwarn):
     frame = TRIAL.with_columns(pl.lit("t").alias("text"), one=pl.lit(1.0))
-    result = ts.test_groups(frame, by="arm", reference="a", points=5)
+    result = ts.ksample(frame, by="arm", reference="a", points=5)
     assert [one.column for one in result.left_out] == ["text", "one"]
     assert sum("'text'" in str(warning.message) for warning in recwarn) == 1
     assert "columns left out     text (one value throughout), one (one value throughout)" in result.summary()
@@ -83,14 +83,14 @@ def test_columns_left_out_are_said_once(recwarn):
 def test_groups_of_one_row_are_not_compared():
     frame = pl.concat([TRIAL, TRIAL[:1].with_columns(arm=pl.lit("z"))])
     with pytest.warns(DroppedDataWarning, match="1 row: 'z'"):
-        result = ts.test_groups(frame, by="arm", reference="a", points=5)
+        result = ts.ksample(frame, by="arm", reference="a", points=5)
     assert result.group == ("b", "c")
     assert any("'z'" in note for note in result.notes)
 
 
 def test_labels_and_progress():
     shares = []
-    result = ts.test_groups(TRIAL["u"].to_numpy(), by=ARMS, reference="a", points=5, progress=shares.append)
+    result = ts.ksample(TRIAL["u"].to_numpy(), by=ARMS, reference="a", points=5, progress=shares.append)
     assert result.by == ""
     assert shares == pytest.approx([1 / 2, 1.0])
 
@@ -100,19 +100,45 @@ def test_labels_and_progress():
     [
         ({"by": "arm", "reference": "bb"}, r"reference: column 'arm' has no value 'bb'; it has 'a', 'b', 'c'"),
         ({"by": "amr", "reference": "a"}, r"by: x has no column 'amr'; .*did you mean 'arm'\?"),
-        ({"by": "arm", "reference": None}, "reference: needs the group .*use ksample"),
-        ({"by": None, "reference": "a"}, "by: needs the column"),
-        ({"by": ["p"] * 90, "reference": "p", "drop": ["arm"]}, "by: splits x by 1 value; needs 2 to"),
-        ({"by": list(range(90)), "reference": 0, "drop": ["arm"]}, "by: every group has 1 row"),
+        ({"by": ["p"] * 90, "reference": "p", "drop": ["arm"]}, "by: there are 0 groups to compare with 'p'; needs 1"),
         ({"by": "arm", "reference": "a", "drop": ["w"]}, "drop: x has no column 'w'"),
     ],
 )
 def test_refusals(options, message):
     with pytest.raises(InputError, match=message):
-        ts.test_groups(TRIAL, **options)
+        ts.ksample(TRIAL, **options)
+
+
+def test_dictionaries_and_lists_of_samples():
+    groups = {arm: rows(arm) for arm in "abc"}
+    by_name = ts.ksample(groups, reference="b", points=10)
+    for group in ("a", "c"):
+        expected = ts.test(groups[group], groups["b"], points=10)
+        assert by_name.results[group].log_bf10 == expected.log_bf10
+    by_place = ts.ksample(list(groups.values()), reference=1, points=10)
+    assert by_place.group == ("0", "2") and by_place.reference == "1"
+    np.testing.assert_array_equal(by_place.log_bf10, by_name.log_bf10)
+
+
+@pytest.mark.parametrize(
+    ("groups", "options", "message"),
+    [
+        (TRIAL, {"reference": "a"}, "groups: expected a dictionary or a list of samples, got DataFrame; pass .* by"),
+        ([[1.0, 2.0]], {"reference": 0}, "groups: there are 0 groups to compare with '0'"),
+        ({"1": [1.0], 1: [2.0]}, {"reference": 1}, "groups: two of them have the same name"),
+        ({"a": [1.0, 2.0], "b": [1.0]}, {"reference": "c"}, "reference: there is no group 'c'; use one of 'a', 'b'"),
+        ({"a": [1.0], "b": [1.0, 2.0]}, {"reference": "b"}, r"\(x is 'a', y is 'b'\)"),
+        ({"a": [1.0, 2.0], "b": [1.0, 3.0]}, {"rope": 0.6}, "rope: is for comparisons with a reference; pass ref"),
+        ({"a": [1.0, 2.0], "b": [1.0, 3.0]}, {"lengthscale": 1.0}, "lengthscale: is for comparisons with a reference"),
+        ({"a": [1.0, 2.0], "b": [1.0, 3.0]}, {"categories": ["a"]}, "categories: is for comparisons with a reference"),
+    ],
+)
+def test_refusals_of_samples(groups, options, message):
+    with pytest.raises((InputError, InputTypeError), match=message):
+        ts.ksample(groups, **options)
 
 
 def test_refusals_of_a_comparison_say_which():
     frame = TRIAL.with_columns(u=pl.when(arm="b").then(None).otherwise("u"))
     with pytest.raises(InputError, match=r"y has 30 missing .*\(x is 'a', y is 'b'\); .*nan_policy='omit'"):
-        ts.test_groups(frame, by="arm", reference="b")
+        ts.ksample(frame, by="arm", reference="b")

@@ -327,7 +327,7 @@ def test_options_of_tables_are_refused(name, value):
         ({"features": lambda a: [np.nan] * len(a)}, "features: object 0 has values that are missing"),
         ({"features": len, "kernel": "kmer"}, "kernel: explicit features have a linear kernel"),
         ({"features": len, "parameters": [1]}, "parameters: explicit features have a linear kernel"),
-        ({"features": "fourier"}, "features: 'fourier' is unknown; use 'points', 'rff', or a function"),
+        ({"features": "fourier"}, "features: 'fourier' is unknown; pass a function of a list of objects"),
         ({"parameters": [1]}, "parameters: they are those of a kernel of objects; .*kernel='kmer'"),
     ],
 )

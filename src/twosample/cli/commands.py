@@ -268,7 +268,7 @@ def test(
         given = source.read(options["nan_policy"], several=True, stream=stream)
     if reference is not None:
         pages = {"--plot": plot_path, "--report": report_path}
-        _test_groups(given, reference, json_path, pages, quiet, rng=seed, **options)
+        _against(given, reference, json_path, pages, quiet, rng=seed, **options)
         return
     if given.groups > 2:
         _ksample(given, json_path, plot_path, report_path, quiet, rng=seed, **options)
@@ -322,7 +322,7 @@ def _ksample(
         result.report(report_path)
 
 
-def _test_groups(
+def _against(
     given: Given,
     reference: str,
     json_path: Path | None,
@@ -334,14 +334,14 @@ def _test_groups(
     **options: Any,
 ) -> None:
     """Every other group against one of them, in one table."""
-    from twosample.questions.against_reference import test_groups
+    from twosample.questions.ksample import ksample
 
     for option, used in {**pages, "--paired": paired, "--keep-rows": keep_rows}.items():
         if used:
             raise InputError(f"{option}: is for two samples; choose two groups with --groups")
     choice = {name: value for name, value in given.choice.items() if name != "groups"}
     with refusals(()), notes():
-        result = test_groups(given.x, reference=reference, progress=True, **choice, **options)
+        result = ksample(given.x, reference=reference, progress=True, **choice, **options)
     show_groups(result, json_path, quiet=quiet)
 
 

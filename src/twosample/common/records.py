@@ -119,6 +119,12 @@ class Record(Comparable):
     """What a result is: frozen, arrays included, prints its summary, and has a JSON form that can be read back."""
 
     _derived: ClassVar[tuple[str, ...]] = ()
+    # Names that other modules use and users need not see.
+    _internal: ClassVar[tuple[str, ...]] = ()
+
+    def __dir__(self) -> list[str]:
+        """List what users need."""
+        return sorted(name for name in super().__dir__() if not name.startswith("_") and name not in self._internal)
 
     def __post_init__(self) -> None:
         """Make the arrays as unchangeable as the record."""

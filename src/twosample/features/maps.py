@@ -76,8 +76,6 @@ class PointFeatures:
         Evaluation points (s, D), as the view shows them.
     typical
         The median heuristic there.
-    mixed
-        Whether a device may make them in float32.
 
     Examples
     --------
@@ -92,7 +90,6 @@ class PointFeatures:
     view: View | Ranks
     points: Array
     typical: float
-    mixed: bool = False
 
     @property
     def count(self) -> int:
@@ -160,8 +157,6 @@ class StackFeatures:
         Its median heuristic, (P,).
     multiples
         Multiples of that which are its lengthscales, increasing, (m,).
-    mixed
-        Whether a device may make them in float32.
     """
 
     kernel: Kernel
@@ -170,7 +165,6 @@ class StackFeatures:
     points: Array
     typical: Array
     multiples: Array
-    mixed: bool = False
 
     @property
     def count(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -12,6 +12,8 @@ from twosample.common.arguments import count_of
 from twosample.common.arrays import Array
 from twosample.errors import InputError
 from twosample.kernels.base import Kernel
+from twosample.kernels.names import resolve
+from twosample.kernels.plain import RBF
 
 __all__ = ["Fourier"]
 
@@ -30,34 +32,31 @@ class Projections(NamedTuple):
 class Fourier(Kernel):
     """The kernel φ(a)·φ(b) of m random features φ: cosines and sines of ω·a/ℓ, for m/2 frequencies ω, over √(m/2).
 
-    Its mean over frequencies is the kernel that they are drawn for, and its error falls as 1/√m. It is a kernel itself,
-    whatever m: the witness is φ(·)·w with weights w = Σ ν_i φ(z_i) of the points z, so that the prior covariance of w
-    is Φ(Z)ᵀHΦ(Z)/s, and draws lie in its space.
+    Its mean over frequencies is the kernel that they are drawn for, and its error falls as 1/√m. It is for comparison:
+    slower than that kernel and no more powerful, with all columns tested together. It is a kernel itself, whatever m:
+    the witness is φ(·)·w with weights w = Σ ν_i φ(z_i) of the points z, so that the prior covariance of w is
+    Φ(Z)ᵀHΦ(Z)/s, and draws lie in its space.
 
     Attributes
     ----------
-    kernel
-        The kernel whose spectral density the frequencies are drawn from.
     m
         Number of features, even.
-    n_columns
-        Number of columns of the rows.
+    kernel
+        The kernel whose spectral density the frequencies are drawn from, or its name.
     seed
         Of the frequencies.
 
     Examples
     --------
-    >>> from twosample.kernels import RBF
     >>> rows, points = np.array([[0.0], [1.0]]), np.array([[0.0]])
-    >>> kernel = Fourier(RBF(), m=2000, n_columns=1)
+    >>> kernel = Fourier(2000, "rbf")
     >>> np.allclose(kernel.value(kernel.distances(rows, points), 1.0).ravel(), [1.0, np.exp(-0.5)], atol=0.05)
     True
     """
 
-    name: ClassVar[str] = "rff"
-    kernel: Kernel
+    name: ClassVar[str] = "fourier"
     m: int = 200
-    n_columns: int = 1
+    kernel: Kernel = RBF()  # noqa: RUF009 - it is frozen
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -67,28 +66,29 @@ class Fourier(Kernel):
             raise InputError(
                 f"m: features come in pairs, and {self.m} is odd", argument="m", remedy=f"use {self.m + 1}"
             )
+        object.__setattr__(self, "seed", count_of(self.seed, "seed", 0))
+        object.__setattr__(self, "kernel", resolve(self.kernel))
         self.kernel.frequencies(1, 1, np.random.default_rng(0))
 
     @property
     def label(self) -> str:
-        """With the kernel and the number of features."""
-        return f"rff({self.kernel.label}, m={self.m})"
+        """With all constants, so that it is also a name of the kernel."""
+        return f"fourier(m={self.m}, kernel={self.kernel.label!r}, seed={self.seed})"
 
     @property
     def metric(self) -> Literal["euclidean", "l1"]:  # type: ignore[override]
         """That of the kernel."""
         return self.kernel.metric
 
-    @cached_property
-    def drawn(self) -> Array:
-        """The frequencies at ℓ = 1, (m/2, D)."""
-        drawn = self.kernel.frequencies(self.m // 2, self.n_columns, np.random.default_rng(self.seed))
-        return np.asarray(drawn, dtype=np.float64)
+    def drawn(self, n_columns: int) -> Array:
+        """The frequencies at ℓ = 1 for rows of D columns, (m/2, D)."""
+        return _drawn(self.kernel, self.m // 2, n_columns, self.seed)
 
     def distances(self, rows: Any, points: Any) -> Any:
         """Rows and points along the frequencies: what the kernel is a function of is not one number for each two."""
+        drawn = self.drawn(points.shape[-1])
         with np.errstate(over="ignore", invalid="ignore"):
-            return Projections(rows @ self.drawn.T, points @ self.drawn.T)
+            return Projections(rows @ drawn.T, points @ drawn.T)
 
     def value(self, distances: Any, lengthscale: Any, out: Any = None) -> Any:
         """Mean of cos ω·(a - b)/ℓ over the frequencies, by products of cosines and sines; `out` is not used."""
@@ -106,7 +106,14 @@ class Fourier(Kernel):
 
     @classmethod
     def _of_constants(cls, constants: dict[str, Any]) -> Kernel:
-        return cls(**{**constants, "kernel": Kernel.from_plain(constants["kernel"])})
+        kernel = constants["kernel"]  # by its label, or as JSON has it
+        return cls(**{**constants, "kernel": kernel if isinstance(kernel, str) else Kernel.from_plain(kernel)})
+
+
+@cache
+def _drawn(kernel: Kernel, count: int, n_columns: int, seed: int) -> Array:
+    drawn = kernel.frequencies(count, n_columns, np.random.default_rng(seed))
+    return np.asarray(drawn, dtype=np.float64)
 
 
 def _angles(projections: Array, lengthscale: float) -> Array:

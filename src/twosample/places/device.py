@@ -5,11 +5,6 @@ where there is one, as such code is bound by the memory of the device. Features 
 points: the first is 1, so that the product of the features with themselves also holds their sums; the others are 0 and
 fill the tiles of the product. From every feature a constant near its mean is taken first, which keeps the digits of
 small variances.
-
-In mixed precision features are float32, off by 2⁻²¹ at most, and written as three whole numbers of 8 bits each; of so
-many rows as are in one product the sums of their products are whole numbers that float32 holds, so that nothing is lost
-there, and float64 adds them up. The answer is that of the test at features that are a little off, whatever the number
-of rows. To sum products in float32 instead would make scatter matrices that are not positive.
 """
 
 from __future__ import annotations
@@ -33,11 +28,8 @@ from twosample.places.local import PairMoments, Tick, Volumes
 
 __all__ = ["column_moments", "pair_moments", "sample_moments", "stack_moments"]
 
-# Rows of one product; the products of many such groups are one call. In mixed precision sums of so many products of
-# numbers up to 2⁷ are at most 2²⁴.
+# Rows of one product; the products of many such groups are one call.
 _GROUP = 4096
-_GROUP_OF_WHOLE_NUMBERS = 1024
-_DIGITS = 2.0 ** np.array([-7.0, -15.0, -23.0])
 # Features are padded to a multiple of this: the tiles of float64 products.
 _TILE = 4
 # From so many features on, to compile pays; below, torch works step by step.
@@ -91,28 +83,18 @@ def _step_by_step(kernel: Kernel, k: int) -> _Code:
     return _Code(partial(_distances, kernel), partial(_run, kernel), _product)
 
 
-def _in_one_piece(function: Callable[..., Any], library: str) -> Callable[..., Any]:
-    """A function of arrays as the compiler of their library makes it, where that takes any function."""
-    if library == "torch":
-        import torch
-
-        return torch.compile(function, dynamic=False)  # type: ignore[no-any-return]
-    if library == "jax":
-        import jax
-
-        return jax.jit(function)
-    return function
-
-
 def _compiled_by_torch(kernel: Kernel, k: int) -> _Code:
-    one_piece = partial(_in_one_piece, library="torch")
-    return _Code(one_piece(partial(_distances, kernel)), one_piece(partial(_run, kernel)), _product)
+    import torch
+
+    compiled = partial(torch.compile, dynamic=False)
+    return _Code(compiled(partial(_distances, kernel)), compiled(partial(_run, kernel)), _product)
 
 
 def _compiled_by_jax(kernel: Kernel, k: int) -> _Code:
     # Features that leave a function are written in one go; those that are used within it are made one by one.
-    one_piece = partial(_in_one_piece, library="jax")
-    return _Code(one_piece(partial(_distances, kernel)), one_piece(partial(_run, kernel)), one_piece(_product))
+    import jax
+
+    return _Code(jax.jit(partial(_distances, kernel)), jax.jit(partial(_run, kernel)), jax.jit(_product))
 
 
 def _compiled_by_cupy(kernel: Kernel, k: int) -> _Code:
@@ -138,23 +120,14 @@ _COMPILERS = {"torch": _compiled_by_torch, "cupy": _compiled_by_cupy, "jax": _co
 
 
 @cache
-def _code(kernel: Kernel, columns: int, library: str, mixed: bool) -> _Code:
+def _code(kernel: Kernel, columns: int, library: str) -> _Code:
     """Code that is compiled once for all blocks."""
     if library == "cupy" and kernel.kinds > 1:  # CuPy does not stack arrays in what it compiles
         library = "other"
     code = _COMPILERS.get(library, _step_by_step)(kernel, columns)
     if columns > _MOST_FUSED_COLUMNS:
         code = code._replace(distances=partial(_distances, kernel))
-    if not mixed:
-        return code
-    in_doubles = code.distances
-    product = _in_one_piece(_product_of_slices, library)
-    return code._replace(distances=lambda *given: _single(in_doubles(*given)), product=product)
-
-
-def _single(values: Any) -> Any:
-    xp = namespace(values)
-    return xp.astype(values, xp.float32)
+    return code
 
 
 @dataclass(frozen=True)
@@ -192,33 +165,18 @@ def _products(
 
 
 def _product(features: Any) -> Any:
-    """FᵀF, (S, S), of features (n, S)."""
-    return _product_of_groups(features, _GROUP)
-
-
-def _product_of_groups(features: Any, group: int) -> Any:
-    """The same, of so many rows at a time, as one long product would leave most of the device idle."""
+    """FᵀF, (S, S), of features (n, S), in groups of rows: one long product would leave most of the device idle."""
     xp = namespace(features)
     rows, width = features.shape
-    whole = rows - rows % group
+    whole = rows - rows % _GROUP
     parts = []
     if whole:
         first = features if whole == rows else features[:whole, :]  # JAX copies what is sliced
-        parts.append(_gram(xp.reshape(first, (whole // group, group, width))))
+        parts.append(_gram(xp.reshape(first, (whole // _GROUP, _GROUP, width))))
     if whole < rows:
         parts.append(_gram(features[whole:, :][None, ...]))
     sums = [xp.sum(one, axis=0, dtype=xp.float64) for one in parts]
     return sums[0] + sums[1] if len(sums) > 1 else sums[0]
-
-
-def _product_of_slices(features: Any) -> Any:
-    """The same of features between -1 and 1 as digits, (3S, 3S), each a whole number from -128 to 128."""
-    xp = namespace(features)
-    high = xp.round(features * 2.0**7)
-    rest = (features * 2.0**7 - high) * 2.0**8
-    middle = xp.round(rest)
-    low = xp.round((rest - middle) * 2.0**8)
-    return _product_of_groups(xp.concat([high, middle, low], axis=1), _GROUP_OF_WHOLE_NUMBERS)
 
 
 def _gram(groups: Any) -> Any:
@@ -233,7 +191,7 @@ def _gram(groups: Any) -> Any:
     count, rows, width = groups.shape
     found = cupy.empty((count, width, width), dtype=groups.dtype)
     one, zero = np.ones(1, dtype=groups.dtype), np.zeros(1, dtype=groups.dtype)
-    (cublas.dgemmStridedBatched if groups.dtype == np.float64 else cublas.sgemmStridedBatched)(
+    cublas.dgemmStridedBatched(
         cupy.cuda.device.get_cublas_handle(), cublas.CUBLAS_OP_N, cublas.CUBLAS_OP_T, width, width, rows,
         one.ctypes.data, groups.data.ptr, width, rows * width, groups.data.ptr, width, rows * width,
         zero.ctypes.data, found.data.ptr, width, width * width, count,
@@ -247,14 +205,11 @@ def _gram(groups: Any) -> Any:
 class _Test:
     """The moments of the features at given points, of rows that come in blocks."""
 
-    def __init__(
-        self, kernel: Kernel, points: Array, lengthscales: Array, like: Any, library: str, *, mixed: bool = False
-    ) -> None:
+    def __init__(self, kernel: Kernel, points: Array, lengthscales: Array, like: Any, library: str) -> None:
         self.count, self.width = len(points), -(-(len(points) + 1) // _TILE) * _TILE
         self._given = points, lengthscales
-        self._kernel, self._library, self._mixed = kernel, library, mixed
-        # In float32 squares would lose digits.
-        chains = [[index] for index in range(len(lengthscales))] if mixed else chains_of(kernel, lengthscales)
+        self._kernel, self._library = kernel, library
+        chains = chains_of(kernel, lengthscales)
         most = _MOST_AT_ONCE.get(library, len(lengthscales))
         self._runs = [tuple(run[first : first + most]) for run in chains for first in range(0, len(run), most)]
         place = np.arange(self.width)
@@ -263,20 +218,15 @@ class _Test:
         self._fixed = _Constants(
             constant(padded, like),
             constant(1.0 * (place < self.count), like),
-            self._working(1.0 * (place == self.count), like),
+            constant(1.0 * (place == self.count), like),
             # CuPy compiles code for numbers, the others for arrays of one number.
-            lengthscales.tolist() if library_of(like) == "cupy" else self._working(lengthscales, like),
+            lengthscales.tolist() if library_of(like) == "cupy" else constant(lengthscales, like),
         )
         # The column of ones has distance 0 and so value 1; the others beyond the points lose theirs.
         self._centers = np.zeros((len(lengthscales), self.width))
         self._centers[:, self.count + 1 :] = 1.0
-        self._on_device = self._working(self._centers, like)
+        self._on_device = constant(self._centers, like)
         self._rows, self._total = 0, list[Any]()
-
-    def _working(self, values: Array, like: Any) -> Any:
-        """An array on the device, in the precision of the features."""
-        found = constant(values, like)
-        return _single(found) if self._mixed else found
 
     @property
     def values_at_once(self) -> int:
@@ -287,7 +237,7 @@ class _Test:
         """Take in rows (n, k) as a view shows them, or pairs; `compiled` or step by step."""
         if not self._rows and others is None:
             self._find_centers(rows[: min(_CENTER_ROWS, rows.shape[0]), :])
-        code = _code(self._kernel, rows.shape[1], self._library if compiled else "other", self._mixed)
+        code = _code(self._kernel, rows.shape[1], self._library if compiled else "other")
         found = _products(code, self._runs, rows, others, self._fixed, self._on_device)
         self._total = [old + new for old, new in zip(self._total, found, strict=True)] if self._total else found
         self._rows += rows.shape[0]
@@ -298,9 +248,7 @@ class _Test:
         features = PointFeatures(self._kernel, View.none(few.shape[1]), self._given[0], 1.0)
         for index, values in features.values(few, self._given[1]):
             self._centers[index, : self.count] = values.mean(axis=0)
-        if self._mixed:
-            self._centers = self._centers.astype(np.float32).astype(np.float64)
-        self._on_device = self._working(self._centers, rows)
+        self._on_device = constant(self._centers, rows)
 
     def moments(self) -> Moments:
         """Of all rows so far, on the host, (m, s) and (m, s, s)."""
@@ -308,9 +256,6 @@ class _Test:
         if not n:
             return Moments(0, np.zeros((len(self._centers), s)), np.zeros((len(self._centers), s, s)))
         products = to_numpy(namespace(self._total[0]).stack(self._total))
-        if self._mixed:
-            digits = products.reshape(-1, 3, self.width, 3, self.width)
-            products = np.einsum("maibj,a,b->mij", digits, _DIGITS, _DIGITS)
         mean = products[:, :s, s] / n
         scatter = products[:, :s, :s] - n * (mean[:, :, None] * mean[:, None, :])
         return Moments(n, mean + self._centers[:, :s], scatter)
@@ -362,7 +307,7 @@ def sample_moments(
     for rows in samples:
         with doubles(rows):
             compiler = _compiler(rows, len(lengthscales) * features.count)
-            test = _Test(features.kernel, features.points, lengthscales, rows, compiler, mixed=features.mixed)
+            test = _Test(features.kernel, features.points, lengthscales, rows, compiler)
             _collect([(test, slice(None))], features.view, rows, None, tick)
             found.append(test.moments())
     return found
@@ -378,14 +323,7 @@ def stack_moments(
             compiler = _compiler(rows, len(features.multiples) * features.count * len(features.points))
             places = [features.view.places(columns[np.newaxis])[0] for columns in features.columns]
             tests = [
-                _Test(
-                    features.kernel,
-                    points[:, : len(own)],
-                    typical * features.multiples,
-                    rows,
-                    compiler,
-                    mixed=features.mixed,
-                )
+                _Test(features.kernel, points[:, : len(own)], typical * features.multiples, rows, compiler)
                 for points, own, typical in zip(features.points, places, features.typical.tolist(), strict=True)
             ]
             _collect(list(zip(tests, places, strict=True)), features.view, rows, others, None)
@@ -410,7 +348,7 @@ def pair_moments(
     assert volumes is None and not halves
     with doubles(x):
         compiler = _compiler(x, len(lengthscales) * features.count)
-        test = _Test(features.kernel, features.points, lengthscales, x, compiler, mixed=features.mixed)
+        test = _Test(features.kernel, features.points, lengthscales, x, compiler)
         _collect([(test, slice(None))], features.view, x, y, tick and (lambda rows: tick(2 * rows)))
         return PairMoments(test.moments(), None, None, np.zeros(len(lengthscales)))
 

@@ -1,152 +1,120 @@
-"""More than two groups in one table, each against one of them."""
+"""Several groups, each against one of them: what `ksample` does with a `reference`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from twosample import models
-from twosample.common.arguments import Seed
 from twosample.common.progress import Progress, progress_bar
-from twosample.data import Choice, some
-from twosample.data.reading import Table
+from twosample.data import Choice, LeftOut, some
 from twosample.data.two_tables import read_groups
 from twosample.errors import DroppedDataWarning, InputError, InputTypeError, warn
-from twosample.kernels import Kernel
-from twosample.models import Model
 from twosample.questions.two_samples import test
 from twosample.results.groups_result import GroupsResult
 from twosample.results.two_sample_result import TwoSampleResult
 
-__all__ = ["test_groups"]
+__all__ = ["against"]
 
 _MOST_GROUPS = 1000
 
 
-def test_groups(
-    x: object,
+class _Given(NamedTuple):
+    """The reference group, the groups compared with it, and how `test` is to read them."""
+
+    base: str
+    reference: Any
+    compared: dict[str, Any]
+    reading: dict[str, Any]
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def against(
+    groups: object,
+    reference: object,
     *,
     by: object,
-    reference: object,
-    columns: Sequence[str | int] | None = None,
-    drop: Sequence[str | int] | None = None,
-    categories: Sequence[str | int] | None = None,
-    model: str | Model = "adaptive",
-    kernel: str | Kernel | Sequence[str | Kernel] = "rbf",
-    lengthscale: float | Literal["median"] | None = None,
-    points: float | ArrayLike = 40,
-    subsets: str | Iterable[Iterable[str | int]] | None = "auto",
-    prior_odds: float = 1.0,
-    scale: ArrayLike = "auto",
-    nan_policy: Literal["raise", "omit"] = "raise",
-    permutations: int = 0,
-    rope: float | None = None,
-    tolerance: float = 1e-3,
-    rng: Seed = 0,
-    progress: Progress = False,
+    reading: dict[str, Any],
+    model: str | models.Model,
+    progress: Progress,
+    **options: Any,
 ) -> GroupsResult:
-    """Test each group of the rows of a table against one group, such as a placebo.
+    """Test each group against the reference; `reading` are the options columns, drop and categories of `test`."""
+    choice = Choice.of(by, None, **reading, texts=not models.resolve(model).needs_pairs)
+    given = _samples(groups, reference, reading) if by is None else _split(groups, reference, choice)
+    if not 1 <= len(given.compared) < _MOST_GROUPS:
+        argument = "groups" if by is None else "by"
+        raise InputError(
+            f"{argument}: there are {len(given.compared)} groups to compare with {given.base!r}",
+            argument=argument,
+            remedy=f"needs 1 to {_MOST_GROUPS - 1}",
+        )
+    found: dict[str, TwoSampleResult] = {}
+    with progress_bar(progress) as report:
+        for group, rows in given.compared.items():
+            names = group, given.base
+            try:
+                result = test(rows, given.reference, model=model, **given.reading, **options)
+            except (InputError, InputTypeError) as error:
+                if error.argument not in ("x", "y", "x and y"):
+                    raise
+                message = f"{error.message} (x is {names[0]!r}, y is {names[1]!r})"
+                argument = "groups" if by is None else "by"
+                raise type(error)(message, argument=argument, remedy=error.remedy) from None
+            found[group] = replace(result, names=names)
+            if report is not None:
+                report(len(found) / len(given.compared))
+    return _table(given, found, choice.by_column or "", models.resolve(model))
 
-    `ksample` says whether all groups are alike, and which are. Here each comparison is that of `test`. Probabilities
-    are those of each comparison by itself, with the given prior odds: they are not adjusted for how many there are, and
-    the comparisons share rows.
 
-    Parameters
-    ----------
-    x
-        The table.
-    by
-        The name of the column that says which group a row is in, or a label for each row.
-    reference
-        The group that all others are compared with.
-    columns, drop, model, kernel, lengthscale, points, subsets, prior_odds, scale, nan_policy, permutations, rope
-        As in `test`.
-    categories, tolerance, rng
-        As in `test`.
-    progress
-        True shows a progress bar on a terminal; a function is called with the share of work done.
+def _samples(groups: object, reference: object, reading: dict[str, Any]) -> _Given:
+    """A dictionary or a list of samples."""
+    if not isinstance(groups, Mapping | list | tuple):
+        raise InputTypeError(
+            f"groups: expected a dictionary or a list of samples, got {type(groups).__name__}",
+            argument="groups",
+            remedy="pass a table with by, the column that says which group a row is in",
+        )
+    named = groups.items() if isinstance(groups, Mapping) else enumerate(groups)
+    samples = {str(name): value for name, value in named}
+    if len(samples) < len(groups):
+        raise InputError("groups: two of them have the same name", argument="groups")
+    base = str(reference)
+    if base not in samples:
+        raise InputError(
+            f"reference: there is no group {base!r}", argument="reference", remedy=f"use one of {some(list(samples))}"
+        )
+    return _Given(base, samples.pop(base), samples, reading)
 
-    Returns
-    -------
-    GroupsResult
-        A line for each group, and `results`, the whole result of each comparison.
 
-    Examples
-    --------
-    >>> import numpy as np, polars as pl, twosample as ts
-    >>> rng = np.random.default_rng(1)
-    >>> trial = pl.DataFrame({"arm": ["a", "b", "c"] * 40, "dose": rng.normal(size=120)})
-    >>> trial = trial.with_columns(pl.when(arm="c").then(pl.col("dose") + 2).otherwise("dose").alias("dose"))
-    >>> result = ts.test_groups(trial, by="arm", reference="a")
-    >>> [(row.group, row.prob_h1 > 0.5) for row in result]
-    [('b', False), ('c', True)]
-    """
-    choice = Choice.of(by, None, columns, drop, categories, texts=not models.resolve(model).needs_pairs)
-    if by is None:
-        raise InputError("by: needs the column that says which group a row is in", argument="by")
+def _split(x: object, reference: object, choice: Choice) -> _Given:
+    """One table and what splits it; groups of one row are left out with a warning."""
     table, labels, notes = read_groups(x, choice)
-    groups = tuple(labels.counts)
-    if reference is None:
-        raise InputError(
-            "reference: needs the group that all others are compared with",
-            argument="reference",
-            remedy="use ksample to compare all of them",
-        )
     base = labels.find(str(reference), "reference")
-    compared = tuple(group for group, rows in labels.counts.items() if group != base and rows > 1)
-    if len(groups) < 2 or len(groups) > _MOST_GROUPS:
-        values = "value" if len(groups) == 1 else "different values"
-        raise InputError(
-            f"by: splits x by {len(groups)} {values}", argument="by", remedy=f"needs 2 to {_MOST_GROUPS} groups"
-        )
-    if not compared:
-        raise InputError("by: every group has 1 row", argument="by", remedy="needs at least 2 in each")
     alone = [group for group, rows in labels.counts.items() if group != base and rows == 1]
     if alone:
         note = f"Did not compare groups with 1 row: {some(alone)}."
         warn(DroppedDataWarning(note, argument="by"))
         notes += (note,)
-
-    found: dict[str, TwoSampleResult] = {}
-    others = labels.rows(base)
     clean = table._replace(left_out=(), times=())
-    with progress_bar(progress) as report:
-        for index, group in enumerate(compared):
-            own = labels.rows(group)
-            names = group, base
-            result = _compare(
-                names,
-                clean._replace(rows=table.rows[own]),
-                clean._replace(rows=table.rows[others]),
-                model=model,
-                kernel=kernel,
-                lengthscale=lengthscale,
-                points=points,
-                subsets=subsets,
-                prior_odds=prior_odds,
-                scale=scale,
-                nan_policy=nan_policy,
-                permutations=permutations,
-                rope=rope,
-                tolerance=tolerance,
-                rng=rng,
-            )
-            found[group] = replace(result, names=names)
-            if report is not None:
-                report((index + 1) / len(compared))
+    rows = {group: clean._replace(rows=table.rows[labels.rows(group)]) for group in labels.counts if group not in alone}
+    return _Given(base, rows.pop(base), rows, {}, table.left_out, notes)
+
+
+def _table(given: _Given, found: dict[str, TwoSampleResult], by: str, model: models.Model) -> GroupsResult:
     results = tuple(found.values())
     own_notes = [f"{group}: {note}" for group, result in found.items() for note in result.diagnostics.notes]
-    left_out = {one.column: one for one in table.left_out}
+    left_out = {one.column: one for one in given.left_out}
     used = tuple(dict.fromkeys(column for result in results for column in result.columns))
     left_out |= {one.column: one for result in results for one in result.left_out if one.column not in used}
     return GroupsResult(
-        by=choice.by_column or "",
-        reference=base,
-        group=compared,
+        by=by,
+        reference=given.base,
+        group=tuple(found),
         n=np.array([result.n_x for result in results]),
         n_other=np.array([result.n_y for result in results]),
         log_bf10=np.array([result.log_bf10 for result in results]),
@@ -156,18 +124,7 @@ def test_groups(
         prior_odds=results[0].prior_odds,
         columns=used,
         left_out=tuple(left_out.values()),
-        model=models.resolve(model),
-        notes=(*notes, *own_notes),
+        model=model,
+        notes=(*given.notes, *own_notes),
         results=found,
     )
-
-
-def _compare(names: tuple[str, str], x: Table, y: Table, **options: Any) -> TwoSampleResult:
-    """One comparison; what is refused says in which."""
-    try:
-        return test(x, y, **options)
-    except (InputError, InputTypeError) as error:
-        if error.argument not in ("x", "y", "x and y"):
-            raise
-        message = f"{error.message} (x is {names[0]!r}, y is {names[1]!r})"
-        raise type(error)(message, argument="by", remedy=error.remedy) from None

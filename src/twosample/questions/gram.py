@@ -89,6 +89,9 @@ def test_gram(
         return answer(pool, names, "precomputed", question, counter)
 
 
+test_gram.__test__ = False  # type: ignore[attr-defined]  # pytest is not to collect it
+
+
 def _at_points(m: int, s: int) -> Callable[[object], Array]:
     """Checks kernel values of new objects."""
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.common.threads import one_thread
 from twosample.data import Choice
 from twosample.data.groups import Groups
-from twosample.errors import warn
+from twosample.errors import InputError, warn
 from twosample.features.statistics import Moments
 from twosample.features.subsets import multiples_of
 from twosample.inference import evidence, grid, partitions, relabelled_groups
@@ -31,6 +31,7 @@ from twosample.models import Model
 from twosample.places import local
 from twosample.plan import Plan, make_plan
 from twosample.results import assembly
+from twosample.results.groups_result import GroupsResult
 from twosample.results.ksample_result import KSampleResult
 from twosample.results.result_parts import Diagnostics
 
@@ -40,24 +41,32 @@ __all__ = ["ksample"]
 _ROWS_PER_PARTITION = 100
 
 
-def ksample(
+@overload
+def ksample(groups: object, *, reference: None = None, **options: Any) -> KSampleResult: ...
+@overload
+def ksample(groups: object, *, reference: str | float, **options: Any) -> GroupsResult: ...
+def ksample(  # type: ignore[misc]
     groups: object,
     *,
     by: object = None,
+    reference: object = None,
     columns: Sequence[str | int] | None = None,
     drop: Sequence[str | int] | None = None,
+    categories: Sequence[str | int] | None = None,
     model: str | Model = "adaptive",
-    kernel: str | Kernel = "rbf",
+    kernel: str | Kernel | Sequence[str | Kernel] = "rbf",
+    lengthscale: float | Literal["median"] | None = None,
     points: int | ArrayLike = 40,
     subsets: str | Iterable[Iterable[str | int]] | None = "auto",
     prior_odds: float = 1.0,
     scale: ArrayLike = "auto",
     nan_policy: Literal["raise", "omit"] = "raise",
     permutations: int = 0,
+    rope: float | None = None,
     tolerance: float = 1e-3,
     rng: Seed = 0,
     progress: Progress = False,
-) -> KSampleResult:
+) -> KSampleResult | GroupsResult:
     """Test whether several groups come from one distribution, and tell which of them share one.
 
     For two groups it is `test`. Given that not all groups are alike, all numbers of different distributions from 2 to k
@@ -65,16 +74,25 @@ def ksample(
     partitions are looked at; of more, those on the way from all different to all alike, two blocks made one at a time,
     and those near the best of these: then log BF10 is a lower bound.
 
+    With a `reference`, such as a placebo, each other group is compared with that one by `test`, and nothing else. Then
+    probabilities are those of each comparison by itself, with the given prior odds: they are not adjusted for how many
+    there are, and the comparisons share rows.
+
     Parameters
     ----------
     groups
         A dictionary or a list of 2 to 50 samples, each as in `test`; or one table with the rows of all, and `by`.
     by
         What splits a table: the name of the column that says which group a row is in, or a label for each row.
+    reference
+        The name of the group that each other one is compared with; None compares all of them.
     columns, drop, kernel, points, subsets, scale, nan_policy, tolerance
-        As in `test`.
+        As in `test`; a list of kernels only with a reference.
+    categories, lengthscale, rope
+        As in `test`, with a reference only.
     model
-        "adaptive", or a `Model` of your own that weighs lengthscales by their evidence and pools the covariance.
+        "adaptive", or a `Model` of your own that weighs lengthscales by their evidence and pools the covariance; with
+        a reference any model.
     prior_odds
         Prior odds of "not all alike" against "all alike".
     permutations
@@ -90,6 +108,7 @@ def ksample(
     -------
     KSampleResult
         P(not all alike), the partitions by probability, and for each two groups the probability that they are alike.
+        With a reference a `GroupsResult`: a line for each other group, and `results`, the whole result of each.
 
     Examples
     --------
@@ -103,7 +122,36 @@ def ksample(
     (('none', 'low'), ('high',))
     >>> [(pair.first, pair.second) for pair in result.pairs if pair.prob_same > 0.5]
     [('none', 'low')]
+    >>> [(row.group, row.prob_h1 > 0.5) for row in ts.ksample(doses, reference="none")]
+    [('low', False), ('high', True)]
     """
+    if reference is not None:
+        from twosample.questions.against_reference import against
+
+        return against(
+            groups,
+            reference,
+            by=by,
+            reading={"columns": columns, "drop": drop, "categories": categories},
+            model=model,
+            progress=progress,
+            kernel=kernel,
+            lengthscale=lengthscale,
+            points=points,
+            subsets=subsets,
+            prior_odds=prior_odds,
+            scale=scale,
+            nan_policy=nan_policy,
+            permutations=permutations,
+            rope=rope,
+            tolerance=tolerance,
+            rng=rng,
+        )
+    for name, value in {"categories": categories, "lengthscale": lengthscale, "rope": rope}.items():
+        if value is not None:
+            raise InputError(
+                f"{name}: is for comparisons with a reference", argument=name, remedy="pass reference, or leave it out"
+            )
     chosen = models.resolve_pooled(model)
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
     permutations = count_of(permutations, "permutations", 0)
@@ -114,7 +162,7 @@ def ksample(
     plan = make_plan(
         given.samples,
         chosen,
-        kernels.resolve(kernel),
+        kernels.resolve(kernel),  # type: ignore[arg-type]
         points,
         nan_policy=nan_policy,
         tolerance=positive(tolerance, "tolerance"),

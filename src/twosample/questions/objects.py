@@ -45,8 +45,12 @@ def concerns(kernel: object, features: object = None) -> bool:
     return callable(kernel) and not isinstance(kernel, Kernel | type)
 
 
-def refuse(parameters: object) -> None:
+def refuse(parameters: object, features: object) -> None:
     """Refuse what is only for objects where the samples are tables."""
+    if features is not None:
+        raise InputError(
+            f"features: {features!r:.40} is unknown", argument="features", remedy="pass a function of a list of objects"
+        )
     if parameters is not None:
         raise InputError(
             "parameters: they are those of a kernel of objects",

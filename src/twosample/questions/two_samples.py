@@ -62,8 +62,7 @@ def test(
     paired: bool = False,
     kernel: str | Kernel | Sequence[str | Kernel] | Callable[[Sequence[Any], Sequence[Any], Any], Any] = "rbf",
     parameters: Sequence[Any] | None = None,
-    features: Literal["points", "rff"] | Callable[[Sequence[Any]], Any] = "points",
-    m: int = 200,
+    features: Callable[[Sequence[Any]], Any] | None = None,
     lengthscale: float | Literal["median"] | None = None,
     points: int | ArrayLike = 40,
     subsets: str | Iterable[Iterable[str | int]] | None = "auto",
@@ -74,7 +73,6 @@ def test(
     rope: float | None = None,
     tolerance: float = 1e-3,
     engine: str = "auto",
-    precision: Literal["double", "mixed"] = "double",
     rng: Seed = 0,
     progress: Progress = False,
     keep_rows: bool = False,
@@ -111,11 +109,7 @@ def test(
     parameters
         Of a kernel of objects, the parameters that are averaged over, each as likely beforehand.
     features
-        "points" evaluates the kernel between rows and points; "rff" evaluates it by random Fourier features, with all
-        columns together, which is slower and no more powerful, and for comparison. Or a function from a list of n
-        objects to an array (n, p), to test whether the means of these features differ.
-    m
-        Number of random features, for "rff": cosines and sines, so that it is even.
+        A function from a list of n objects to an array (n, p), to test whether the means of these features differ.
     lengthscale
         None infers it, a number fixes it, "median" fixes it at the median heuristic. A number is in the units of the
         data where there is one column or the columns are not scaled, else relative to the scale of the columns.
@@ -149,12 +143,9 @@ def test(
         Who goes over the rows: "auto" goes where they are, to the cores of this machine ("threads") or to the device of
         torch, CuPy or JAX arrays; "torch:cuda", "cupy", "jax" and the like take blocks of rows to a device.
         Dask collections are worked on by the active scheduler of Dask, and "dask" sends parts of other data to it.
-    precision
-        "double", or "mixed": a device makes features in float32, off by 5e-7 at most, and adds up their products
-        without a further error; for cards on which float64 is slow. Cores of this machine always use float64.
     rng
-        Seed of the permutations, of random features, and of the random pairs that "paper" and "published" need where
-        n_x ≠ n_y; nothing else is random.
+        Seed of the permutations, and of the random pairs that "paper" and "published" need where n_x ≠ n_y; nothing
+        else is random.
     progress
         True shows a progress bar on a terminal, and elsewhere a line on stderr every half minute; a function is called
         with the share of work done.
@@ -189,7 +180,11 @@ def test(
     >>> result.names, result.columns
     (('a', 'b'), ('dose',))
     """
-    if parameters is not None or callable(features) or not (isinstance(kernel, Kernel) or is_one_of(kernel, ("rbf",))):
+    if (
+        parameters is not None
+        or features is not None
+        or not (isinstance(kernel, Kernel) or is_one_of(kernel, ("rbf",)))
+    ):
         from twosample.questions.kernel_values import Question
         from twosample.questions.objects import concerns, refuse, test_objects
 
@@ -207,7 +202,6 @@ def test(
                 nan_policy=nan_policy,
                 tolerance=tolerance,
                 engine=engine,
-                precision=precision,
                 keep_rows=keep_rows,
             )
             question = Question.of(model, prior_odds, permutations, rope, rng)
@@ -215,18 +209,17 @@ def test(
                 x,
                 y,
                 kernel=kernel,
-                features=features if callable(features) else None,
+                features=features,
                 parameters=parameters,
                 points=points,
                 question=question,
                 progress=progress,
             )
-        refuse(parameters)
+        refuse(parameters, features)
     chosen = models.resolve(model)
     choice = Choice.of(by, groups, columns, drop, categories, texts=not chosen.needs_pairs)
     several = kernels.resolve_several(kernel)
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
-    random_features = _random_features(features, m, generator)
     permutations, keep_rows = count_of(permutations, "permutations", 0), flag_of(keep_rows, "keep_rows")
     rope = None if rope is None else share_of(rope, "rope", 0.5)
     move, cluster = _move(engine), _cluster(engine, x, y)
@@ -251,8 +244,6 @@ def test(
         nan_policy=nan_policy,
         tolerance=tolerance,
         subsets=subsets,
-        precision=precision,
-        random_features=random_features,
     )
     with progress_bar(progress) as report:
         stream: Stream | None = None
@@ -262,11 +253,12 @@ def test(
             samples = stream.samples
         else:
             samples = _samples(x, y, chosen, paired, scale, nan_policy, choice, say_copies=False)
-        if random_features is not None and (move is not None or any(map(on_device, (x, y)))):
+        on_a_device = move is not None or any(map(on_device, (x, y)))
+        if on_a_device and any(isinstance(one, Fourier) for one in several):
             raise InputError(
-                "features: random features are for rows in the memory of this machine or a cluster",
-                argument="features",
-                remedy=("use ", Setting("features", "points")),
+                "kernel: random features are for rows in the memory of this machine or a cluster",
+                argument="kernel",
+                remedy=("use ", Setting("kernel", "rbf")),
             )
         plans = [plan_of(samples, kernel=one) for one in several]
         with one_thread():
@@ -308,6 +300,9 @@ def test(
     if not result.diagnostics.converged:
         warn(assembly.inaccurate(result, "the likelihood of the lengthscale is rough"))
     return result
+
+
+test.__test__ = False  # type: ignore[attr-defined]  # pytest is not to collect it where it is imported
 
 
 def test_each(
@@ -392,6 +387,9 @@ def test_each(
     )
 
 
+test_each.__test__ = False  # type: ignore[attr-defined]
+
+
 def plan(
     x: object,
     y: object = None,
@@ -405,7 +403,6 @@ def plan(
     scale: ArrayLike = "auto",
     nan_policy: Literal["raise", "omit"] = "raise",
     tolerance: float = 1e-3,
-    precision: Literal["double", "mixed"] = "double",
     by: object = None,
     groups: Sequence[object] | None = None,
     columns: Sequence[str | int] | None = None,
@@ -418,7 +415,7 @@ def plan(
     ----------
     x, y
         The samples, or a pilot of each, as in `test`; or one pilot of rows of both, and no `y`.
-    model, paired, kernel, lengthscale, points, subsets, scale, nan_policy, tolerance, precision
+    model, paired, kernel, lengthscale, points, subsets, scale, nan_policy, tolerance
         As in `test`.
     by, groups, columns, drop
         As in `test`.
@@ -454,7 +451,7 @@ def plan(
         samples = Samples.from_pilot(x, paired=paired, scale=scale, nan_policy=nan_policy, choice=choice)
     else:
         samples = _samples(x, y, chosen, paired, scale, nan_policy, choice)
-    return _plan(samples, chosen, kernel, points, lengthscale, nan_policy, tolerance, subsets, precision)
+    return _plan(samples, chosen, kernel, points, lengthscale, nan_policy, tolerance, subsets)
 
 
 def log_bf10(
@@ -646,18 +643,6 @@ def _sequence(samples: Samples, *, batches: int, **options: Any) -> Monitor:
     return monitor.in_order(samples.x, samples.y, samples.columns, batches=batches, monitor=started)
 
 
-def _random_features(features: object, m: int, generator: np.random.Generator) -> tuple[int, int] | None:
-    """How many random features, and their seed; None for features at points."""
-    if not is_one_of(features, ("points", "rff")):
-        raise InputError(
-            f"features: {features!r:.40} is unknown",
-            argument="features",
-            remedy="use 'points', 'rff', or a function of a list of objects",
-        )
-    count = count_of(m, "m", 2)
-    return None if features == "points" else (count, int(generator.integers(2**32)))
-
-
 def _votes(plans: Sequence[Plan], samples: Samples, count: int, *, progress: Progress) -> Array:
     """Log BF10 of blocks of the samples."""
     from twosample.results import votes
@@ -778,25 +763,17 @@ def _plan(
     nan_policy: Literal["raise", "omit"],
     tolerance: float = 1e-3,
     subsets: object = None,
-    precision: Literal["double", "mixed"] = "double",
-    random_features: tuple[int, int] | None = None,
 ) -> Plan:
-    if not is_one_of(precision, ("double", "mixed")):
-        raise InputError(f"precision: {precision!r} is unknown", argument="precision", remedy="use 'double' or 'mixed'")
     kernel = kernels.resolve(kernel)
-    if random_features is not None and not isinstance(kernel, Fourier):
-        count, seed = random_features
-        kernel = Fourier(kernel, count, samples.n_columns, seed)
     if isinstance(points, float | np.floating):
         points = count_of(float(points), "points", 1)
     # Only a prior that covers a known range has lengthscales that are fixed beforehand.
     mixes = model.ranks > 0.0 and isinstance(model.lengthscale, LogUniform)
-    if not mixes or lengthscale is not None or isinstance(kernel, Fourier):
+    if not mixes or lengthscale is not None:
         if not (subsets is None or (isinstance(subsets, str) and subsets == "auto")):
             why = f"model {model.name!r} tests all columns together"
             if mixes:
-                how = "with random features" if lengthscale is None else "at a given lengthscale"
-                why = f"{how} all columns are tested together"
+                why = "at a given lengthscale all columns are tested together"
             raise InputError(f"subsets: {why}", argument="subsets", remedy=("use ", Setting("subsets", "auto")))
         subsets = None
     return make_plan(
@@ -808,7 +785,6 @@ def _plan(
         nan_policy=nan_policy,
         tolerance=positive(tolerance, "tolerance"),
         subsets=subsets,
-        precision=precision,
     )
 
 

@@ -67,7 +67,8 @@ class PairRow(NamedTuple):
     prob_same
         Probability that they share a distribution, from the partitions of all groups.
     log_bf10
-        Log Bayes factor of "different" for these two alone, with the covariance within all groups.
+        Log Bayes factor of "different" for the pair within this model, with the noise of all groups. It is not that of
+        `test` of the two, which has their own noise only.
     """
 
     first: str
@@ -112,7 +113,7 @@ class KSampleResult(BayesFactor):
     partition_log_prior
         Their log prior probabilities given that not all groups are alike, (P,); 0 for the first.
     pair_log_bf10
-        Log Bayes factors of each two groups alone, in the order of `pairs`.
+        Log Bayes factors of each pair of groups, with the noise of all groups, in the order of `pairs`.
     column_log_bf10
         Log Bayes factors of each column alone, (D,); empty where only all columns together were tested.
     columns
@@ -261,7 +262,7 @@ class KSampleResult(BayesFactor):
         return "\n".join(lines + ([f"  and {more} more pairs"] if more > 0 else []))
 
     def _pairs_table(self) -> list[tuple[str, str, str, str]]:
-        head = ("group", "group", "P(alike)", "log BF10 of these two")
+        head = ("group", "group", "P(alike)", "log BF10, noise of all groups")
         return [head] + [
             (_short(row.first), _short(row.second), probability_in_words(row.prob_same), log_bf10_text(row.log_bf10))
             for row in self.pairs[:_SHOWN_PAIRS]

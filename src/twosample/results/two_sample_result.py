@@ -134,6 +134,11 @@ class TwoSampleResult(BayesFactor):
     """
 
     _derived: ClassVar[tuple[str, ...]] = (*BayesFactor._derived, "prob_beyond_rope", "by_column", "subsets")
+    _internal: ClassVar[tuple[str, ...]] = (
+        "by_subset", "changed", "data_words", "has_robustness", "of", "of_files", "picture", "points_given",
+        "relabelled_words", "remember", "remember_objects", "shown", "shown_witness", "shown_x", "shown_y", "view",
+        "witness_picture", "witness_posterior",
+    )  # fmt: skip
 
     lengthscale: Lengthscale
     amplitude: Amplitude

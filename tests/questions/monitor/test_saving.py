@@ -1,5 +1,6 @@
 """Monitors in files: they go on as if they had never stopped, also after a kill; damaged files are refused."""
 
+import json
 import os
 import random
 import signal
@@ -24,7 +25,6 @@ def variants(rng):
         "two streams": ({}, lambda: rng.normal(size=(2, 30, 2))),
         "window and forgetting": ({"window": 3, "forget": 0.1}, lambda: rng.normal(size=(2, 30, 2))),
         "pairs": ({"paired": True}, lambda: rng.normal(size=(2, 30, 2))),
-        "sums": ({"paired": True, "method": "sums"}, lambda: rng.normal(size=(2, 30, 2))),
         "reference": ({"reference": reference}, lambda: (rng.normal(size=(30, 2)),)),
         "subsets": ({"subsets": [(0,), (0, 1)]}, lambda: rng.normal(size=(2, 30, 2))),
         "waiting": ({}, lambda: (rng.normal(size=(1, 2)), rng.normal(size=(40, 2)))),
@@ -100,7 +100,7 @@ def test_files_that_are_not_monitors_are_refused(tmp_path):
     monitor.update([1.0, 2.0, 4.0], [2.0, 5.0, 6.0])
     monitor.save(newer)
     arrays = dict(np.load(newer))
-    changed = str(arrays["monitor"]).replace('"schema": 1', '"schema": 99')
+    changed = str(arrays["monitor"]).replace('"schema": 2', '"schema": 99', 1)
     np.savez(newer, **{**arrays, "monitor": np.array(changed)})
     np.savez(cut, **{**arrays, "learnt.0.shift": np.zeros((2, 2))})
     for path, why in ((text, ""), (other, "lacks"), (newer, "update twosample"), (cut, "do not belong together")):
@@ -108,6 +108,25 @@ def test_files_that_are_not_monitors_are_refused(tmp_path):
             ts.Monitor.load(path)
     with pytest.raises(FileNotFoundError):
         ts.Monitor.load(tmp_path / "none.npz")
+
+
+def test_files_of_the_first_schema_are_read_unless_their_method_is_gone(tmp_path):
+    monitor = ts.Monitor(points=4)
+    monitor.update([1.0, 2.0, 4.0], [2.0, 5.0, 6.0])
+    monitor.save(tmp_path / "m.npz")
+    arrays = dict(np.load(tmp_path / "m.npz"))
+    words = json.loads(str(arrays["monitor"]))
+
+    def write(method):
+        settings = {**words["settings"], "method": method}
+        old = {**words, "schema": 1, "settings": settings, "method": {**words["method"], "sums": method == "sums"}}
+        np.savez(tmp_path / "m.npz", **{**arrays, "monitor": np.array(json.dumps(old))})
+
+    write("permutations")
+    assert ts.Monitor.load(tmp_path / "m.npz").state.log_evalue == monitor.state.log_evalue
+    write("sums")
+    with pytest.raises(InputError, match="its method 'sums' is no longer there; start another monitor"):
+        ts.Monitor.load(tmp_path / "m.npz")
 
 
 def test_no_pickle_is_loaded(tmp_path):

@@ -65,7 +65,7 @@ def test_notebooks_show_the_head(one, five, each):
 def test_notebooks_show_groups():
     rng = np.random.default_rng(0)
     table = pl.DataFrame({"arm": ["a", "b", "<c>"] * 40, "dose": rng.normal(size=120)})
-    html = ts.test_groups(table, by="arm", reference="a")._repr_html_()
+    html = ts.ksample(table, by="arm", reference="a")._repr_html_()
     assert html.count("<tr>") == 3 and "&lt;c&gt;" in html and "not independent" in html
 
 

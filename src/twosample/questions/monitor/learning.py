@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +14,7 @@ from twosample.data import Samples, some
 from twosample.errors import TwoSampleWarning
 from twosample.features.statistics import FeatureStatistics
 from twosample.plan import Plan, make_plan
-from twosample.questions.monitor import betting, evalues
+from twosample.questions.monitor import evalues
 from twosample.questions.monitor.components import Component, Learnt, components_of
 
 __all__ = ["Learning", "Method", "Rows"]
@@ -36,8 +35,6 @@ class Method:
     ----------
     paired
         Whether row i of x belongs with row i of y.
-    sums
-        Whether by sums of pairs alone, or by relabellings.
     labellings
         Number of relabellings, the observed one among them.
     points
@@ -51,7 +48,6 @@ class Method:
     """
 
     paired: bool
-    sums: bool
     labellings: int
     points: int
     subsets: object
@@ -75,8 +71,6 @@ class Learning:
         What the components of the plan have learnt.
     statistics
         Of everything so far, for the descriptive answer.
-    bets
-        By sums alone: logarithms of the running products, (m, L) for each component.
     planned
         How many rows the plan was made of.
     """
@@ -86,7 +80,6 @@ class Learning:
     young: tuple[Rows, ...] | None = ()
     learnt: tuple[Learnt, ...] = ()
     statistics: FeatureStatistics | None = None
-    bets: tuple[Array, ...] = ()
     planned: int = 0
 
     @cached_property
@@ -103,30 +96,16 @@ class Learning:
             young = None if sum(map(_size, young)) >= _SETTLED else young
         x, y = ready._watched(x), ready._watched(y)
         statistics = ready._collect(x, y)
-        if self.method.sums:
-            return ready.after_sums(statistics)
         new = ready._new(statistics)
         batch = evalues.Batch(x, y, self.method.labellings, self.method.paired, generator)
         values = evalues.log_statistics(ready.components, ready.learnt, new, batch, ready.plan.model)
         return evalues.log_evalue(values, batch.observed), replace(ready._with(statistics, new), young=young)
 
-    def after_sums(self, statistics: FeatureStatistics) -> tuple[float, Learning]:
-        """The same of pairs by their statistics alone."""
-        assert self.plan is not None
-        bets = []
-        for component, past, before in zip(self.components, self.learnt, self.bets, strict=True):
-            [pairs] = component.moments(statistics)
-            bets.append(before + betting.log_growth(betting.weights(component, past, self.plan.model), pairs))
-        growth = self._log_capital(tuple(bets)) - self._log_capital(self.bets)
-        return growth, replace(self._with(statistics, self._new(statistics)), young=None, bets=tuple(bets))
-
     @classmethod
     def started(cls, method: Method, plan: Plan) -> Learning:
         """With a plan, and nothing learnt."""
         ready = cls(method, plan, young=None)
-        bets = (np.zeros((len(one.lengthscales), len(betting.BETS))) for one in ready.components)
-        learnt = tuple(map(Learnt.nothing, ready.components))
-        return replace(ready, learnt=learnt, bets=tuple(bets) if method.sums else ())
+        return replace(ready, learnt=tuple(map(Learnt.nothing, ready.components)))
 
     def _planned(self, x: Array, y: Array) -> Learning:
         """With a plan for this batch; where it is a new one, earlier batches are gone over again."""
@@ -164,14 +143,6 @@ class Learning:
             learnt=tuple(before.add(here, share) for before, here in zip(self.learnt, new, strict=True)),
             statistics=statistics if self.statistics is None else self.statistics.merge(statistics),
         )
-
-    def _log_capital(self, bets: tuple[Array, ...]) -> float:
-        """Log of the average of the running products, weighed as likely beforehand."""
-        each = [
-            np.logaddexp.reduce(one, axis=1) + component.log_prior
-            for component, one in zip(self.components, bets, strict=True)
-        ]
-        return float(np.logaddexp.reduce(np.concatenate(each)) - math.log(len(betting.BETS)))
 
 
 def _size(batch: Rows) -> int:

@@ -13,7 +13,6 @@ from twosample.common.arguments import Seed, count_of, flag_of, generator_of, is
 from twosample.common.arrays import Array
 from twosample.data import Choice
 from twosample.errors import InputError, InputTypeError, Setting
-from twosample.kernels import RBF
 from twosample.plan import Plan
 from twosample.questions.monitor.learning import Learning, Method, Rows
 from twosample.questions.monitor.state import HistoryRow, RunLength
@@ -29,7 +28,6 @@ class Settings:
     """What a monitor was told, and the seed of all that is random."""
 
     alpha: float
-    method: str
     paired: bool
     permutations: int
     points: int
@@ -53,7 +51,6 @@ class Settings:
         cls,
         *,
         alpha: float,
-        method: str,
         paired: bool,
         permutations: int,
         points: int,
@@ -68,15 +65,9 @@ class Settings:
         rng: Seed,
     ) -> Settings:
         """The settings, if they make sense."""
-        if not is_one_of(method, ("permutations", "sums")):
-            raise InputError(
-                f"method: {method!r:.40} is unknown", argument="method", remedy="use 'permutations' or 'sums'"
-            )
         if not is_one_of(nan_policy, ("raise", "omit")):
             raise InputError(f'nan_policy must be "raise" or "omit", not {nan_policy!r:.40}', argument="nan_policy")
         paired = flag_of(paired, "paired")
-        if method == "sums" and not paired:
-            raise InputError("method: 'sums' is for pairs", argument="method", remedy=("use ", Setting("paired", True)))
         if paired and with_reference:
             raise InputError(
                 "reference: its rows are spent in a random order, and have no partners",
@@ -92,7 +83,6 @@ class Settings:
         choice = Choice.of(columns=columns, drop=drop)
         return cls(
             alpha=share_of(alpha, "alpha"),
-            method=method,
             paired=paired,
             permutations=count_of(permutations, "permutations", 1),
             points=count_of(points, "points", 1),
@@ -123,18 +113,11 @@ class Settings:
                 argument="plan",
                 remedy=("make it with ", Setting("model", "adaptive")),
             )
-        if self.method == "sums" and not isinstance(plan.kernel, RBF):
-            raise InputError(
-                "plan: method 'sums' needs a kernel that is at most 1",
-                argument="plan",
-                remedy=("make it with ", Setting("kernel", "rbf")),
-            )
 
     def method_for(self, columns: tuple[str, ...]) -> Method:
         """How batches with these columns are judged."""
         return Method(
             paired=self.paired,
-            sums=self.method == "sums",
             labellings=self.permutations + 1,
             points=self.points,
             subsets=self.subsets,

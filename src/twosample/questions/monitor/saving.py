@@ -18,7 +18,7 @@ from twosample.questions.monitor.state import RunLength
 __all__ = ["from_arrays", "to_arrays"]
 
 # The form of the files; it grows when older versions would misread them.
-_SCHEMA = 1
+_SCHEMA = 2
 # Numbers and texts of the memory.
 _PLAIN = ("columns", "refills", "received", "batches", "n_x", "n_y", "recent", "log_evalue", "log_batch_evalue")
 
@@ -49,7 +49,6 @@ def to_arrays(settings: Settings, memory: Memory) -> dict[str, Any]:
             arrays[f"young.{number}.x"], arrays[f"young.{number}.y"] = rows
         for number, learnt in enumerate(learning.learnt):
             arrays |= {f"learnt.{number}.{part.name}": getattr(learnt, part.name) for part in fields(learnt)}
-        arrays |= {f"bets.{number}": bets for number, bets in enumerate(learning.bets)}
         if learning.statistics is not None:
             arrays |= {f"statistics.{name}": array for name, array in learning.statistics.to_arrays().items()}
     arrays["monitor"] = np.array(json.dumps(words))
@@ -61,6 +60,8 @@ def from_arrays(arrays: dict[str, Any]) -> tuple[Settings, Memory]:
     words = json.loads(str(arrays["monitor"]))
     if words["schema"] > _SCHEMA:
         raise ValueError("a newer version of twosample wrote it; update twosample")
+    if words["settings"].pop("method", "permutations") != "permutations":  # of schema 1
+        raise ValueError("its method 'sums' is no longer there; start another monitor")
     plain = {name: _tuples(words[name]) for name in _PLAIN}
     memory = Memory(
         **plain,
@@ -77,7 +78,7 @@ def from_arrays(arrays: dict[str, Any]) -> tuple[Settings, Memory]:
 def _learning(words: dict[str, Any], arrays: dict[str, Any]) -> Learning | None:
     if "method" not in words:
         return None
-    method = Method(**{name: _tuples(value) for name, value in words["method"].items()})
+    method = Method(**{name: _tuples(value) for name, value in words["method"].items() if name != "sums"})
     young: tuple[Any, ...] | None = None
     if words["young"] is not None:
         young = tuple(
@@ -97,7 +98,6 @@ def _learning(words: dict[str, Any], arrays: dict[str, Any]) -> Learning | None:
         )
         for number, empty in enumerate(start.learnt)
     )
-    bets = tuple(_like(arrays[f"bets.{number}"], empty) for number, empty in enumerate(start.bets))
     statistics = None
     if "statistics.words" in arrays:
         prefix = "statistics."
@@ -106,7 +106,7 @@ def _learning(words: dict[str, Any], arrays: dict[str, Any]) -> Learning | None:
         )
         if statistics.plan != plan.key:
             raise ValueError("its statistics belong to another plan")
-    return Learning(method, plan, young, learnt, statistics, bets, words["planned"])
+    return Learning(method, plan, young, learnt, statistics, words["planned"])
 
 
 def _tuples(value: Any) -> Any:

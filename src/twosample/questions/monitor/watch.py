@@ -12,8 +12,7 @@ import numpy as np
 from twosample.common.arguments import Seed
 from twosample.common.records import load_arrays, write_whole
 from twosample.common.threads import one_thread
-from twosample.errors import DroppedDataWarning, InputError, InputTypeError, warn
-from twosample.features.statistics import FeatureStatistics
+from twosample.errors import DroppedDataWarning, InputError, warn
 from twosample.inference.columns import Table
 from twosample.plan import Plan
 from twosample.questions.monitor import batches
@@ -49,9 +48,6 @@ class Monitor:
         many are left.
     paired
         Whether row i of x belongs with row i of y. Then members of pairs are swapped, not labels permuted.
-    method
-        "permutations"; or for pairs "sums", which needs nothing of a batch but sums over its pairs, is not random, and
-        takes more rows to find a difference. Its first batch makes the plan and adds no evidence.
     permutations
         Number of random relabellings of a batch. Its e-value is at most one more than that, so that the log e-value
         grows by at most log(permutations + 1), or 5.3, a batch; the time goes with it. Where a batch has fewer
@@ -107,7 +103,6 @@ class Monitor:
         alpha: float = 0.05,
         reference: object = None,
         paired: bool = False,
-        method: Literal["permutations", "sums"] = "permutations",
         permutations: int = 199,
         subsets: str | Iterable[Iterable[str | int]] = "columns",
         points: int = 40,
@@ -122,7 +117,6 @@ class Monitor:
     ) -> None:
         self._settings = Settings.checked(
             alpha=alpha,
-            method=method,
             paired=paired,
             permutations=permutations,
             points=points,
@@ -192,8 +186,7 @@ class Monitor:
         x, y
             New rows of each stream, as in `twosample.test`: any number of them, or None. They are one batch as soon as
             there are 2 rows of each; until then they wait, and are pooled with what comes next. With a reference only
-            the rows of the stream. For `method="sums"` also `FeatureStatistics` of pairs, collected with the monitor's
-            own `plan`, wherever they are.
+            the rows of the stream.
 
         Returns
         -------
@@ -214,8 +207,6 @@ class Monitor:
         >>> monitor.update(None, [3.1, 1.7]).batches
         1
         """
-        if isinstance(x, FeatureStatistics):
-            return self._update_statistics(x, y)
         memory = self._memory
         if self._settings.with_reference:
             if y is not None and x is not None:
@@ -247,27 +238,6 @@ class Monitor:
             for note in learning.plan.notes if settled and learning.plan is not None else ():
                 warn(DroppedDataWarning(note, argument="x and y"))
             return state
-        return self._remember(memory)
-
-    def _update_statistics(self, statistics: FeatureStatistics, y: object) -> MonitorState:
-        """A batch by its sums."""
-        learning = self._memory.learning
-        if self._settings.method != "sums" or y is not None:
-            raise InputTypeError(
-                "x: statistics alone are enough for method='sums' only", argument="x", remedy="pass rows of x and y"
-            )
-        if learning is None or learning.plan is None:
-            raise InputError("x: there is no plan yet", argument="x", remedy="pass a first batch of rows, or a plan")
-        if statistics.plan != learning.plan.key:
-            raise InputError(
-                "x: these statistics belong to another plan", argument="x", remedy="collect them with monitor.plan"
-            )
-        n = statistics.n_x
-        memory = replace(self._memory, received=(self._memory.received[0] + n, self._memory.received[1] + n))
-        if n:
-            with one_thread():
-                log_e, learning = learning.after_sums(statistics)
-            memory = memory.after(self._settings, learning, log_e, n, n)
         return self._remember(memory)
 
     def refill(self, reference: object) -> None:

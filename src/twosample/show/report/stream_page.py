@@ -34,8 +34,8 @@ def page(monitor: Monitor) -> dict[str, Any]:
         "columns_count": len(state.columns),
         "assumed": [
             "Rows of a batch are independent of each other, or at least exchangeable if nothing differs.",
-            "What the e-value of a batch is compared with comes from relabelling its own rows, or from sums over its "
-            "pairs; what was learnt before may depend on earlier batches only.",
+            "What the e-value of a batch is compared with comes from relabelling its own rows; what was learnt before "
+            "may depend on earlier batches only.",
             *([] if state.plan is None else model_in_words(state.plan.model)[:5]),
         ],
         "left_out": [],

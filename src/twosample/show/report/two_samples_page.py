@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["head", "page", "sampled_head", "size", "slider"]
 
-# A kernel by random features, as results call it.
-_RANDOM = re.compile(r"rff\((.*), m=(\d+)\)")
 _DEFAULT_POINTS = 40
 _HEAD_COLUMNS = 5
 # Prior odds in the table beside the slider.
@@ -318,11 +315,6 @@ def _options(result: TwoSampleResult) -> dict[str, Any]:
         found["kernel"] = [one.name for one in result.kernels]
     elif result.kernel != "rbf":
         found["kernel"] = result.kernel
-    names = found.get("kernel", ())
-    random = [_RANDOM.fullmatch(name) for name in ([names] if isinstance(names, str) else names)]
-    if random and all(random):
-        inner = [one[1] for one in random if one is not None]
-        found |= {"kernel": inner if result.kernels else inner[0], "features": "rff", "m": int(random[0][2])}  # type: ignore[index]
     if result.lengthscale.fixed:
         found["lengthscale"] = float(f"{result.lengthscale.grid[0]:.6g}")
     points = result.diagnostics.points
