@@ -16,6 +16,7 @@ from twosample.common.arrays import Array, Indices
 from twosample.features.maps import FeatureMap
 from twosample.inference import partitions, permutation
 from twosample.inference.contrasts import Contrasts
+from twosample.inference.evidence import mean_diagonal
 from twosample.inference.permutation import Relabelled
 from twosample.models import Model
 from twosample.places import local
@@ -87,7 +88,7 @@ class _Blind:
     ) -> _Blind:
         """Go once over the rows."""
         [pooled] = local.sample_moments(features, (rows,), lengthscales)
-        variance = np.einsum("mss->m", pooled.covariance) / features.count
+        variance = mean_diagonal(pooled.covariance)
         sizes = np.bincount(labels).astype(np.float64)
         contrasts = Contrasts.around(sizes, pooled.covariance, variance, features, lengthscales, model).coarse()
         return cls(rows, features, lengthscales, pooled.mean, contrasts)

@@ -24,7 +24,7 @@ from twosample.features.maps import FeatureMap
 from twosample.features.statistics import FeatureStatistics, Moments
 from twosample.features.subsets import multiples_of
 from twosample.inference import grid, permutation
-from twosample.inference.evidence import Difference
+from twosample.inference.evidence import Difference, Hypotheses, mean_diagonal
 from twosample.inference.laws import Law, normal_moments
 from twosample.inference.permutation import RankOne, Relabelled
 from twosample.kernels import RBF, Kernel
@@ -249,9 +249,9 @@ def _simulated(
         of_law = _all_columns(plan, law, at, of_law) if features is plan.features else _known(law, of_law)
         size = 2.0 / (1.0 / n + 1.0 / of_law.count)
         noise = of_law.covariance * (2.0 / size)
-        variance = np.einsum("mss->m", of_law.covariance) / features.count
+        variance = mean_diagonal(of_law.covariance)
         fixed = Difference(np.zeros_like(of_law.mean), noise, size, size - 1.0, variance)
-        rank_one = RankOne.of(fixed, 0.0, features, at, plan.model)
+        rank_one = RankOne(Hypotheses.of(fixed, plan.model, features, at), 0.0)
         deltas = np.stack([_means(features, one[:, own], at) for one in sets], axis=1) - of_law.mean[:, np.newaxis]
         log_bf10 = rank_one.log_bf10(deltas) + log_weight[:, np.newaxis]
         total = np.logaddexp(total, np.logaddexp.reduce(log_bf10, axis=0))

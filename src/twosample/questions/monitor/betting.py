@@ -12,10 +12,10 @@ import numpy as np
 
 from twosample.common.arrays import Array
 from twosample.features.statistics import Moments
-from twosample.inference import evidence, prior
+from twosample.inference import prior
 from twosample.models import Model
 from twosample.questions.monitor.components import Component, Learnt
-from twosample.questions.monitor.evalues import rank_one
+from twosample.questions.monitor.evalues import AMPLITUDES
 
 __all__ = ["BETS", "log_growth", "weights"]
 
@@ -35,15 +35,14 @@ def weights(component: Component, past: Learnt, model: Model) -> Array:
         return np.zeros_like(past.shift)
     difference = past.difference(paired=True)
     features, lengthscales = component.features, component.lengthscales
-    at = rank_one(component, difference, model)
-    scores = np.einsum("mij,mi->mj", at.spectra.basis, difference.delta)
-    spectra = evidence.Spectrum(at.spectra.eigenvalues, scores, at.spectra.basis)
-    logs = evidence.spectral_log_bayes_factor(spectra, at.log_variance, at.freedom, at.floor) + at.log_weight
+    at = component.hypotheses(difference, model)
+    spectra, log_variance = at.spectra, at.amplitudes(AMPLITUDES)[0]
+    logs = at.log_mixture(AMPLITUDES)
     share = np.exp(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
     # Mean over the amplitudes of a²(a²R + V)⁻¹Δ.
-    variance = np.exp(at.log_variance)[:, :, np.newaxis]
+    variance = np.exp(log_variance)[:, :, np.newaxis]
     damped = (share[:, :, np.newaxis] * variance / (1.0 + variance * spectra.eigenvalues[:, np.newaxis])).sum(axis=1)
-    solved = np.einsum("mij,mj->mi", spectra.basis, damped * scores)
+    solved = np.einsum("mij,mj->mi", spectra.basis, damped * spectra.scores)
     found = np.einsum("mij,mi->mj", prior.factors(model, features, lengthscales), solved)
     found /= np.maximum(np.abs(found).max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
     norm = np.einsum("mi,mij,mj->m", found, features.between(lengthscales), found)

@@ -9,7 +9,8 @@ import numpy as np
 from twosample.common.arrays import Array, Flags
 from twosample.features.maps import PointFeatures, StackFeatures
 from twosample.features.statistics import FeatureStatistics, Moments
-from twosample.inference.evidence import Difference
+from twosample.inference.evidence import Difference, Hypotheses, mean_diagonal
+from twosample.models import Model
 from twosample.plan import Plan
 
 __all__ = ["Component", "Learnt", "components_of"]
@@ -84,6 +85,10 @@ class Component:
                 other = (others[0][1][np.newaxis] if first else others[0][1]) if others else centers[:, index]
                 sums[:, index] += weights @ (seen - other)
         return sums.reshape(len(self.lengthscales), flags.shape[1], s)
+
+    def hypotheses(self, difference: Difference, model: Model) -> Hypotheses:
+        """What a difference with that noise is judged by."""
+        return Hypotheses.of(difference, model, self.features, self.lengthscales)
 
     def _values(self, rows: Array):  # type: ignore[no-untyped-def]
         if isinstance(self.features, PointFeatures):
@@ -171,7 +176,7 @@ class Learnt:
     def difference(self, paired: bool) -> Difference:
         """The weighted mean of the differences, and how well it is known."""
         size = self.weight if paired else 2.0 * self.weight
-        spread = np.einsum("...ii->...", self.scatter) / (self.rows * self.scatter.shape[-1])
+        spread = mean_diagonal(self.scatter) / self.rows
         return Difference(
             delta=self.shift / self.weight,
             noise=self.scatter / (self.rows * self.weight),
