@@ -48,8 +48,7 @@ __all__ = [
 _LENGTHSCALES = 32
 # Values of log BF10 that differ by less, or by less than this share, are tied.
 _TIED = 1e-8
-# Rows in a block, and memory of the relabellings in a block.
-_BLOCK_ROWS = 512
+# Memory of the relabellings in a block.
 _BLOCK_BYTES = 1 << 25
 # For progress bars: to relabel so many rows costs as much as a pass of the plain test over one, at a lengthscale.
 _ROWS_PER_PASS = 64
@@ -329,12 +328,13 @@ class Splits:
 
     def log_bf10(self, is_first: Flags) -> Array:
         """Log BF10 at every lengthscale for labels (N, B) that say which rows are in the first sample, (m, B)."""
-        sums = np.zeros((len(self.lengthscales), is_first.shape[1], self.features.count))
-        for start in range(0, len(self.rows), _BLOCK_ROWS):
-            block = slice(start, start + _BLOCK_ROWS)
-            weights = is_first[block].T.astype(np.float64)
-            for index, values in self.features.values(self.rows[block], self.lengthscales):
-                sums[index] += weights @ (values - self.pooled[index])
+        sums = local.weighted_sums(
+            self.features,
+            (self.rows,),
+            self.lengthscales,
+            lambda block: is_first[block].T.astype(np.float64),
+            self.pooled,
+        )
         # The centered features add up to zero.
         return self.rank_one.log_bf10((1.0 / self.counts[0] + 1.0 / self.counts[1]) * sums)
 
@@ -380,17 +380,12 @@ class Swaps:
 
     def log_bf10(self, swapped: Flags) -> Array:
         """Log BF10 at every lengthscale if the pairs flagged in each column of (n, B) change places, (m, B)."""
-        sums = np.zeros((len(self.lengthscales), swapped.shape[1], self.features.count))
-        for start in range(0, len(self.x), _BLOCK_ROWS):
-            block = slice(start, start + _BLOCK_ROWS)
-            signs = 1.0 - 2.0 * swapped[block].T
-            both = zip(
-                self.features.values(self.x[block], self.lengthscales),
-                self.features.values(self.y[block], self.lengthscales),
-                strict=True,
-            )
-            for (index, values), (_, other) in both:
-                sums[index] += signs @ (values - other)
+        sums = local.weighted_sums(
+            self.features,
+            (self.x, self.y),
+            self.lengthscales,
+            lambda block: 1.0 - 2.0 * swapped[block].T.astype(np.float64),
+        )
         return self.rank_one.log_bf10(sums / len(self.x))
 
 
