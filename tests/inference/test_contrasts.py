@@ -102,7 +102,7 @@ def test_two_unions_of_groups_alone():
     union = moments[0].merge(moments[1])
     log_bf = found.log_bf_of_two(np.array([1, 1, 0, 0]), np.array([0, 0, 1, 0]))
     for index in range(len(LENGTHSCALES)):
-        basis = found.spectra.basis[index]
+        basis = found.hypotheses.spectra.basis[index]
         noise = np.linalg.inv(basis @ basis.T) * (1 / 80 + 1 / 40)
         delta = union.mean[index] - moments[2].mean[index]
         R = covariances(model, FEATURES, LENGTHSCALES[[index]])[0]

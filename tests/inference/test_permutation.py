@@ -17,6 +17,7 @@ from twosample.inference import evidence, permutation
 from twosample.inference.mixture import evaluate_parts, log_mean
 from twosample.kernels import RBF
 from twosample.models import PRESETS, Gamma, HalfCauchy, LogUniform, Model, NoiseFloor
+from twosample.places import local
 from twosample.plan import make_plan
 
 ADAPTIVE = PRESETS["adaptive"]
@@ -192,7 +193,7 @@ def test_the_rule_of_a_given_lengthscale_is_that_lengthscale():
 def test_blocks_do_not_change_the_answer(monkeypatch, paired, n_y, n_columns):
     x, y = draw(40, 40 if paired else n_y, n_columns, shift=0.3)
     whole = ts.test(x, y, points=6, permutations=60, paired=paired)
-    monkeypatch.setattr(permutation, "_BLOCK_ROWS", 7)
+    monkeypatch.setattr(local, "_WEIGHTED_ROWS", 7)
     monkeypatch.setattr(permutation, "_BLOCK_BYTES", 30_000)
     found = ts.test(x, y, points=6, permutations=60, paired=paired)
     assert found.pvalue == whole.pvalue

@@ -12,7 +12,6 @@ against "all alike". For two groups it is the Bayes factor of `evidence`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -21,8 +20,8 @@ import numpy as np
 
 from twosample.common.arrays import Array, Indices
 from twosample.common.threads import in_order
-from twosample.inference import evidence, prior
-from twosample.inference.evidence import Spectrum
+from twosample.inference import evidence
+from twosample.inference.evidence import Difference, Hypotheses
 
 if TYPE_CHECKING:
     from twosample.features.maps import PointKernel
@@ -49,25 +48,16 @@ class Contrasts:
         Number of rows of each group, (k,).
     scores
         Of the mean features of each group, less those of all rows, (m, B, k, s); B labellings of the same rows.
-    spectra
-        λ and the basis, with V for one row.
-    dimensions
-        Number of dimensions in which V is estimated rather than floor, (m,).
-    freedom
-        Degrees of freedom of V; infinite where it counts as known.
-    log_variance
-        Log a² of the amplitudes, (m, A).
-    log_weight
-        Their log prior weights, (A,).
+    hypotheses
+        With V for one row, and no Δ.
+    every
+        One in so many amplitudes is used.
     """
 
     sizes: Array
     scores: Array
-    spectra: Spectrum
-    dimensions: Array
-    freedom: float
-    log_variance: Array
-    log_weight: Array
+    hypotheses: Hypotheses
+    every: int = 1
 
     @classmethod
     def of(cls, groups: Sequence[Moments], features: PointKernel, lengthscales: Array, model: Model) -> Contrasts:
@@ -77,7 +67,7 @@ class Contrasts:
         centered = means - (sizes / sizes.sum()) @ means[:, np.newaxis]
         within = sum(group.scatter for group in groups)
         between = np.einsum("mgs,g->m", np.square(centered), sizes) / features.count
-        variance = (np.einsum("mss->m", within) / features.count + between) / sizes.sum()
+        variance = (evidence.mean_diagonal(within) + between) / sizes.sum()
         empty = cls.around(sizes, within / sizes.sum(), variance, features, lengthscales, model)
         return empty.with_means(centered[:, np.newaxis])
 
@@ -97,43 +87,26 @@ class Contrasts:
         for one row; n is the harmonic mean of the sizes. Degrees of freedom add up over the groups.
         """
         size = len(sizes) / float(np.sum(1.0 / sizes))
-        floor = 0.5 * size * model.floor.at(size, variance)
-        spectra = evidence.spectrum(
-            np.zeros(covariance.shape[:2]),
-            evidence.with_floor(covariance, floor),
-            prior.factors(model, features, lengthscales),
-            exact=evidence.needs_exact_spectra(model, size),
-        )
-        log_amplitude, log_weight = evidence.amplitudes(model)
-        return cls(
-            sizes=sizes,
-            scores=np.empty((len(lengthscales), 0, len(sizes), features.count)),
-            spectra=spectra,
-            dimensions=features.count - floor * np.square(spectra.basis).sum(axis=(-2, -1)),
-            freedom=0.5 * len(sizes) * (size - 1.0) if model.student else math.inf,
-            log_variance=2.0 * log_amplitude + model.log_prior_variance(features, lengthscales)[:, np.newaxis],
-            log_weight=log_weight,
-        )
+        none = np.zeros(covariance.shape[:2])
+        difference = Difference(none, covariance, size, 0.5 * len(sizes) * (size - 1.0), variance)
+        hypotheses = Hypotheses.of(difference, model, features, lengthscales, share=0.5 * size)
+        return cls(sizes, np.empty((len(lengthscales), 0, len(sizes), features.count)), hypotheses)
 
     def with_means(self, centered: Array) -> Contrasts:
         """With the mean features of the groups, less those of all rows, of each labelling, (m, B, k, s)."""
-        return replace(self, scores=centered @ self.spectra.basis[:, np.newaxis])
+        return replace(self, scores=centered @ self.hypotheses.spectra.basis[:, np.newaxis])
 
     def coarse(self) -> Contrasts:
         """The same with fewer amplitudes."""
-        weight = self.log_weight[::_COARSE]
-        return replace(
-            self,
-            log_variance=self.log_variance[:, ::_COARSE],
-            log_weight=weight - np.logaddexp.reduce(weight),
-        )
+        return replace(self, every=_COARSE)
 
     def log_bf(self, partitions: Indices, tick: Callable[[int], object] | None = None) -> Array:
         """Log Bayes factors of partitions (P, k) against "all alike" at every lengthscale, (m, B, P).
 
         `tick` is called with the number of partitions just done, at each lengthscale.
         """
-        size = max(1, _MOST_VALUES // (self.log_variance.shape[1] * self.scores.shape[-1]))
+        log_variance, _ = self.hypotheses.amplitudes(self.every)
+        size = max(1, _MOST_VALUES // (log_variance.shape[1] * self.scores.shape[-1]))
         parts = [partitions[start : start + size] for start in range(0, len(partitions), size)]
 
         def at(index: int) -> Array:
@@ -149,13 +122,14 @@ class Contrasts:
 
     def _at(self, index: int, partitions: Indices) -> Array:
         """The same at one lengthscale, (B, P)."""
-        k = partitions.shape[1]
+        k, given = partitions.shape[1], self.hypotheses
+        log_variance, log_weight = given.amplitudes(self.every)
         member, places = _blocks(partitions)
         rows = member @ self.sizes  # (U,)
         of_block = member * self.sizes / rows[:, np.newaxis]  # (U, k): from groups to means of blocks
         in_partition = np.zeros((len(partitions), len(member)))
         np.put_along_axis(in_partition, places, 1.0, axis=1)
-        t = 0.5 * np.exp(self.log_variance[index])[:, np.newaxis] * self.spectra.eigenvalues[index]  # (A, s)
+        t = 0.5 * np.exp(log_variance[index])[:, np.newaxis] * given.spectra.eigenvalues[index]  # (A, s)
         growth = 1.0 + rows[:, np.newaxis, np.newaxis] * t
         weights = rows[:, np.newaxis, np.newaxis] / growth  # (U, A, s)
         shape = weights.shape[1:]
@@ -177,10 +151,10 @@ class Contrasts:
                 before[:, :, np.newaxis] - after,
                 log_determinant,
                 whole[:, np.newaxis, np.newaxis],
-                self.freedom,
-                self.dimensions[index] * (k - 1),
+                given.noise.freedom,
+                given.dimensions[index] * (k - 1),
             )
-            found.append(np.logaddexp.reduce(given_amplitude + self.log_weight, axis=2))
+            found.append(np.logaddexp.reduce(given_amplitude + log_weight, axis=2))
         return np.concatenate(found)
 
     def log_bf_of_two(self, first: Indices, second: Indices) -> Array:
@@ -191,14 +165,16 @@ class Contrasts:
             rows.append(float(weights.sum()))
             means.append((weights / rows[-1]) @ self.scores[:, 0])
         noise = 1.0 / rows[0] + 1.0 / rows[1]
-        shares, log_determinant = evidence.signal_shares(self.spectra.eigenvalues / noise, self.log_variance)
+        given = self.hypotheses
+        log_variance, log_weight = given.amplitudes(self.every)
+        shares, log_determinant = evidence.signal_shares(given.spectra.eigenvalues / noise, log_variance)
         squares = np.square(means[0] - means[1]) / noise
         explained = (shares @ squares[..., np.newaxis])[..., 0]
         whole = squares.sum(axis=1, keepdims=True)
         given_amplitude = evidence.compare(
-            explained, log_determinant, whole, self.freedom, self.dimensions[:, np.newaxis]
+            explained, log_determinant, whole, given.noise.freedom, given.dimensions[:, np.newaxis]
         )
-        return np.asarray(np.logaddexp.reduce(given_amplitude + self.log_weight, axis=1))
+        return np.asarray(np.logaddexp.reduce(given_amplitude + log_weight, axis=1))
 
 
 def _blocks(partitions: Indices) -> tuple[Array, Indices]:

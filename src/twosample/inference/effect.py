@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from twosample.common.arguments import check_level, finite_of
 from twosample.common.arrays import Array
 from twosample.common.records import Comparable
-from twosample.inference import prior
-from twosample.inference.evidence import Evidence, Spectrum, amplitudes, needs_exact_spectra, spectrum
+from twosample.inference.evidence import Evidence, Spectrum, amplitudes, log_variances, spectrum_of
 
 if TYPE_CHECKING:
     from twosample.features.maps import FeatureMap
@@ -221,16 +220,15 @@ def of_part(
     evidence = evidence.select(kept)
     lengthscales = evidence.lengthscales
     kernels = features.between(lengthscales)
-    exact = needs_exact_spectra(model, evidence.freedom + 1.0)
-    spectra = spectrum(evidence.delta, evidence.V, prior.factors(model, features, lengthscales), exact=exact)
+    spectra = spectrum_of(evidence.delta, evidence.V, evidence.freedom + 1.0, model, features, lengthscales)
     log_amplitudes, _ = amplitudes(model)
     logs = evidence.log_mixture + _TILT * log_amplitudes
     given_lengthscale = np.exp(logs - logs.max(axis=1, keepdims=True))
     likely = (given_lengthscale > _NEGLIGIBLE_WEIGHT).any(axis=0)
     given_lengthscale = given_lengthscale[:, likely]
     given_lengthscale /= given_lengthscale.sum(axis=1, keepdims=True)
-    log_scale = model.log_prior_variance(features, lengthscales)[:, None]
-    variances = np.exp(np.minimum(2.0 * log_amplitudes[likely] + log_scale, _LARGEST_LOG_VARIANCE))
+    log_variance = log_variances(model, features, lengthscales)[:, likely]
+    variances = np.exp(np.minimum(log_variance, _LARGEST_LOG_VARIANCE))
     laws = _posteriors(spectra, kernels, variances)
 
     scores = (laws.basis @ (given_lengthscale[:, None] @ laws.mean)[:, 0, :, None])[..., 0]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Difference",
     "Evidence",
+    "Hypotheses",
+    "Noise",
     "Spectrum",
     "amplitudes",
     "are_flat",
@@ -32,13 +35,14 @@ __all__ = [
     "log_determinant",
     "log_likelihoods",
     "log_pseudo_likelihood",
-    "needs_exact_spectra",
+    "log_variances",
+    "mean_diagonal",
     "probability",
     "published_log_pseudo_likelihoods",
     "signal_shares",
     "spectral_log_bayes_factor",
     "spectrum",
-    "with_floor",
+    "spectrum_of",
 ]
 
 
@@ -57,6 +61,24 @@ _ROUNDED_VARIANCE = 1e-20
 _HIDDEN_SHARE = 1e-6
 # Eight factors 1 + a²λ must not overflow.
 _LARGEST_LOG_SIGNAL = 80.0
+
+
+class Noise(NamedTuple):
+    """The noise of Δ as a model has it.
+
+    Attributes
+    ----------
+    V
+        Covariance with the noise floor on its diagonal, (..., s, s).
+    floor
+        The floor, (...).
+    freedom
+        Degrees of freedom of V; infinite where it counts as known.
+    """
+
+    V: Any
+    floor: Any
+    freedom: float
 
 
 class Difference(NamedTuple):
@@ -100,14 +122,14 @@ class Difference(NamedTuple):
             noise = sum((one.scatter + within) / ((one.count + shrinkage) * one.count) for one in (x, y))
         delta = x.mean - y.mean
         # The scatter of all rows: within the samples, and (n/2) ΔΔᵀ between them.
-        total = _mean_diagonal(x.scatter) + _mean_diagonal(y.scatter) + 0.5 * size * _mean_square(delta)
+        total = mean_diagonal(x.scatter) + mean_diagonal(y.scatter) + 0.5 * size * _mean_square(delta)
         return cls(delta, noise, size, size - 1.0, total / (x.count + y.count))
 
     @classmethod
     def of_pairs(cls, differences: Moments) -> Difference:
         """Of pairs, the paper's Method 2."""
         n = differences.count
-        variance = 0.5 * (_mean_diagonal(differences.covariance) + _mean_square(differences.mean))
+        variance = 0.5 * (mean_diagonal(differences.covariance) + _mean_square(differences.mean))
         return cls(differences.mean, differences.covariance / n, float(n), 0.5 * (n - 1.0), variance)
 
     @classmethod
@@ -118,8 +140,16 @@ class Difference(NamedTuple):
         assert statistics.differences is not None
         return cls.of_pairs(statistics.differences)
 
+    def with_floor(self, model: Model, share: float = 1.0) -> Noise:
+        """The noise as the model has it, with a multiple of the floor of the model."""
+        xp = namespace(self.noise)
+        floor = share * model.floor.at(self.size, self.variance)
+        V = self.noise + floor[..., None, None] * xp.eye(self.noise.shape[-1], dtype=self.noise.dtype)
+        return Noise(V, floor, self.freedom if model.student else math.inf)
 
-def _mean_diagonal(matrices: Any) -> Any:
+
+def mean_diagonal(matrices: Any) -> Any:
+    """Mean of the diagonal of matrices (..., s, s), (...)."""
     xp = namespace(matrices)
     return xp.mean(xp.linalg.diagonal(matrices), axis=-1)
 
@@ -141,12 +171,6 @@ def are_flat(x: Moments, y: Moments, model: Model, each: float = 1.0) -> Array:
     unseen = (reach < _LITTLE_IN_REACH) | ((reach < _ALONE) & (partly < _LITTLE_IN_REACH))
     hidden = _HIDDEN_SHARE * difference.size * model.floor.at(difference.size, difference.variance)
     return np.asarray(unseen | (difference.variance <= np.maximum(hidden, _ROUNDED_VARIANCE)))
-
-
-def with_floor(noise: Any, floor: Any) -> Any:
-    """V: the noise with a floor (...) on its diagonal."""
-    xp = namespace(noise)
-    return noise + floor[..., None, None] * xp.eye(noise.shape[-1], dtype=noise.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,6 +196,10 @@ class Spectrum:
     def select(self, indices: Any) -> Spectrum:
         """Some of the lengthscales."""
         return Spectrum(self.eigenvalues[indices], self.scores[indices], self.basis[indices])
+
+    def dimensions(self, floor: Array | float) -> Array:
+        """Number of dimensions in which V is estimated rather than floor, tr V⁻¹(V - floor), (...)."""
+        return np.asarray(self.basis.shape[-1] - floor * np.square(self.basis).sum(axis=(-2, -1)))
 
 
 def spectrum(delta: Array, V: Array, factor: Array, *, exact: bool = True) -> Spectrum:
@@ -274,8 +302,7 @@ def spectral_log_bayes_factor(
     shares, log_determinants = signal_shares(spectra.eigenvalues, log_variance)
     squares = np.square(spectra.scores)
     explained = (shares @ squares[..., None])[..., 0]
-    dimensions = spectra.basis.shape[-1] - floor * np.square(spectra.basis).sum(axis=(-2, -1))  # tr V⁻¹(V - floor)
-    whole = squares.sum(axis=-1)
+    dimensions, whole = spectra.dimensions(floor), squares.sum(axis=-1)
     return np.asarray(compare(explained, log_determinants, whole[..., None], freedom, dimensions[..., None]))
 
 
@@ -409,30 +436,101 @@ def amplitudes(model: Model) -> tuple[Array, Array]:
     return model.amplitude.nodes()
 
 
-def needs_exact_spectra(model: Model, size: float) -> bool:
-    """Whether small singular values must keep their digits for samples of this size."""
-    return bool(model.floor.at(size, _TYPICAL_VARIANCE) < _SAFE_FLOOR)
+def log_variances(model: Model, features: PointKernel, lengthscales: Array) -> Array:
+    """Log a² r(z, z), the prior variances of the witness at every lengthscale and amplitude, (m, A)."""
+    return np.asarray(2.0 * amplitudes(model)[0] + model.log_prior_variance(features, lengthscales)[:, None])
+
+
+def spectrum_of(
+    delta: Array, V: Array, size: float, model: Model, features: PointKernel, lengthscales: Array
+) -> Spectrum:
+    """The spectrum of V and of the R of the model at every lengthscale, for samples of that size."""
+    exact = bool(model.floor.at(size, _TYPICAL_VARIANCE) < _SAFE_FLOOR)
+    return spectrum(delta, V, prior.factors(model, features, lengthscales), exact=exact)
+
+
+@dataclass(frozen=True, eq=False)
+class Hypotheses:
+    """Both hypotheses at m lengthscales: Δ has covariance V under H0, and a²R + V under H1.
+
+    What the data and all relabellings of them are judged by.
+
+    Attributes
+    ----------
+    difference
+        Δ and how well it is known; Δ may be zero where others are judged.
+    model, features, lengthscales
+        What R follows from.
+    noise
+        V and its floor.
+    log_variance
+        Log a² of the amplitudes, (m, A).
+    log_weight
+        Their log prior weights, (A,).
+    """
+
+    difference: Difference
+    model: Model
+    features: PointKernel
+    lengthscales: Array
+    noise: Noise
+    log_variance: Array
+    log_weight: Array
+
+    @classmethod
+    def of(
+        cls, difference: Difference, model: Model, features: PointKernel, lengthscales: Array, share: float = 1.0
+    ) -> Hypotheses:
+        """With the noise of that difference, and a multiple of the floor of the model."""
+        return cls(
+            difference,
+            model,
+            features,
+            lengthscales,
+            noise=difference.with_floor(model, share),
+            log_variance=log_variances(model, features, lengthscales),
+            log_weight=amplitudes(model)[1],
+        )
+
+    @cached_property
+    def spectra(self) -> Spectrum:
+        """V and R in diagonal form, with the scores of Δ."""
+        delta, size = self.difference.delta, self.difference.size
+        return spectrum_of(delta, self.noise.V, size, self.model, self.features, self.lengthscales)
+
+    @cached_property
+    def dimensions(self) -> Array:
+        """Number of dimensions in which V is estimated rather than floor, (m,)."""
+        return self.spectra.dimensions(self.noise.floor)
+
+    def amplitudes(self, every: int = 1) -> tuple[Array, Array]:
+        """Log a² (m, A) and the log prior weights (A,) of one in so many amplitudes, as likely as all together."""
+        if every == 1:
+            return self.log_variance, self.log_weight
+        weight = self.log_weight[::every]
+        return self.log_variance[:, ::every], weight - np.logaddexp.reduce(weight)
+
+    def log_mixture(self, every: int = 1) -> Array:
+        """Log of prior weight × Bayes factor of every amplitude, (m, A)."""
+        log_variance, log_weight = self.amplitudes(every)
+        noise = self.noise
+        return spectral_log_bayes_factor(self.spectra, log_variance, noise.freedom, noise.floor) + log_weight
 
 
 def evaluate(statistics: FeatureStatistics, features: PointKernel, model: Model) -> Evidence:
     """The evidence at every lengthscale of the statistics."""
     lengthscales = statistics.lengthscales
     difference = Difference.of(statistics, model)
-    floor = model.floor.at(difference.size, difference.variance)
-    freedom = difference.freedom if model.student else math.inf
-    V = with_floor(difference.noise, floor)
-    log_amplitude, log_weight = amplitudes(model)
-    log_variance = 2.0 * log_amplitude + model.log_prior_variance(features, lengthscales)[:, None]
+    given = Hypotheses.of(difference, model, features, lengthscales)
+    V, floor, freedom = given.noise
     largest = math.log(_SAFE_ROUNDING * floor.min() / (features.count * np.finfo(np.float64).eps))
-    direct = model.amplitude is None and log_variance.max() < largest
+    direct = model.amplitude is None and given.log_variance.max() < largest
     R = prior.covariances(model, features, lengthscales) if direct or not model.coherent else None
     if direct:
-        given_amplitude = log_bayes_factor(difference.delta, V, R, log_variance[:, 0], freedom, floor)[:, None]
+        log_bf10 = log_bayes_factor(difference.delta, V, R, given.log_variance[:, 0], freedom, floor)
+        log_mixture = log_bf10[:, None] + given.log_weight
     else:
-        factors = prior.factors(model, features, lengthscales)
-        spectra = spectrum(difference.delta, V, factors, exact=needs_exact_spectra(model, difference.size))
-        given_amplitude = spectral_log_bayes_factor(spectra, log_variance, freedom, floor)
-    log_mixture = given_amplitude + log_weight
+        log_mixture = given.log_mixture()
     log_bf10 = np.logaddexp.reduce(log_mixture, axis=1)
     log_h0, log_h1 = log_likelihoods(
         model, statistics.differences, statistics.log_volume, V, R, difference.size, log_bf10
@@ -440,5 +538,5 @@ def evaluate(statistics: FeatureStatistics, features: PointKernel, model: Model)
     density, x, y = 2.0, statistics.x, statistics.y
     if x is not None and y is not None and x.count != y.count:
         density = (x.count + y.count) / min(x.count, y.count)
-        V = with_floor(Difference.of_samples(x, y).noise, floor)
+        V = Difference.of_samples(x, y).with_floor(model).V
     return Evidence(lengthscales, log_bf10, log_h0, log_h1, log_mixture, difference.delta, V, freedom, density)

@@ -19,8 +19,8 @@ from twosample.data import Samples
 from twosample.features.maps import FeatureMap
 from twosample.features.statistics import Moments
 from twosample.features.subsets import multiples_of
-from twosample.inference import evidence, prior
-from twosample.inference.evidence import Difference, Spectrum
+from twosample.inference import evidence
+from twosample.inference.evidence import Difference, Hypotheses
 from twosample.models import Model
 from twosample.places import local
 
@@ -48,8 +48,7 @@ __all__ = [
 _LENGTHSCALES = 32
 # Values of log BF10 that differ by less, or by less than this share, are tied.
 _TIED = 1e-8
-# Rows in a block, and memory of the relabellings in a block.
-_BLOCK_ROWS = 512
+# Memory of the relabellings in a block.
 _BLOCK_BYTES = 1 << 25
 # For progress bars: to relabel so many rows costs as much as a pass of the plain test over one, at a lengthscale.
 _ROWS_PER_PASS = 64
@@ -313,9 +312,9 @@ class Splits:
             noise=pooled.scatter * (2.0 / (size * len(rows))),
             size=size,
             freedom=size - 1.0,
-            variance=np.einsum("...ii->...", pooled.covariance) / features.count,
+            variance=evidence.mean_diagonal(pooled.covariance),
         )
-        rank_one = RankOne.of(difference, 1.0 / len(rows), features, lengthscales, model)
+        rank_one = RankOne(Hypotheses.of(difference, model, features, lengthscales), 1.0 / len(rows))
         return cls(rows, counts, features, lengthscales, pooled.mean, rank_one)
 
     @property
@@ -329,12 +328,13 @@ class Splits:
 
     def log_bf10(self, is_first: Flags) -> Array:
         """Log BF10 at every lengthscale for labels (N, B) that say which rows are in the first sample, (m, B)."""
-        sums = np.zeros((len(self.lengthscales), is_first.shape[1], self.features.count))
-        for start in range(0, len(self.rows), _BLOCK_ROWS):
-            block = slice(start, start + _BLOCK_ROWS)
-            weights = is_first[block].T.astype(np.float64)
-            for index, values in self.features.values(self.rows[block], self.lengthscales):
-                sums[index] += weights @ (values - self.pooled[index])
+        sums = local.weighted_sums(
+            self.features,
+            (self.rows,),
+            self.lengthscales,
+            lambda block: is_first[block].T.astype(np.float64),
+            self.pooled,
+        )
         # The centered features add up to zero.
         return self.rank_one.log_bf10((1.0 / self.counts[0] + 1.0 / self.counts[1]) * sums)
 
@@ -366,7 +366,7 @@ class Swaps:
         n = moments.count
         # The signs cancel in the sum of squares.
         squares = Moments(n, np.zeros_like(moments.mean), moments.second_moment)
-        rank_one = RankOne.of(Difference.of_pairs(squares), 1.0 / n, features, lengthscales, model)
+        rank_one = RankOne(Hypotheses.of(Difference.of_pairs(squares), model, features, lengthscales), 1.0 / n)
         return cls(x, y, features, lengthscales, rank_one)
 
     @property
@@ -380,17 +380,12 @@ class Swaps:
 
     def log_bf10(self, swapped: Flags) -> Array:
         """Log BF10 at every lengthscale if the pairs flagged in each column of (n, B) change places, (m, B)."""
-        sums = np.zeros((len(self.lengthscales), swapped.shape[1], self.features.count))
-        for start in range(0, len(self.x), _BLOCK_ROWS):
-            block = slice(start, start + _BLOCK_ROWS)
-            signs = 1.0 - 2.0 * swapped[block].T
-            both = zip(
-                self.features.values(self.x[block], self.lengthscales),
-                self.features.values(self.y[block], self.lengthscales),
-                strict=True,
-            )
-            for (index, values), (_, other) in both:
-                sums[index] += signs @ (values - other)
+        sums = local.weighted_sums(
+            self.features,
+            (self.x, self.y),
+            self.lengthscales,
+            lambda block: 1.0 - 2.0 * swapped[block].T.astype(np.float64),
+        )
         return self.rank_one.log_bf10(sums / len(self.x))
 
 
@@ -403,39 +398,19 @@ class RankOne:
     |a²R+V| = |a²R+V₀| (1 - c q(a)).
     """
 
-    spectra: Spectrum  # with V₀ for V
-    log_variance: Array  # (m, A)
-    log_weight: Array  # (A,)
+    hypotheses: Hypotheses  # with V₀ for V
     c: float
-    floor: Array  # (m,)
-    freedom: float
-
-    @classmethod
-    def of(cls, difference: Difference, c: float, features: FeatureMap, lengthscales: Array, model: Model) -> RankOne:
-        """With V₀ the noise of that difference, which is zero, and its floor."""
-        floor = model.floor.at(difference.size, difference.variance)
-        V = evidence.with_floor(difference.noise, floor)
-        log_amplitude, log_weight = evidence.amplitudes(model)
-        log_scale = model.log_prior_variance(features, lengthscales)
-        factors = prior.factors(model, features, lengthscales)
-        return cls(
-            spectra=evidence.spectrum(
-                difference.delta, V, factors, exact=evidence.needs_exact_spectra(model, difference.size)
-            ),
-            log_variance=2.0 * log_amplitude + log_scale[:, np.newaxis],
-            log_weight=log_weight,
-            c=c,
-            floor=floor,
-            freedom=difference.freedom if model.student else np.inf,
-        )
+    every: int = 1  # one in so many amplitudes is used
 
     def log_bf10(self, deltas: Array) -> Array:
         """Log BF10 at every lengthscale for Δ of every relabelling, (m, B, s), as (m, B)."""
         return np.stack([self._at(index, delta) for index, delta in enumerate(deltas)])
 
     def _at(self, index: int, delta: Array) -> Array:
-        basis = self.spectra.basis[index]
-        shares, log_determinants = evidence.signal_shares(self.spectra.eigenvalues[index], self.log_variance[index])
+        given = self.hypotheses
+        log_variance, log_weight = given.amplitudes(self.every)
+        basis = given.spectra.basis[index]
+        shares, log_determinants = evidence.signal_shares(given.spectra.eigenvalues[index], log_variance[index])
         scores = delta @ basis
         squares = np.square(scores)
         whole = squares.sum(axis=1, keepdims=True)  # q(0)
@@ -443,13 +418,13 @@ class RankOne:
         left = np.maximum(1.0 - self.c * whole, np.finfo(np.float64).eps)
         growth = self.c * difference / left
         explained = difference / (left * left * (1.0 + growth))
-        inverse_trace = np.full(len(delta), np.square(basis).sum())
+        dimensions = given.dimensions[index]
         if self.c:
-            inverse_trace += self.c * np.square(scores @ basis.T).sum(axis=1) / left[:, 0]
-        dimensions = (basis.shape[0] - self.floor[index] * inverse_trace)[:, np.newaxis]
+            more = self.c * np.square(scores @ basis.T).sum(axis=1, keepdims=True) / left
+            dimensions = dimensions - given.noise.floor[index] * more
         given_amplitude = evidence.compare(
-            explained, log_determinants + np.log1p(growth), whole / left, self.freedom, dimensions
+            explained, log_determinants + np.log1p(growth), whole / left, given.noise.freedom, dimensions
         )
-        log_mixture = given_amplitude + self.log_weight
+        log_mixture = given_amplitude + log_weight
         top = log_mixture.max(axis=1)
         return np.asarray(top + np.log(np.exp(log_mixture - top[:, np.newaxis]).sum(axis=1)))

@@ -16,6 +16,7 @@ from twosample.common.arrays import Array, Indices
 from twosample.features.maps import FeatureMap
 from twosample.inference import partitions, permutation
 from twosample.inference.contrasts import Contrasts
+from twosample.inference.evidence import mean_diagonal
 from twosample.inference.permutation import Relabelled
 from twosample.models import Model
 from twosample.places import local
@@ -27,8 +28,7 @@ __all__ = ["test"]
 
 # The statistic of so many groups has all partitions.
 _MOST_GROUPS = 4
-# Rows and relabellings that are worked on at the same time.
-_BLOCK_ROWS = 512
+# Relabellings that are worked on at the same time.
 _LABELLINGS = 64
 
 
@@ -87,7 +87,7 @@ class _Blind:
     ) -> _Blind:
         """Go once over the rows."""
         [pooled] = local.sample_moments(features, (rows,), lengthscales)
-        variance = np.einsum("mss->m", pooled.covariance) / features.count
+        variance = mean_diagonal(pooled.covariance)
         sizes = np.bincount(labels).astype(np.float64)
         contrasts = Contrasts.around(sizes, pooled.covariance, variance, features, lengthscales, model).coarse()
         return cls(rows, features, lengthscales, pooled.mean, contrasts)
@@ -95,12 +95,12 @@ class _Blind:
     def log_bf(self, labels: NDArray[np.int8], chosen: Indices) -> Array:
         """Log Bayes factors of partitions for labels (B, N) of the rows, (m, B, P)."""
         sizes = self.contrasts.sizes
-        means = np.zeros((len(self.lengthscales), len(labels) * len(sizes), self.features.count))
-        for start in range(0, len(self.rows), _BLOCK_ROWS):
-            block = slice(start, start + _BLOCK_ROWS)
-            member = labels[:, np.newaxis, block] == np.arange(len(sizes))[:, np.newaxis]
-            weights = (member / sizes[:, np.newaxis]).reshape(means.shape[1], -1)
-            for index, values in self.features.values(self.rows[block], self.lengthscales):
-                means[index] += weights @ (values - self.mean[index])
+        groups = np.arange(len(sizes))[:, np.newaxis]
+
+        def weights(block: slice) -> Array:
+            member = labels[:, np.newaxis, block] == groups
+            return np.asarray((member / sizes[:, np.newaxis]).reshape(len(labels) * len(sizes), -1))
+
+        means = local.weighted_sums(self.features, (self.rows,), self.lengthscales, weights, self.mean)
         shaped = means.reshape(len(means), len(labels), len(sizes), -1)
         return self.contrasts.with_means(shaped).log_bf(chosen)

@@ -172,12 +172,10 @@ class Target:
             difference = Difference.of_pairs(Moments.of(feature_x - feature_y))
         else:
             difference = Difference.of_samples(Moments.of(feature_x), Moments.of(feature_y), model.shrinkage)
-        floor = model.floor.at(difference.size, difference.variance)
-        V = evidence.with_floor(difference.noise, floor)
+        V, floor, freedom = difference.with_floor(model)
         R = self._prior_covariance(points)
         if not model.unit_variance:
             log_variance += kernel.log_self_convolution(jnp.exp(jnp.log(scale).mean()), len(scale))
-        freedom = difference.freedom if model.student else math.inf
         log_bf10 = evidence.log_bayes_factor(difference.delta, V, R, log_variance, freedom, floor)
         pairs = log_volume = None
         if model.needs_pairs:

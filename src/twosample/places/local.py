@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
@@ -16,12 +17,22 @@ from twosample.data import Ranks
 from twosample.features.maps import FeatureMap, StackFeatures
 from twosample.features.statistics import Moments
 
-__all__ = ["PairMoments", "Volumes", "column_moments", "pair_moments", "sample_moments", "stack_moments"]
+__all__ = [
+    "PairMoments",
+    "Volumes",
+    "column_moments",
+    "pair_moments",
+    "sample_moments",
+    "stack_moments",
+    "weighted_sums",
+]
 
 Tick = Callable[[int], object]
 
 # Rows in a block: its features stay in the cache (2,048 rows × 40 points are 640 kB).
 BLOCK_ROWS = 2048
+# Rows in a block where each has many weights.
+_WEIGHTED_ROWS = 512
 # Values of features that a stack of tests has at the same time.
 _STACK_VALUES = 1 << 17
 # Large samples are worked on in this many parts, in threads.
@@ -105,6 +116,53 @@ def stack_moments(
 
     found = [_joined(moments) for moments in zip(*in_order(of_tests, tasks), strict=True)]
     return (None, None, found[0]) if paired else (found[0], found[1], None)
+
+
+def weighted_sums(
+    features: FeatureMap | StackFeatures,
+    samples: tuple[Array, ...],
+    lengthscales: Array,
+    weights: Callable[[slice], Array],
+    center: Array | None = None,
+) -> Array:
+    """Weighted sums of the features over the rows, for B weights of each row, (m, B, s).
+
+    Parameters
+    ----------
+    features
+        Of one test, or of a stack of tests.
+    samples
+        Rows (n, D) in the units of the data; or both rows of every pair, whose differences of features are summed.
+    lengthscales
+        (m,); of a stack those of all its tests.
+    weights
+        Weights of a block of the rows, (B, rows).
+    center
+        Subtracted from the features of single rows, (m, s).
+    """
+    stack = (len(features.points),) if isinstance(features, StackFeatures) else ()
+    shape = (*stack, len(lengthscales) // math.prod(stack))
+    centers = None if center is None else center.reshape(*shape, 1, -1)
+    sums: Array | None = None
+    for start in range(0, len(samples[0]), _WEIGHTED_ROWS):
+        block = slice(start, min(start + _WEIGHTED_ROWS, len(samples[0])))
+        of_rows = weights(block)
+        if sums is None:
+            sums = np.zeros((*shape, len(of_rows), features.count))
+        each = [
+            features.values(rows[block])
+            if isinstance(features, StackFeatures)
+            else features.values(rows[block], lengthscales)
+            for rows in samples
+        ]
+        for (index, values), *others in zip(*each, strict=True):
+            if others:
+                values = values - others[0][1]
+            elif centers is not None:
+                values = values - centers[..., index, :, :]
+            sums[..., index, :, :] += of_rows @ values
+    assert sums is not None
+    return sums.reshape(len(lengthscales), -1, features.count)
 
 
 def column_moments(ranks: Ranks, rows: Array, others: Array | None = None) -> Moments:

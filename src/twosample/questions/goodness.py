@@ -20,11 +20,10 @@ from twosample.data.samples import check_policy
 from twosample.data.sketch import Sketch
 from twosample.data.two_tables import read_one
 from twosample.errors import DroppedDataWarning, InputError, Setting, warn
-from twosample.features.maps import FeatureMap
 from twosample.features.statistics import FeatureStatistics, Moments
 from twosample.features.subsets import multiples_of
 from twosample.inference import grid, permutation
-from twosample.inference.evidence import Difference
+from twosample.inference.evidence import Difference, Hypotheses, mean_diagonal
 from twosample.inference.laws import Law, normal_moments
 from twosample.inference.permutation import RankOne, Relabelled
 from twosample.kernels import RBF, Kernel
@@ -242,6 +241,7 @@ def _simulated(
 ) -> Relabelled:
     """Compare log BF10 of the data with that of data sets from the law, all with the noise of the law."""
     n = len(rows)
+    mean = np.full((1, n), 1.0 / n)
     sets = [rows, *(law.draw(n, generator) for _ in range(simulations))]
     total = np.full(len(sets), -np.inf)
     for features, at, log_weight, own in permutation.tests_of(plan):
@@ -249,20 +249,13 @@ def _simulated(
         of_law = _all_columns(plan, law, at, of_law) if features is plan.features else _known(law, of_law)
         size = 2.0 / (1.0 / n + 1.0 / of_law.count)
         noise = of_law.covariance * (2.0 / size)
-        variance = np.einsum("mss->m", of_law.covariance) / features.count
+        variance = mean_diagonal(of_law.covariance)
         fixed = Difference(np.zeros_like(of_law.mean), noise, size, size - 1.0, variance)
-        rank_one = RankOne.of(fixed, 0.0, features, at, plan.model)
-        deltas = np.stack([_means(features, one[:, own], at) for one in sets], axis=1) - of_law.mean[:, np.newaxis]
-        log_bf10 = rank_one.log_bf10(deltas) + log_weight[:, np.newaxis]
+        rank_one = RankOne(Hypotheses.of(fixed, plan.model, features, at), 0.0)
+        deltas = [
+            local.weighted_sums(features, (one[:, own],), at, lambda block: mean[:, block], of_law.mean) for one in sets
+        ]
+        log_bf10 = rank_one.log_bf10(np.concatenate(deltas, axis=1)) + log_weight[:, np.newaxis]
         total = np.logaddexp(total, np.logaddexp.reduce(log_bf10, axis=0))
         counter(len(sets) * n * len(at))
     return Relabelled.of(total)
-
-
-def _means(features: FeatureMap, rows: Array, lengthscales: Array) -> Array:
-    """Mean features at every lengthscale, (m, s)."""
-    found = np.zeros((len(lengthscales), features.count))
-    for start in range(0, len(rows), local.BLOCK_ROWS):
-        for index, values in features.values(rows[start : start + local.BLOCK_ROWS], lengthscales):
-            found[index] += values.sum(axis=0)
-    return found / len(rows)

@@ -9,16 +9,17 @@ import numpy as np
 from twosample.common.arrays import Array, Flags
 from twosample.features.maps import PointFeatures, StackFeatures
 from twosample.features.statistics import FeatureStatistics, Moments
-from twosample.inference.evidence import Difference
+from twosample.inference.evidence import Difference, Hypotheses, mean_diagonal
+from twosample.models import Model
+from twosample.places import local
 from twosample.plan import Plan
 
 __all__ = ["Component", "Learnt", "components_of"]
 
 # Of the grid of the test of all columns every so many lengthscales are taken: two in a factor of 2.
 _STRIDE = 3
-# Tests of a stack that are worked on at the same time, and rows in a block.
+# Tests of a stack that are worked on at the same time.
 _TESTS = 64
-_BLOCK_ROWS = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,26 +70,17 @@ class Component:
         center
             The mean of the features of pooled rows, (m, s).
         """
-        first, s = isinstance(self.features, PointFeatures), self.features.count
-        tests = 1 if first else len(self.features.points)
-        sums = np.zeros((tests, len(self.lengthscales) // tests, flags.shape[1], s))
-        centers = center.reshape(tests, -1, 1, s)
-        for start in range(0, len(flags), _BLOCK_ROWS):
-            block = slice(start, start + _BLOCK_ROWS)
-            weights = flags[block].T.astype(np.float64)
-            if len(rows) == 2:
-                weights = 1.0 - 2.0 * weights
-            values_of = [self._values(one[block]) for one in rows]
-            for (index, values), *others in zip(*values_of, strict=True):
-                seen = values[np.newaxis] if first else values
-                other = (others[0][1][np.newaxis] if first else others[0][1]) if others else centers[:, index]
-                sums[:, index] += weights @ (seen - other)
-        return sums.reshape(len(self.lengthscales), flags.shape[1], s)
+        paired = len(rows) == 2
 
-    def _values(self, rows: Array):  # type: ignore[no-untyped-def]
-        if isinstance(self.features, PointFeatures):
-            return self.features.values(rows, self.lengthscales)
-        return self.features.values(rows)
+        def weights(block: slice) -> Array:
+            of_rows = flags[block].T.astype(np.float64)
+            return 1.0 - 2.0 * of_rows if paired else of_rows
+
+        return local.weighted_sums(self.features, rows, self.lengthscales, weights, None if paired else center)
+
+    def hypotheses(self, difference: Difference, model: Model) -> Hypotheses:
+        """What a difference with that noise is judged by."""
+        return Hypotheses.of(difference, model, self.features, self.lengthscales)
 
 
 def components_of(plan: Plan) -> tuple[Component, ...]:
@@ -171,7 +163,7 @@ class Learnt:
     def difference(self, paired: bool) -> Difference:
         """The weighted mean of the differences, and how well it is known."""
         size = self.weight if paired else 2.0 * self.weight
-        spread = np.einsum("...ii->...", self.scatter) / (self.rows * self.scatter.shape[-1])
+        spread = mean_diagonal(self.scatter) / self.rows
         return Difference(
             delta=self.shift / self.weight,
             noise=self.scatter / (self.rows * self.weight),

@@ -13,21 +13,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
 
 from twosample.common.arrays import Array, Flags
-from twosample.inference.evidence import Difference
 from twosample.inference.permutation import RankOne, pairs_in_order, pool_in_order
 from twosample.models import Model
 from twosample.questions.monitor.components import Component, Learnt
 
-__all__ = ["Batch", "amplitudes_thinned", "log_evalue", "log_statistics"]
+__all__ = ["AMPLITUDES", "Batch", "log_evalue", "log_statistics"]
 
 # One in so many amplitudes of the test is taken: the integral over them is off by less than a thousandth.
-_AMPLITUDES = 4
+AMPLITUDES = 4
 
 
 class Batch:
@@ -135,7 +133,7 @@ def log_statistics(
         shifts = batch.sign * component.shifts(batch.rows, batch.flags, center)
         if batch.mirrored:
             shifts = np.concatenate([shifts, -shifts], axis=1)
-        bayes_factor = rank_one(component, after.difference(paired), model)
+        bayes_factor = RankOne(component.hypotheses(after.difference(paired), model), 0.0, AMPLITUDES)
         found = bayes_factor.log_bf10((before.shift[:, np.newaxis] + shifts) / after.weight)
         total = np.logaddexp(total, np.logaddexp.reduce(component.log_prior[:, np.newaxis] + found, axis=0))
     return total
@@ -146,19 +144,3 @@ def _pooled_mean(component: Component, batch: Batch) -> Array:
     everything = np.ones((len(batch.flags), 1), dtype=bool)
     nothing = np.zeros((len(component.lengthscales), component.features.count))
     return np.asarray(component.shifts(batch.rows, everything, nothing)[:, 0] / len(batch.flags))
-
-
-def rank_one(component: Component, difference: Difference, model: Model) -> RankOne:
-    """Log BF10 of any Δ with that noise, which does not know the labels, at some amplitudes."""
-    found = RankOne.of(difference, 0.0, component.features, component.lengthscales, model)  # type: ignore[arg-type]
-    return amplitudes_thinned(found)
-
-
-def amplitudes_thinned(rank_one: RankOne) -> RankOne:
-    """With one in a few of the amplitudes, as likely as all together."""
-    log_weight = rank_one.log_weight[::_AMPLITUDES]
-    return replace(
-        rank_one,
-        log_variance=rank_one.log_variance[:, ::_AMPLITUDES],
-        log_weight=log_weight - np.logaddexp.reduce(log_weight),
-    )
