@@ -192,7 +192,7 @@ def _given(uploads: list[Upload], question: Question) -> Given:
 
 def _test(given: Given, question: Question, tell: Tell) -> tuple[Any, str, str]:
     from twosample.questions import two_samples
-    from twosample.show.report import render, two_samples_page
+    from twosample.show.report import render
 
     tell(0.0, "Testing")
     result = two_samples.test(
@@ -202,19 +202,19 @@ def _test(given: Given, question: Question, tell: Tell) -> tuple[Any, str, str]:
     if result.has_robustness:
         varied = result.robustness(progress=lambda share: tell(share, "Trying other assumptions"))
     tell(1.0, "Making the report")
-    return result, render(result, varied), two_samples_page.head(result)["verdict"]
+    return result, render(result, varied), result.facts().verdict
 
 
 def _each(given: Given, question: Question, tell: Tell) -> tuple[Any, str, str]:
     from twosample.questions import two_samples
-    from twosample.show.report import columns_page, render
+    from twosample.show.report import render
 
     tell(0.0, "Testing")
     result = two_samples.test_each(
         given.x, given.y, **given.choice, **question.options, progress=lambda share: tell(share, "Testing")
     )
     tell(1.0, "Making the report")
-    return result, render(result), columns_page.head(result)["verdict"]
+    return result, render(result), result.facts().verdict
 
 
 def example() -> tuple[Upload, Upload]:
