@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -12,7 +12,7 @@ from twosample.common.arguments import count_of
 from twosample.common.arrays import Array, Indices
 from twosample.common.words import columns_in_words, printable
 from twosample.data import some
-from twosample.inference.bayes_factor import verdict
+from twosample.inference.bayes_factor import strength, verdict
 from twosample.results.result import Result
 from twosample.show.content import DataTable, Fact, Facts, Panel, text_of_facts, text_of_table
 
@@ -34,7 +34,6 @@ _HEADINGS = {
     "direction": "how, if it does",
     "verdict": "evidence",
 }
-_BRIEF = ("column", "n_x", "n_y", "log_bf10", "prob_h1", "q", "auc", "direction")
 
 
 class EachRow(NamedTuple):
@@ -173,12 +172,11 @@ class EachResult(Result):
         counts += [f"{groups_found} of {_groups_in_words(len(self) - singles)}"] * (singles < len(self))
         shares = [f"{self.share:.3g} of the columns"] * bool(singles)
         shares += [] if self.group_share is None else [f"{self.group_share:.3g} of the groups"]
-        skipped = Fact("not tested", f"{len(self.skipped):,}", f": {printable(some_skipped(self.skipped))}", large=True)
+        skipped = Fact("not tested", printable(some_skipped(self.skipped)))
         return Facts(
             title=f"{len(self):,} columns{' and groups' if self.groups else ''}, one at a time",
             verdict=f"{' and '.join(counts)} differ at a false discovery rate of {self.fdr:g}.",
             lines=(
-                Fact("found to differ", f"{len(found):,}", f" of {len(self):,} tested", large=True),
                 Fact("share that differs", " and ".join(shares), large=True),
                 Fact("data", self._sizes_in_words()),
                 Fact("model", self.model.name),
@@ -191,8 +189,8 @@ class EachResult(Result):
 
     def tables(self) -> dict[str, DataTable]:
         """Tables of plain values by name: `columns`, a row for each column and group."""
-        rows = [row[: len(_HEADINGS)] for row in self]
-        return {"columns": DataTable("The columns by evidence", _HEADINGS, rows, brief=_BRIEF)}
+        rows = [row._replace(direction=row.direction or None)[: len(_HEADINGS)] for row in self]  # type: ignore[arg-type]
+        return {"columns": DataTable("The columns by evidence", _HEADINGS, rows, texts={"verdict": _evidence})}
 
     def panels(self) -> dict[str, Panel]:
         """The data of pictures: log BF10 against the AUC of every column."""
@@ -250,6 +248,18 @@ def some_skipped(skipped: dict[str, str]) -> str:
     "'a' (one value throughout)"
     """
     return some([f"{name!r} ({why})" for name, why in skipped.items()], shown=_SHOWN_SKIPPED, quote=False)
+
+
+def _evidence(row: Mapping[str, Any]) -> str:
+    """The verdict in few words.
+
+    Examples
+    --------
+    >>> _evidence({"log_bf10": 7.0}), _evidence({"log_bf10": -2.0}), _evidence({"log_bf10": 0.0})
+    ('very strong: different', 'positive: same', 'not clear')
+    """
+    words = strength(row["log_bf10"])
+    return f"{words}: {'different' if row['log_bf10'] > 0 else 'same'}" if words else "not clear"
 
 
 def _groups_in_words(count: int) -> str:

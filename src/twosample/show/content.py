@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -113,6 +113,9 @@ class DataTable:
         Names of the columns that a short form shows; all where it is empty.
     printed
         How many rows a summary shows.
+    texts
+        By the name of a column, a function of a row (its values by name) that writes the cell, where the value and the
+        name of the column do not say how.
 
     Examples
     --------
@@ -127,6 +130,7 @@ class DataTable:
     note: str = ""
     brief: tuple[str, ...] = ()
     printed: int = 0
+    texts: Mapping[str, Callable[[Mapping[str, Any]], str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -137,10 +141,13 @@ class DataTable:
         names = list(self.columns)
         wanted = [names.index(name) for name in self.brief] if brief and self.brief else range(len(names))
         rows = [
-            tuple(cell_text(names[place], row[place], dict(zip(names, row, strict=False))) for place in wanted)
+            tuple(self._text(names[place], dict(zip(names, row, strict=False))) for place in wanted)
             for row in self.rows[:most]
         ]
         return tuple(self.columns[names[place]] for place in wanted), rows
+
+    def _text(self, name: str, row: Mapping[str, Any]) -> str:
+        return self.texts[name](row) if name in self.texts else cell_text(name, row[name], row)
 
     def to_frame(self, kind: FrameKind = "pandas") -> Any:
         """The table as a data frame of "pandas", "polars" or "pyarrow"; numbers that are not known are missing."""
@@ -238,7 +245,7 @@ def text_of_table(table: DataTable, most: int | None = None) -> list[str]:
     cells = [head, *(tuple(map(_short, row)) for row in rows)]
     sides = "".join("<" if _is_text(table, name) else ">" for name in table.brief or table.columns)
     more = len(table) - len(rows)
-    return [*aligned(cells, sides), *([f"  ... and {more:,} more"] if more else [])]
+    return [*aligned(cells, sides), *([f"  ... and {more} more"] if more else [])]
 
 
 def _is_text(table: DataTable, name: str) -> bool:

@@ -24,6 +24,7 @@ from twosample.show.content import DataTable, Fact, Facts, Panel
 
 __all__ = ["HistoryRow", "MonitorState", "RunLength"]
 
+_DESCRIPTIVE = "descriptive, without a guarantee"
 # Fields that JSON does not hold, or in another form.
 _NOT_PLAIN = ("run_length", "plan", "statistics", "answered")
 
@@ -241,7 +242,9 @@ class MonitorState(Result):
             lines = [
                 Fact("e-value", _number(self.log_evalue), log_evalue, large=True),
                 Fact("run length", _number(self.run_length.log_value), limit),
-                Fact("log BF10", log_bf10_text(self.log_bf10), " for everything so far: descriptive, no guarantee"),
+                Fact(
+                    "log BF10", log_bf10_text(self.log_bf10), " for everything so far: descriptive, without a guarantee"
+                ),
                 Fact("P(different | data)", probability_in_words(self.prob_h1), ", likewise"),
                 *(column_facts(self.by_column) if len(self.columns) > 1 else []),
             ]
