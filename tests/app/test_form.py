@@ -20,14 +20,14 @@ def test_an_empty_form_asks_the_default_question():
     assert Question().options == {
         "nan_policy": "raise", "paired": False, "model": "adaptive", "prior_odds": 1.0, "permutations": 0,
     }  # fmt: skip
-    assert Question(each=True).options == {"nan_policy": "raise", "paired": False, "fdr": 0.05}
+    assert Question(test="each").options == {"nan_policy": "raise", "paired": False, "fdr": 0.05}
 
 
 def test_a_question_is_what_the_form_says():
     said = {"test": "test", "by": "arm", "groups": ["a", "b"], "columns": ["u"], "paired": True, "permutations": "99"}
     asked = Question.of(said)
     assert (asked.by, asked.groups, asked.columns) == ("arm", ("a", "b"), ("u",))
-    assert (asked.paired, asked.permutations, asked.each) == (True, 99, False)
+    assert (asked.paired, asked.permutations, asked.test) == (True, 99, "test")
 
 
 @pytest.mark.parametrize("said", [None, [], "x", 7])

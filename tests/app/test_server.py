@@ -4,12 +4,13 @@ import json
 import threading
 import time
 
+import numpy as np
 import polars as pl
 import pytest
 
 import twosample as ts
 from twosample.app import server
-from twosample.show.report import render
+from twosample.show import report
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -122,9 +123,9 @@ def test_the_answer_is_that_of_the_library(full, table):
     assert full.result().headers["content-type"] == "application/json"
     assert full.result().json() == json.loads(expected.to_json())
     assert ended["headline"].lower() == f"{expected.verdict}."
-    report = full.report()
-    assert report.headers["content-type"].startswith("text/html")
-    assert report.text == render(expected, ts.test(
+    page = full.report()
+    assert page.headers["content-type"].startswith("text/html")
+    assert page.text == report.render(expected, ts.test(
         *frames(table(1), table(2, shift=0.8)), permutations=99, prior_odds=0.5).robustness())  # fmt: skip
 
 
@@ -142,6 +143,44 @@ def test_each_column_by_itself(full, table):
     expected = ts.test_each(*frames(table(1), table(2, shift=0.8)), fdr=0.2)
     assert ended["headline"] == "2 of 2 columns differ at a false discovery rate of 0.2."
     assert full.result().json() == json.loads(expected.to_json())
+
+
+def test_several_groups_at_once(page):
+    rows = "".join(f"{'pqr'[i % 3]},{i % 7 + 9 * (i % 3 == 2)}.5,{i * i % 11}\n" for i in range(90))
+    page.put("first", f"arm,u,v\n{rows}".encode(), "trial.csv")
+    ended = page.test(by="arm", permutations="19")
+    expected = ts.ksample(pl.read_csv(f"arm,u,v\n{rows}".encode()), by="arm", permutations=19)
+    assert ended["names"] == ["p", "q", "r"] and ended["headline"].lower() == f"{expected.verdict}."
+    assert page.result().json() == json.loads(expected.to_json())
+    assert "p, q | r" in page.report().text and page.report().text == report.render(expected)
+    assert "Rows are pairs: " in page.test(by="arm", paired=True)["message"]
+
+
+def test_two_sides_of_one_file(page):
+    rng = np.random.default_rng(3)
+    u, v = rng.normal(size=(2, 80))
+    frame = pl.DataFrame({"u": u, "v": v, "w": u + 0.5 * rng.normal(size=80)})
+    page.put("first", frame.write_csv().encode(), "both.csv")
+    ended = page.test(test="independence", columns=["u", "v"], y=["w"], permutations="19")
+    expected = ts.independence(frame, x=["u", "v"], y=["w"], permutations=19)
+    assert ended["headline"].lower() == f"{expected.verdict}." and expected.log_bf10 > 3
+    assert page.result().json()["log_bf10"] == pytest.approx(expected.log_bf10, rel=1e-12)
+    assert "Which columns depend on each other" in page.report().text
+    assert page.test(test="independence", columns=["u"])["message"].startswith("Other side: ")
+    page.put("second", b"u\n1\n2\n", "more.csv")
+    assert "a single file" in page.test(test="independence", columns=["u"], y=["w"])["message"]
+
+
+def test_one_file_against_a_law(page):
+    values = np.random.default_rng(4).normal(1.0, 1.0, 80)
+    page.put("first", pl.DataFrame({"u": values}).write_csv().encode(), "one.csv")
+    ended = page.test(test="goodness", law="norm(0, 1)", permutations="9")
+    expected = ts.goodness(values.tolist(), "norm(0, 1)", simulations=9)
+    assert ended["names"] == ["one.csv", expected.law] and ended["state"] == "done"
+    assert page.result().json()["log_bf10"] == pytest.approx(expected.log_bf10, rel=1e-12)
+    assert page.result().json()["pvalue"] == expected.pvalue
+    assert page.test(test="goodness")["message"].startswith("Law: none is given")
+    assert "Law: " in page.test(test="goodness", law="nonsense")["message"]
 
 
 def test_pairs_and_other_models(full, table):

@@ -22,7 +22,7 @@ def test_more_than_two_groups_are_one_table(run, three):
     status, out, err = run("test", "three.csv", "--by", "label")
     assert (status, err) == (0, "")
     assert out == f"{ts.ksample(three, by='label').summary()}\n"
-    assert "P(not all alike)" in out and "P(alike)" in out
+    assert "P(not all alike)" in out and "P(same)" in out
 
 
 def test_pictures_pages_and_json_of_several_groups(run, three):
@@ -44,6 +44,15 @@ def test_a_reference(run, three, second):
     content = json.loads(Path("out.json").read_text())
     assert content == json.loads(result.to_json())
     assert content["group"] == ["p", "r"] and content["reference"] == "q"
+
+
+def test_pictures_and_pages_of_groups_against_a_reference(run, three):
+    status, _, err = run(
+        "test", "three.csv", "--by", "label", "--reference", "q", "--plot", "o.png", "--report", "o.html"
+    )
+    assert (status, err) == (0, "")
+    page = Path("o.html").read_text()
+    assert Path("o.png").stat().st_size > 1000 and "Which groups differ" in page and "not independent" in page
 
 
 def test_options_reach_several_groups(run, three):
@@ -70,7 +79,6 @@ def test_refusals(refused, three):
     assert refused(*by, "--reference", "z").startswith("--reference: column 'label' has no value 'z'; it has 'p', 'q'")
     assert "needs --by COLUMN" in refused("test", "a.csv", "b.csv", "--reference", "p")
     assert "no --groups" in refused(*by, "--groups", "p,q", "--reference", "p")
-    assert refused(*by, "--reference", "p", "--plot", "o.png").startswith("--plot: is for two samples")
     for option in (("--paired",), ("--keep-rows",), ("--rope", "0.6"), ("--lengthscale", "median")):
         assert refused(*by, *option).startswith(f"{option[0]}: is for two samples")
     assert "--model adaptive" in refused(*by, "--model", "paper")

@@ -226,7 +226,7 @@ def test_plot(three):
 
 def test_report_and_paragraph(three, tmp_path):
     page = three.report(tmp_path / "groups.html").read_text()
-    assert "a, b | c" in page and "P(alike)" in page and f"{three.log_bf10:+.2f}" in page
+    assert "a, b | c" in page and "P(same)" in page and f"{three.log_bf10:+.2f}" in page
     hostile = ts.ksample({"<script>": THREE["a"], "b": THREE["b"], "c": THREE["c"]}, points=8)
     page = hostile.report(tmp_path / "hostile.html").read_text()
     assert "<script>," not in page and "&lt;script&gt;" in page

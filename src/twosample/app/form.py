@@ -33,6 +33,8 @@ _FIELDS = {
     "prior_odds": _Field("Prior odds"),
     "permutations": _Field("Permutations"),
     "fdr": _Field("False discovery rate"),
+    "y": _Field("Other side"),
+    "law": _Field("Law"),
     "nan_policy": _Field("Missing values", {"omit": "leave out", "raise": "refuse"}),
     "missing": _Field("More words for missing"),
     "decimal": _Field("Decimal sign"),
@@ -78,20 +80,34 @@ def _setting(setting: Setting) -> str:
     return f"“{field.label}: {'without ' if setting.name == 'drop' else ''}{words}”"
 
 
+# Of each question, the options of its function, with the fields of the form that they are.
+_OPTIONS: dict[str, dict[str, str]] = {
+    "test": {name: name for name in ("nan_policy", "paired", "model", "prior_odds", "permutations")},
+    "each": {name: name for name in ("nan_policy", "paired", "fdr")},
+    "independence": {name: name for name in ("nan_policy", "prior_odds", "permutations")},
+    "goodness": {"nan_policy": "nan_policy", "prior_odds": "prior_odds", "simulations": "permutations"},
+}
+
+
 @dataclass(frozen=True)
 class Question:
     """What is asked of the files.
 
     Attributes
     ----------
-    each
-        Whether each column is tested by itself, or all together.
+    test
+        Which question: "test" compares two samples or all groups, "each" every column by itself; "independence" asks
+        whether the columns are independent of others in one file, and "goodness" whether a file comes from a law.
     reading
         How the files are to be read.
     by, groups
         The column that splits one file, and its two groups; None of two files.
     columns
         The columns to compare; None for all that hold numbers.
+    y
+        The columns of the other side, of a test of independence.
+    law
+        The law that a file is compared with, as text.
     nan_policy, paired, model, prior_odds, permutations, fdr
         As in `twosample.test` and `twosample.test_each`.
 
@@ -101,11 +117,13 @@ class Question:
     0.1
     """
 
-    each: bool = False
+    test: str = "test"
     reading: Reading = Reading()  # noqa: RUF009
     by: str | None = None
     groups: tuple[str, ...] | None = None
     columns: tuple[str, ...] | None = None
+    y: tuple[str, ...] | None = None
+    law: str | None = None
     nan_policy: Literal["raise", "omit"] = "raise"
     paired: bool = False
     model: str = "adaptive"
@@ -119,11 +137,13 @@ class Question:
         if not isinstance(said, Mapping):
             raise InputError("the question is not that of the form", remedy="load the page anew")
         return cls(
-            each=_choice(said, "test", ("test", "each")) == "each",
+            test=_choice(said, "test", tuple(_OPTIONS)),
             reading=reading_of(said.get("reading")),
             by=_text(said, "by"),
             groups=_texts(said, "groups"),
             columns=_texts(said, "columns"),
+            y=_texts(said, "y"),
+            law=_text(said, "law"),
             nan_policy=cast("Literal['raise', 'omit']", _choice(said, "nan_policy", ("raise", "omit"))),
             paired=said.get("paired") is True,
             model=_choice(said, "model", ("adaptive", "paper", "published")),
@@ -135,10 +155,7 @@ class Question:
     @property
     def options(self) -> dict[str, Any]:
         """What the function of the library is called with, besides the data."""
-        both: dict[str, Any] = {"nan_policy": self.nan_policy, "paired": self.paired}
-        if self.each:
-            return both | {"fdr": self.fdr}
-        return both | {"model": self.model, "prior_odds": self.prior_odds, "permutations": self.permutations}
+        return {name: getattr(self, field) for name, field in _OPTIONS[self.test].items()}
 
 
 def reading_of(said: object) -> Reading:

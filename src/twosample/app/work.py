@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twosample.app.form import Question, in_form
+from twosample.data import Choice
 from twosample.data.categories import name_rows
-from twosample.data.from_files import Given, group_labels, is_usable, split_table, two_files
+from twosample.data.from_files import Given, group_labels, is_usable, split_table, two_files, used_columns
 from twosample.errors import InputError, InputTypeError, MissingExtraError, collected_warnings
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ class Answer(NamedTuple):
     page: str
     result: str
     headline: str
-    names: tuple[str, str]
+    names: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -149,7 +151,7 @@ def compare(uploads: Sequence[Upload | None], question: Question, tell: Tell) ->
     Parameters
     ----------
     uploads
-        Two files, or one that a column splits.
+        Two files, or one: that a column splits, or that the question is of.
     question
         What to do with them.
     tell
@@ -160,61 +162,119 @@ def compare(uploads: Sequence[Upload | None], question: Question, tell: Tell) ->
     RefusedError
         If the files cannot be compared like that.
     """
+    files = [upload for upload in uploads if upload is not None]
+    asked = _QUESTIONS[question.test]
     names: tuple[str, ...] = ()
     with collected_warnings() as said:
         try:
             tell(0.0, "Reading")
-            given = _given([upload for upload in uploads if upload is not None], question)
+            given = asked.read(files, question)
             names = given.names
-            result, page, headline = (_each if question.each else _test)(given, question, tell)
+            tell(0.0, "Testing")
+            result = asked.answer(given, question, lambda share: tell(share, "Testing"))
+            varied = None
+            if result.has_robustness:
+                varied = result.robustness(progress=lambda share: tell(share, "Trying other assumptions"))
         except (InputError, InputTypeError) as error:
             raise RefusedError(in_form(error, names)) from None
         except MissingExtraError as error:
             raise RefusedError(str(error)) from None
+    tell(1.0, "Making the report")
     notes = dict.fromkeys(in_form(one) for one in said)
-    return Answer(page, result.to_json(), headline, given.names, tuple(notes))
+    compared = getattr(result, "names", given.names)
+    return Answer(_page(result, varied), result.to_json(), result.facts().verdict, compared, tuple(notes))
 
 
-def _given(uploads: list[Upload], question: Question) -> Given:
-    """The samples in the files."""
+def _page(result: Any, varied: Any) -> str:
+    from twosample.show.report import render
+
+    try:
+        return render(result, varied)
+    except MissingExtraError as error:
+        raise RefusedError(str(error)) from None
+
+
+def _samples(uploads: list[Upload], question: Question) -> Given:
+    """Two samples, or several groups, in the files."""
     if not uploads or (len(uploads) == 1 and question.by is None):
         raise RefusedError("choose two files, or one file and a grouping column")
     tables = [_read(upload, question.reading) for upload in uploads]
+    chosen: dict[str, Any] = {"columns": question.columns, "nan_policy": question.nan_policy}
     if len(tables) == 1:
         assert question.by is not None
-        return split_table(
-            tables[0], question.by, question.groups, columns=question.columns, nan_policy=question.nan_policy
-        )
+        return split_table(tables[0], question.by, question.groups, several=question.test == "test", **chosen)
     first, second = (upload.name for upload in uploads)
     names = (f"{first} (first)", f"{second} (second)") if first == second else (first, second)
-    return two_files(tables[0], tables[1], names, columns=question.columns, nan_policy=question.nan_policy)
+    return two_files(tables[0], tables[1], names, **chosen)
 
 
-def _test(given: Given, question: Question, tell: Tell) -> tuple[Any, str, str]:
+def _one_file(uploads: list[Upload], question: Question) -> Given:
+    """The columns of one file that are used."""
+    if len(uploads) != 1:
+        raise RefusedError("this question is one of a single file; remove the other one")
+    table = _read(uploads[0], question.reading)
+    wanted = None if question.columns is None else (*question.columns, *(question.y or ()))
+    used = used_columns([table.frame], Choice.of(columns=wanted))
+    notes = table.check(used, question.nan_policy)
+    return Given(table.frame, None, {"columns": question.columns}, (uploads[0].name, ""), notes)
+
+
+def _test(given: Given, question: Question, progress: Callable[[float], object]) -> Any:
+    """Two samples, or several groups at once."""
+    from twosample.questions import ksample, two_samples
+
+    options = {**given.choice, **question.options, "progress": progress}
+    if given.groups <= 2:
+        return two_samples.test(given.x, given.y, **options).of_files(given.names, given.notes)
+    if options.pop("paired"):
+        raise InputError("paired: groups of more than two are no pairs", argument="paired", remedy="choose two groups")
+    result = ksample.ksample(given.x, **options)
+    return replace(result, diagnostics=replace(result.diagnostics, notes=given.notes + result.diagnostics.notes))
+
+
+def _each(given: Given, question: Question, progress: Callable[[float], object]) -> Any:
+    """Every column by itself."""
     from twosample.questions import two_samples
-    from twosample.show.report import render, two_samples_page
 
-    tell(0.0, "Testing")
-    result = two_samples.test(
-        given.x, given.y, **given.choice, **question.options, progress=lambda share: tell(share, "Testing")
-    ).of_files(given.names, given.notes)
-    varied = None
-    if result.has_robustness:
-        varied = result.robustness(progress=lambda share: tell(share, "Trying other assumptions"))
-    tell(1.0, "Making the report")
-    return result, render(result, varied), two_samples_page.head(result)["verdict"]
+    return two_samples.test_each(given.x, given.y, **given.choice, **question.options, progress=progress)
 
 
-def _each(given: Given, question: Question, tell: Tell) -> tuple[Any, str, str]:
-    from twosample.questions import two_samples
-    from twosample.show.report import columns_page, render
+def _independence(given: Given, question: Question, progress: Callable[[float], object]) -> Any:
+    """The chosen columns against those of the other side."""
+    from twosample.questions.independence import independence
 
-    tell(0.0, "Testing")
-    result = two_samples.test_each(
-        given.x, given.y, **given.choice, **question.options, progress=lambda share: tell(share, "Testing")
-    )
-    tell(1.0, "Making the report")
-    return result, render(result), columns_page.head(result)["verdict"]
+    other = question.y or ()
+    if not other:
+        raise InputError("y: no column is chosen", argument="y", remedy="choose some columns of the other side")
+    columns = question.columns if question.columns is not None else tuple(given.x.columns)  # type: ignore[union-attr]
+    sides: dict[str, Any] = {"x": [name for name in columns if name not in other], "y": list(other)}
+    result = independence(given.x, **sides, **question.options, progress=progress)
+    return replace(result, notes=given.notes + result.notes)
+
+
+def _goodness(given: Given, question: Question, progress: Callable[[float], object]) -> Any:
+    """The file against a law."""
+    from twosample.questions.goodness import goodness
+
+    if question.law is None:
+        raise InputError("law: none is given", argument="law", remedy="write one, such as norm(0, 1)")
+    result = goodness(given.x, question.law, **given.choice, **question.options, progress=progress)
+    return result.of_files((given.names[0], result.law), given.notes)
+
+
+class _Asked(NamedTuple):
+    """How a question reads the files, and how it is answered."""
+
+    read: Callable[[list[Upload], Question], Given]
+    answer: Callable[[Given, Question, Callable[[float], object]], Any]
+
+
+_QUESTIONS = {
+    "test": _Asked(_samples, _test),
+    "each": _Asked(_samples, _each),
+    "independence": _Asked(_one_file, _independence),
+    "goodness": _Asked(_one_file, _goodness),
+}
 
 
 def example() -> tuple[Upload, Upload]:

@@ -47,13 +47,12 @@ from twosample.cli.options import (
 from twosample.cli.output import (
     STDOUT,
     check_outputs,
+    deliver,
     save_plot,
     save_tables,
     show,
     show_comparison,
     show_each,
-    show_groups,
-    show_ksample,
 )
 from twosample.common.progress import progress_bar
 from twosample.errors import InputError, InputTypeError, MissingExtraError
@@ -256,7 +255,7 @@ def test(
             strings = source.read_strings()
         with refusals(strings.names):
             result = _test(strings.x, strings.y, parameters=parameters, rng=seed, **options)
-        _write(result.of_files(strings.names, ()), json_path, plot_path, report_path, quiet)
+        deliver(result.of_files(strings.names, ()), strings.names, json_path, plot_path, report_path, quiet=quiet)
         return
     if parameters is not None:
         raise InputError("--parameters: is for --kernel kmer")
@@ -267,27 +266,14 @@ def test(
     with notes():
         given = source.read(options["nan_policy"], several=True, stream=stream)
     if reference is not None:
-        pages = {"--plot": plot_path, "--report": report_path}
-        _against(given, reference, json_path, pages, quiet, rng=seed, **options)
+        _against(given, reference, json_path, plot_path, report_path, quiet, rng=seed, **options)
         return
     if given.groups > 2:
         _ksample(given, json_path, plot_path, report_path, quiet, rng=seed, **options)
         return
     with refusals(given.names):
         result = _test(given.x, given.y, rng=seed, **given.choice, **options)
-    _write(result.of_files(given.names, given.notes), json_path, plot_path, report_path, quiet)
-
-
-def _write(
-    result: TwoSampleResult, json_path: Path | None, plot_path: Path | None, report_path: Path | None, quiet: bool
-) -> None:
-    """Print the answer, and write what is asked for."""
-    show(result, result.names, json_path, quiet=quiet)
-    if plot_path is not None:
-        save_plot(plot_path, result.plot)
-    if report_path is not None:
-        with notes():
-            result.report(report_path, progress=True)
+    deliver(result.of_files(given.names, given.notes), given.names, json_path, plot_path, report_path, quiet=quiet)
 
 
 def _ksample(
@@ -315,18 +301,15 @@ def _ksample(
         result = ksample(given.x, progress=True, **choice, **options)
     diagnostics = replace(result.diagnostics, notes=given.notes + result.diagnostics.notes)
     result = replace(result, diagnostics=diagnostics)
-    show_ksample(result, json_path, quiet=quiet)
-    if plot_path is not None:
-        save_plot(plot_path, result.plot)
-    if report_path is not None:
-        result.report(report_path)
+    deliver(result, None, json_path, plot_path, report_path, quiet=quiet)
 
 
 def _against(
     given: Given,
     reference: str,
     json_path: Path | None,
-    pages: dict[str, Path | None],
+    plot_path: Path | None,
+    report_path: Path | None,
     quiet: bool,
     *,
     paired: bool,
@@ -336,13 +319,14 @@ def _against(
     """Every other group against one of them, in one table."""
     from twosample.questions.ksample import ksample
 
-    for option, used in {**pages, "--paired": paired, "--keep-rows": keep_rows}.items():
+    for option, used in {"--paired": paired, "--keep-rows": keep_rows}.items():
         if used:
             raise InputError(f"{option}: is for two samples; choose two groups with --groups")
     choice = {name: value for name, value in given.choice.items() if name != "groups"}
     with refusals(()), notes():
         result = ksample(given.x, reference=reference, progress=True, **choice, **options)
-    show_groups(result, json_path, quiet=quiet)
+    lines = [f"{printable(row.group)} {row.prob_h1:.6g} {row.log_bf10:.6g}" for row in result]
+    deliver(result, None, json_path, plot_path, report_path, quiet=quiet, short="\n".join(lines))
 
 
 _EACH_EPILOG = """\b

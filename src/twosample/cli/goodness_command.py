@@ -26,7 +26,7 @@ from twosample.cli.options import (
     subsets_option,
     tolerance_option,
 )
-from twosample.cli.output import check_outputs, save_plot, show
+from twosample.cli.output import check_outputs, deliver
 
 __all__ = ["goodness"]
 
@@ -79,8 +79,4 @@ def goodness(
     result = replace(
         result, names=names, diagnostics=replace(result.diagnostics, notes=said + result.diagnostics.notes)
     )
-    show(result, names, json_path, quiet=quiet)
-    if plot_path is not None:
-        save_plot(plot_path, result.plot)
-    if report_path is not None:
-        result.report(report_path)
+    deliver(result, names, json_path, plot_path, report_path, quiet=quiet)

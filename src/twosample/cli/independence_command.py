@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from twosample.cli.inputs import Source
-from twosample.cli.messages import notes, printable, refusals
+from twosample.cli.messages import notes, refusals
 from twosample.cli.options import (
     count_option,
     json_option,
@@ -21,7 +21,7 @@ from twosample.cli.options import (
     report_option,
     seed_option,
 )
-from twosample.cli.output import STDOUT, check_outputs, save_plot
+from twosample.cli.output import check_outputs, deliver
 from twosample.errors import InputError
 
 __all__ = ["independence"]
@@ -77,15 +77,4 @@ def independence(
                 raise InputError(f"--{error.message}", remedy=error.remedy) from None
             raise
     result = replace(result, notes=said + result.notes)
-    if json_path == STDOUT:
-        click.echo(result.to_json())
-    elif quiet:
-        click.echo(f"{result.prob_h1:.6g} {result.log_bf10:.6g}")
-    else:
-        click.echo("\n".join(printable(line) for line in result.summary().splitlines()))
-    if json_path not in (None, STDOUT):
-        result.to_json(json_path)
-    if plot_path is not None:
-        save_plot(plot_path, result.plot)
-    if report_path is not None:
-        result.report(report_path)
+    deliver(result, None, json_path, plot_path, report_path, quiet=quiet)

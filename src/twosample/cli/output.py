@@ -22,22 +22,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from polars import DataFrame
 
-    from twosample.paper.gibbs_result import GibbsResult
     from twosample.results.each_result import EachResult
-    from twosample.results.groups_result import GroupsResult
-    from twosample.results.ksample_result import KSampleResult
-    from twosample.results.two_sample_result import TwoSampleResult
+    from twosample.results.result import Result
 
 __all__ = [
     "STDOUT",
     "check_outputs",
+    "deliver",
     "save_plot",
     "save_tables",
     "show",
     "show_comparison",
     "show_each",
-    "show_groups",
-    "show_ksample",
 ]
 
 STDOUT = Path("-")
@@ -90,18 +86,56 @@ def _place(path: Path) -> str:
     return os.path.normcase(os.path.realpath(path))
 
 
-def show(result: TwoSampleResult | GibbsResult, names: tuple[str, str], json_path: Path | None, *, quiet: bool) -> None:
-    """Print the answer, or all of it as JSON if the path is `STDOUT`; else write that if a path is given."""
+def show(
+    result: Result, names: tuple[str, str] | None, json_path: Path | None, *, quiet: bool, short: str | None = None
+) -> None:
+    """Print the answer, or all of it as JSON if the path is `STDOUT`; else write that if a path is given.
+
+    Parameters
+    ----------
+    result
+        Of any question.
+    names
+        What the two samples are called, where there are two.
+    json_path
+        Where the JSON goes.
+    quiet
+        Whether to print `short` only: by default probability and log BF10.
+    """
     if json_path == STDOUT:
         click.echo(result.to_json())
         return
     if quiet:
-        click.echo(f"{result.prob_h1:.6g} {result.log_bf10:.6g}")
+        click.echo(_numbers(result) if short is None else short)
     else:
-        click.echo(f"{who_is_who(names)}.")
+        if names is not None:
+            click.echo(f"{who_is_who(names)}.")
         click.echo("\n".join(printable(line) for line in result.summary().splitlines()))
     if json_path is not None:
         result.to_json(json_path)
+
+
+def deliver(
+    result: Result,
+    names: tuple[str, str] | None,
+    json_path: Path | None,
+    plot_path: Path | None,
+    report_path: Path | None,
+    *,
+    quiet: bool,
+    short: str | None = None,
+) -> None:
+    """Print the answer, and write the JSON, the picture and the page that are asked for."""
+    show(result, names, json_path, quiet=quiet, short=short)
+    if plot_path is not None:
+        save_plot(plot_path, result.plot)
+    if report_path is not None:
+        with notes():
+            result.report(report_path, progress=True)
+
+
+def _numbers(result: Any) -> str:
+    return f"{result.prob_h1:.6g} {result.log_bf10:.6g}"
 
 
 def show_each(
@@ -123,33 +157,6 @@ def show_each(
             click.echo(shown, nl=False, color=True)  # nothing is taken out of names
         else:
             write_whole(csv_path, lambda file: file.write(table.encode()))
-
-
-def show_groups(result: GroupsResult, json_path: Path | None, *, quiet: bool) -> None:
-    """Print the table of groups, or a line for each, and write it as JSON if a path is given."""
-    if json_path == STDOUT:
-        click.echo(result.to_json())
-        return
-    if quiet:
-        for row in result:
-            click.echo(f"{printable(row.group)} {row.prob_h1:.6g} {row.log_bf10:.6g}")
-    else:
-        click.echo("\n".join(printable(line) for line in result.summary().splitlines()))
-    if json_path is not None:
-        result.to_json(json_path)
-
-
-def show_ksample(result: KSampleResult, json_path: Path | None, *, quiet: bool) -> None:
-    """Print the answer of several groups at once, or all of it as JSON if the path is `STDOUT`; else write that."""
-    if json_path == STDOUT:
-        click.echo(result.to_json())
-        return
-    if quiet:
-        click.echo(f"{result.prob_h1:.6g} {result.log_bf10:.6g}")
-    else:
-        click.echo("\n".join(printable(line) for line in result.summary().splitlines()))
-    if json_path is not None:
-        result.to_json(json_path)
 
 
 def save_plot(path: Path, draw: Callable[[], Figure]) -> None:

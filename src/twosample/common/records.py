@@ -161,6 +161,11 @@ class Record(Comparable):
         """
         return from_json(cls, source)
 
+    @classmethod
+    def _from_older(cls, content: dict[str, Any]) -> dict[str, Any]:
+        """The fields of this version, from the content of a file that an older one may have written."""
+        return content
+
 
 def freeze(record: Any) -> None:
     """Make the arrays of a record, and of the records in it, read-only."""
@@ -316,6 +321,8 @@ def from_json(kind: type[_Record], source: str | Path) -> _Record:
         ) from None
     _check_schema(content)
     try:
+        if isinstance(content, dict) and issubclass(kind, Record):
+            content = kind._from_older(content)
         return kind(**restored(kind, content))
     except (TypeError, ValueError, AttributeError) as error:
         if isinstance(error, InputError):

@@ -10,14 +10,17 @@ __all__ = [
     "columns_in_words",
     "data_in_words",
     "log_bf10_text",
+    "odds_in_words",
     "printable",
     "probability_in_words",
     "pvalue_text",
     "sentence",
     "share_in_words",
+    "short",
     "with_names",
 ]
 
+_LONGEST_NAME = 28
 # From one share to another.
 _SHARES = re.compile(r"[\d.e+-]+ % → [\d.e+-]+ %")
 
@@ -31,6 +34,29 @@ def printable(text: str) -> str:
     'café\\x1b[31m\\n'
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def short(name: str, longest: int = _LONGEST_NAME) -> str:
+    """A name without its middle where it is long: names that start alike often differ at the end.
+
+    Examples
+    --------
+    >>> short("before the operation", 15)
+    'before ...ation'
+    """
+    shown = printable(str(name))
+    return shown if len(shown) <= longest else f"{shown[: longest // 2]}...{shown[longest // 2 + 3 - longest :]}"
+
+
+def odds_in_words(odds: float) -> str:
+    """Odds as a ratio of which one side is 1.
+
+    Examples
+    --------
+    >>> odds_in_words(1.0), odds_in_words(0.25), odds_in_words(10.0)
+    ('1 : 1', '1 : 4', '10 : 1')
+    """
+    return f"{odds:.3g} : 1" if odds >= 1.0 else f"1 : {1.0 / odds:.3g}"
 
 
 def sentence(words: str) -> str:

@@ -11,11 +11,13 @@ import numpy as np
 
 from twosample import models
 from twosample.common.arrays import Array, Indices
-from twosample.common.records import Comparable, Record
-from twosample.common.words import data_in_words, log_bf10_text, probability_in_words, sentence
+from twosample.common.records import Comparable
+from twosample.common.words import data_in_words, log_bf10_text, odds_in_words, probability_in_words, sentence
 from twosample.errors import InputError, MissingExtraError
 from twosample.inference.bayes_factor import verdict
 from twosample.paper.chains import Settings
+from twosample.results.result import Result
+from twosample.show.content import DataTable, Fact, Facts, Panel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -164,8 +166,8 @@ class GibbsDiagnostics(Comparable):
         return float(min(self.ess_prob_h1, *self.ess_lengthscales))
 
 
-@dataclass(frozen=True, eq=False)
-class GibbsResult(Record):
+@dataclass(frozen=True, eq=False, repr=False)
+class GibbsResult(Result):
     """Chains of the hypothesis and the lengthscales, and the answer they give.
 
     Attributes
@@ -215,6 +217,7 @@ class GibbsResult(Record):
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("prob_h1", "log_bf10", "verdict")
+    figure: ClassVar[str] = "plot_lengthscales"
 
     labels: Indices
     given: Indices
@@ -292,47 +295,88 @@ class GibbsResult(Record):
             return super().to_dict()
         return replace(self, points=None).to_dict()
 
-    def _repr_html_(self) -> str:
-        """Return the head of the answer, for notebooks."""
-        from twosample.show.report import head
-
-        return head(self)
-
-    def summary(self) -> str:
-        """The answer and how far to trust it, in a few lines of text."""
+    def facts(self) -> Facts:
+        """The answer and how far to trust it, in the order in which it is read."""
         diagnostics, settings = self.diagnostics, self.settings
         chains = "1 chain" if settings.chains == 1 else f"{settings.chains} chains"
         caution = self.model.caution(scaled=bool((self.scale != 1.0).any()))
         points = diagnostics.points if self.points is None else len(self.points)
-        lines = [
-            f"{sentence(self.verdict)}.",
-            *([caution] if caution else []),
-            f"  P(different | data)  {probability_in_words(self.prob_h1)} +/- {self.prob_h1_error:.1g} (chain)",
-            *([] if self.prior_odds == 1.0 else [f"  prior odds           {self.prior_odds:g}"]),
-            f"  log BF10             {log_bf10_text(self.log_bf10)} +/- {self.log_bf10_error:.2g}"
-            + (" (bridge)" if self.evidence is not None else ""),
-        ]
-        for index, name in self._shown_lengthscales():
-            both = []
-            for hypothesis, words in ((1, "if they differ"), (0, "if not")):
-                draws = self.lengthscale_draws(hypothesis)[:, index]
-                if len(draws):
-                    low, middle, high = np.quantile(draws, (0.05, 0.5, 0.95))
-                    both.append(f"{middle:.3g} ({low:.3g} to {high:.3g}) {words}")
-            lines.append(f"  {name:<20} {'; '.join(both)}")
+        prob, error = probability_in_words(self.prob_h1), f"{self.log_bf10_error:.2g}"
+        bridge = " (bridge)" if self.evidence is not None else ""
+        relevance = []
         if self.relevance is not None:
             ranked = [_one_line(column) for column in self.relevance.columns[:_SHOWN_COLUMNS]]
             more = ", ..." if len(self.columns) > _SHOWN_COLUMNS else ""
-            lines.append(f"  columns by relevance {', '.join(ranked)}{more}")
-        lines += [
-            f"  data                 {data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)}",
-            f"  model                {self.model.name}, kernel {self.kernel}, {points} evaluation points",
-            f"  chains               {chains} of {self._steps_in_words()}, "
+            relevance = [Fact("columns by relevance", f"{', '.join(ranked)}{more}")]
+        trusted = (
             f"{diagnostics.ess_prob_h1:.0f} effective draws of P(different), R-hat {diagnostics.largest_r_hat:.3f}, "
             f"{int(diagnostics.switches.sum())} changes of hypothesis, "
-            f"{int(diagnostics.divergences.sum())} divergences",
-        ]
-        return "\n".join(lines + [f"  note                 {note}" for note in diagnostics.notes])
+            f"{int(diagnostics.divergences.sum())} divergences"
+        )
+        return Facts(
+            title="x and y",
+            verdict=f"{sentence(self.verdict)}.",
+            lines=(
+                Fact("P(different | data)", f"{prob} ± {self.prob_h1_error:.1g}", " (chain)", large=True),
+                *([] if self.prior_odds == 1.0 else [Fact("prior odds", f"{self.prior_odds:g}")]),
+                Fact("log BF10", f"{log_bf10_text(self.log_bf10)} ± {error}", bridge, large=True),
+                *self._lengthscale_facts(),
+                *relevance,
+                Fact("data", data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)),
+                Fact("model", f"{self.model.name}, kernel {self.kernel}", f", {points} evaluation points"),
+                Fact("chains", f"{chains} of {self._steps_in_words()}", f", {trusted}"),
+            ),
+            answer=f"The chains have the samples differ with probability {prob}, with prior odds of "
+            f"{odds_in_words(self.prior_odds)}.",
+            warnings=(caution,) if caution else (),
+            notes=diagnostics.notes,
+        )
+
+    def tables(self) -> dict[str, DataTable]:
+        """Tables of plain values by name: `relevance` where there is one, and quantiles of the `lengthscales`."""
+        found = {}
+        if self.relevance is not None:
+            names = ("loss", "loss_error", "shortening", "error", "probability")
+            values = (getattr(self.relevance, name).tolist() for name in names)
+            found["relevance"] = DataTable(
+                "Which columns drive the difference",
+                {
+                    "column": "column",
+                    "loss": "log BF10 lost without it",
+                    "loss_error": "± error",
+                    "shortening": "shortening",
+                    "error": "± error",
+                    "probability": "P(shorter if they differ)",
+                },
+                list(zip(self.relevance.columns, *values, strict=True)),
+                brief=("column", "loss", "loss_error"),
+            )
+        headings = {"lengthscale": "lengthscale", "given": "given", "low": "5 %", "median": "50 %", "high": "95 %"}
+        found["lengthscales"] = DataTable("Lengthscales of the draws", headings, self._quantiles())
+        return found
+
+    def panels(self) -> dict[str, Panel]:
+        """The data of pictures: P(different given the parameters) of each draw, for each chain."""
+        odds = self.log_bf10_given + math.log(self.prior_odds)
+        steps = np.arange(1.0, odds.shape[1] + 1.0)
+        chains = {f"chain {number}": (steps, 1.0 / (1.0 + np.exp(-chain))) for number, chain in enumerate(odds, 1)}
+        return {"chains": Panel("The chains", "draw", "P(different | parameters)", chains)}
+
+    def _quantiles(self) -> list[tuple[str, str, float, float, float]]:
+        found = []
+        names = self.columns if self.lengthscales.shape[-1] > 1 else ("lengthscale",)
+        for index, name in enumerate(names):
+            for hypothesis, words in ((1, "if they differ"), (0, "if not")):
+                draws = self.lengthscale_draws(hypothesis)[:, index]
+                if len(draws):
+                    found.append((name, words, *np.quantile(draws, (0.05, 0.5, 0.95)).tolist()))
+        return found
+
+    def _lengthscale_facts(self) -> list[Fact]:
+        quantiles: dict[str, list[str]] = {}
+        for name, words, low, middle, high in self._quantiles():
+            quantiles.setdefault(name, []).append(f"{middle:.3g} ({low:.3g} to {high:.3g}) {words}")
+        return [Fact(words, "; ".join(quantiles[name])) for name, words in self._shown_lengthscales()]
 
     def _steps_in_words(self) -> str:
         """How many steps there were, and why no more."""
@@ -340,12 +384,12 @@ class GibbsResult(Record):
         steps = f"{diagnostics.steps or settings.steps} steps ({settings.burn_in} burn-in)"
         return f"{steps}, converged before {settings.steps}" if diagnostics.stopped == "converged" else steps
 
-    def _shown_lengthscales(self) -> list[tuple[int, str]]:
-        """Index and name of the lengthscales to print: of several those of the most relevant columns."""
+    def _shown_lengthscales(self) -> list[tuple[str, str]]:
+        """Name and label of the lengthscales to print: of several those of the most relevant columns."""
         if self.lengthscales.shape[-1] == 1:
-            return [(0, "lengthscale")]
+            return [("lengthscale", "lengthscale")]
         order = self.columns if self.relevance is None else self.relevance.columns
-        return [(self.columns.index(name), f"lengthscale {_one_line(name)}") for name in order[:_SHOWN_COLUMNS]]
+        return [(name, f"{f'lengthscale {_one_line(name)}':<20} ") for name in order[:_SHOWN_COLUMNS]]
 
     def __repr__(self) -> str:
         """Return the answer in one line."""
@@ -353,12 +397,6 @@ class GibbsResult(Record):
             f"GibbsResult(prob_h1={self.prob_h1:.4g}, prob_h1_error={self.prob_h1_error:.1g}, "
             f"log_bf10={self.log_bf10:.4g}, verdict={self.verdict!r})"
         )
-
-    def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
-        """Draw the posterior of every lengthscale under each hypothesis (needs the `plot` extra)."""
-        from twosample.show.plots import plot_lengthscales
-
-        return plot_lengthscales(self, figsize=figsize)
 
     def plot_trace(self, *, figsize: tuple[float, float] | None = None) -> Figure:
         """Draw the chains step by step: P(different) and the lengthscales (needs the `plot` extra)."""

@@ -18,12 +18,12 @@ from twosample.features.domains.precomputed import BlockFeatures
 from twosample.features.statistics import FeatureStatistics
 from twosample.inference import evidence, permutation
 from twosample.inference.effect import Effect, combine, of_part
-from twosample.inference.lengthscale import H0, H1, Curves, LengthscalePosterior
+from twosample.inference.lengthscale import H1, Curves, LengthscalePosterior
 from twosample.inference.witness import WitnessMixture
 from twosample.models import Model, resolve
 from twosample.places import local
 from twosample.results.objects_result import ObjectsResult
-from twosample.results.result_parts import Amplitude, Diagnostics, Lengthscale
+from twosample.results.result_parts import Amplitude, Diagnostics
 
 __all__ = ["Pool", "Question", "answer"]
 
@@ -149,23 +149,9 @@ def answer(
     result = ObjectsResult(
         log_bf10=posterior.log_bf10,
         prior_odds=question.prior_odds,
-        lengthscale=Lengthscale(
-            grid=numbers,
-            density_h0=posterior.density[:, H0],
-            density_h1=posterior.density[:, H1],
-            mass_h0=posterior.mass[:, H0],
-            mass_h1=mass,
-            prob_h1=posterior.prob_h1,
-            median_heuristic=1.0,
-            fixed=len(numbers) == 1,
-        ),
         amplitude=Amplitude(np.exp(log_amplitudes), mass @ given_parameter, fixed=model.amplitude is None),
-        points=None,
         n_x=len(rows_x),
         n_y=len(rows_y),
-        columns=(),
-        center=np.zeros(0),
-        scale=np.ones(0),
         paired=False,
         kernel=kernel,
         model=model,
@@ -178,11 +164,11 @@ def answer(
             points=features.count,
             flat=features.flat,
         ),
-        witness_posterior=None,
         **relabelled,
         rope=question.rope,
         parameters=parameters,
         parameter_log_bf10=by_parameter.log_bf10,
+        parameter_posterior=mass,
         witness_x=_quantiles(scores[from_x]),
         witness_y=_quantiles(scores[~from_x]),
         telling_x=_largest(scores[from_x], order[from_x]),

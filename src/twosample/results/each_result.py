@@ -1,21 +1,20 @@
-"""What a test of each column returns: a table sorted by evidence, as text, data frame and JSON."""
+"""What a test of each column returns: a table sorted by evidence."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from twosample import models
 from twosample.common.arguments import count_of
 from twosample.common.arrays import Array, Indices
-from twosample.common.frames import FrameKind, to_frame
-from twosample.common.records import Record
-from twosample.common.words import aligned, columns_in_words, log_bf10_text, printable, probability_in_words
+from twosample.common.words import columns_in_words, printable
 from twosample.data import some
 from twosample.inference.bayes_factor import strength, verdict
+from twosample.results.result import Result
+from twosample.show.content import DataTable, Fact, Facts, Panel, text_of_facts, text_of_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,7 +23,17 @@ __all__ = ["EachResult", "EachRow", "some_skipped"]
 
 _SHOWN_ROWS = 10
 _SHOWN_SKIPPED = 5
-_LONGEST_NAME = 32
+_HEADINGS = {
+    "column": "column",
+    "n_x": "n_x",
+    "n_y": "n_y",
+    "log_bf10": "log BF10",
+    "prob_h1": "P(differs)",
+    "q": "q",
+    "auc": "AUC",
+    "direction": "how, if it does",
+    "verdict": "evidence",
+}
 
 
 class EachRow(NamedTuple):
@@ -66,7 +75,7 @@ class EachRow(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EachResult(Record):
+class EachResult(Result):
     """One two-sample test a column, and a group of columns, sorted by evidence; iteration gives an `EachRow` each.
 
     Attributes
@@ -103,6 +112,9 @@ class EachResult(Record):
     notes
         One sentence for everything that was left out or warned about.
     """
+
+    page: ClassVar[str] = "columns_page"
+    figure: ClassVar[str] = "plot_each"
 
     column: tuple[str, ...]
     n_x: Indices
@@ -148,59 +160,47 @@ class EachResult(Record):
         """The Bayes factors in words."""
         return tuple(map(verdict, self.log_bf10.tolist()))
 
-    def to_frame(self, kind: FrameKind = "pandas") -> Any:
-        """The table as a data frame: column, n_x, n_y, log_bf10, prob_h1, q, auc, direction, verdict.
-
-        Parameters
-        ----------
-        kind
-            Which library's.
-
-        Examples
-        --------
-        >>> import numpy as np, twosample as ts
-        >>> x, y = np.random.default_rng(0).normal(size=(2, 30, 2))
-        >>> ts.test_each(x, y).to_frame("polars").shape
-        (2, 9)
-        """
-        content = {
-            "column": list(self.column),
-            **{name: getattr(self, name).copy() for name in ("n_x", "n_y", "log_bf10", "prob_h1", "q")},
-            "auc": self._auc_or_none() if self.groups else self.auc.copy(),
-            "direction": [words or None for words in self.direction],
-            "verdict": list(self.verdict),
-        }
-        return to_frame(content, kind)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dictionaries, one list for each column of the table."""
         return {**super().to_dict(), "auc": self._auc_or_none(), "discoveries": list(self.discoveries)}
 
-    def summary(self, top: int = _SHOWN_ROWS) -> str:
-        """The answer in a few lines of text, with the first `top` rows of the table."""
-        top = count_of(top, "top", 0)
-        singles = len(self) - sum(name in self.groups for name in self.column)
-        found = self.discoveries
+    def facts(self) -> Facts:
+        """What was found, in words and numbers."""
+        found, singles = self.discoveries, len(self) - sum(name in self.groups for name in self.column)
         groups_found = sum(name in self.groups for name in found)
-        counts = [f"{len(found) - groups_found} of {columns_in_words(singles)}"] * bool(singles)
+        counts = [f"{len(found) - groups_found:,} of {columns_in_words(singles)}"] * bool(singles)
         counts += [f"{groups_found} of {_groups_in_words(len(self) - singles)}"] * (singles < len(self))
-        lines = [f"{' and '.join(counts)} differ at a false discovery rate of {self.fdr:g}."]
         shares = [f"{self.share:.3g} of the columns"] * bool(singles)
         shares += [] if self.group_share is None else [f"{self.group_share:.3g} of the groups"]
-        lines += [
-            f"  share that differs   {' and '.join(shares)}",
-            f"  data                 {self._sizes_in_words()}",
-            f"  model                {self.model.name}",
-        ]
-        lines += [f"  note                 {printable(note)}" for note in self.notes]
-        if self.skipped:
-            lines.append(f"  not tested           {printable(some_skipped(self.skipped))}")
-        shown = [self._row(index) for index in range(min(top, len(self)))]
-        if shown:
-            lines += ["", *_aligned(shown)]
-            rest = len(self) - len(shown)
-            lines += [f"  ... and {rest} more"] * bool(rest)
-        return "\n".join(lines)
+        skipped = Fact("not tested", printable(some_skipped(self.skipped)))
+        return Facts(
+            title=f"{len(self):,} columns{' and groups' if self.groups else ''}, one at a time",
+            verdict=f"{' and '.join(counts)} differ at a false discovery rate of {self.fdr:g}.",
+            lines=(
+                Fact("share that differs", " and ".join(shares), large=True),
+                Fact("data", self._sizes_in_words()),
+                Fact("model", self.model.name),
+                *([skipped] if self.skipped else []),
+            ),
+            answer="Each was tested by itself; the share of those that differ is learnt from all of them, and is the "
+            "prior probability of each.",
+            notes=self.notes,
+        )
+
+    def tables(self) -> dict[str, DataTable]:
+        """Tables of plain values by name: `columns`, a row for each column and group."""
+        rows = [row._replace(direction=row.direction or None)[: len(_HEADINGS)] for row in self]  # type: ignore[arg-type]
+        return {"columns": DataTable("The columns by evidence", _HEADINGS, rows, texts={"verdict": _evidence})}
+
+    def panels(self) -> dict[str, Panel]:
+        """The data of pictures: log BF10 against the AUC of every column."""
+        columns = {"columns": (self.auc, self.log_bf10)}
+        return {"evidence": Panel("Evidence and size of the difference", "P(x > y)", "log BF10", columns, "point")}
+
+    def summary(self, top: int = _SHOWN_ROWS) -> str:
+        """The answer in a few lines of text, with the first `top` rows of the table."""
+        table = text_of_table(self.tables()["columns"], count_of(top, "top", 0))
+        return "\n".join([*text_of_facts(self.facts()), *(["", *table] if table else [])])
 
     def plot(
         self, *, names: tuple[str, str] = ("x", "y"), top: int = _SHOWN_ROWS, figsize: tuple[float, float] | None = None
@@ -213,27 +213,6 @@ class EachResult(Record):
         from twosample.show.plots import plot_each
 
         return plot_each(self, names=names, top=count_of(top, "top", 0), figsize=figsize)
-
-    def report(self, path: str | Path) -> Path:
-        """Write the answer as one page that needs nothing else (extra `report`); returns the path, which ends in .html.
-
-        It has a picture for each of the first 50 columns, and a table that scrolls and filters for all of them.
-        """
-        from twosample.show import report
-
-        return report.write(self, path)
-
-    def text(self) -> str:
-        """The answer as a paragraph for a paper: what was compared, the model, what was found, and what to cite."""
-        from twosample.show.report import each_paragraph
-
-        return each_paragraph(self)
-
-    def _repr_html_(self) -> str:
-        """Return the head of the report, for notebooks."""
-        from twosample.show.report import head
-
-        return head(self)
 
     def _row(self, index: int) -> EachRow:
         name, log_bf10 = self.column[index], float(self.log_bf10[index])
@@ -271,38 +250,17 @@ def some_skipped(skipped: dict[str, str]) -> str:
     return some([f"{name!r} ({why})" for name, why in skipped.items()], shown=_SHOWN_SKIPPED, quote=False)
 
 
-def _groups_in_words(count: int) -> str:
-    return "1 group" if count == 1 else f"{count} groups"
-
-
-def _aligned(rows: list[EachRow]) -> list[str]:
-    """The rows as a table with a head; names and words to the left, numbers to the right."""
-    table = [("column", "n_x", "n_y", "log BF10", "P(H1)", "q", "AUC", "direction", "evidence"), *map(_cells, rows)]
-    return aligned(table, "<>>>>>><<")
-
-
-def _cells(row: EachRow) -> tuple[str, ...]:
-    name = printable(row.column)
-    return (
-        name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}...",
-        str(row.n_x),
-        str(row.n_y),
-        log_bf10_text(row.log_bf10),
-        probability_in_words(row.prob_h1),
-        probability_in_words(row.q),
-        "-" if math.isnan(row.auc) else f"{row.auc:.3f}",
-        row.direction if row.direction and row.log_bf10 > 0 else "-",
-        _evidence(row.log_bf10),
-    )
-
-
-def _evidence(log_bf10: float) -> str:
+def _evidence(row: Mapping[str, Any]) -> str:
     """The verdict in few words.
 
     Examples
     --------
-    >>> _evidence(7.0), _evidence(-2.0), _evidence(0.0)
+    >>> _evidence({"log_bf10": 7.0}), _evidence({"log_bf10": -2.0}), _evidence({"log_bf10": 0.0})
     ('very strong: different', 'positive: same', 'not clear')
     """
-    words = strength(log_bf10)
-    return f"{words}: {'different' if log_bf10 > 0 else 'same'}" if words else "not clear"
+    words = strength(row["log_bf10"])
+    return f"{words}: {'different' if row['log_bf10'] > 0 else 'same'}" if words else "not clear"
+
+
+def _groups_in_words(count: int) -> str:
+    return "1 group" if count == 1 else f"{count} groups"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 from twosample.common.words import columns_in_words, printable
 from twosample.results.two_sample_result import TwoSampleResult
@@ -11,7 +11,7 @@ from twosample.results.two_sample_result import TwoSampleResult
 __all__ = ["GoodnessResult"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class GoodnessResult(TwoSampleResult):
     """The answer to "is this sample from this law?"; x is the sample and y the law.
 
@@ -28,6 +28,11 @@ class GoodnessResult(TwoSampleResult):
         From data sets that were simulated from the law; None without. `diagnostics.permutations` says how many.
     """
 
+    _conclusions: ClassVar[tuple[str, str]] = ("the sample differs from the law", "the sample comes from the law")
+    _relabellings: ClassVar[str] = "simulated data sets"
+    _relabelled_data: ClassVar[str] = "simulated data"
+    call: ClassVar[tuple[str, str, str]] = ("goodness", "law", "simulations")
+
     law: str = ""
     exact: bool = True
 
@@ -38,30 +43,9 @@ class GoodnessResult(TwoSampleResult):
         return cls(**{**content, **more})
 
     @property
-    def verdict(self) -> str:
-        """Evidence and size of the difference in words, or how large one could have been missed."""
-        return (
-            super()
-            .verdict.replace("the samples come from the same distribution", "the sample comes from the law")
-            .replace("the samples differ", "the sample differs from the law")
-        )
-
-    @property
-    def disagreement(self) -> str | None:
-        """A sentence where verdict and p-value point to different answers, else None."""
-        words = super().disagreement
-        return None if words is None else words.replace("relabelled", "simulated")
-
-    @property
-    def data_words(self) -> str:
-        """How much data there was, and what they are compared with, in words."""
+    def _data_words(self) -> str:
         how = "quantiles" if self.exact else "rows drawn from it"
         return (
             f"{self.n_x} rows, {columns_in_words(len(self.columns))}, against {printable(self.law)} "
             f"({self.n_y:,} {how})"
         )
-
-    @property
-    def relabelled_words(self) -> str:
-        """What the p-value is counted in."""
-        return "simulated data sets"

@@ -1,24 +1,34 @@
-"""What a test of several groups returns: a line for each, as text, data frame and JSON."""
+"""What a test of several groups returns: a line for each."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from twosample import models
 from twosample.common.arrays import Array, Indices
-from twosample.common.frames import FrameKind, to_frame
 from twosample.common.records import Record
-from twosample.common.words import aligned, columns_in_words, log_bf10_text, printable, probability_in_words
-from twosample.data import LeftOut, some
+from twosample.common.words import columns_in_words, printable
+from twosample.data import LeftOut
 from twosample.inference.columns import Table
+from twosample.results.result import Result
+from twosample.results.sayings import used_columns
 from twosample.results.two_sample_result import TwoSampleResult
+from twosample.show.content import DataTable, Fact, Facts, Panel
 
 __all__ = ["GroupRow", "GroupsResult"]
 
-_LONGEST_NAME = 32
+_HEADINGS = {
+    "group": "group",
+    "n": "n",
+    "n_other": "against",
+    "log_bf10": "log BF10",
+    "prob_h1": "P(different)",
+    "auc": "AUC",
+    "verdict": "verdict",
+}
 
 
 class GroupRow(NamedTuple):
@@ -52,7 +62,7 @@ class GroupRow(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupsResult(Record):
+class GroupsResult(Result):
     """One two-sample test for each group; iteration gives a `GroupRow` each, in the order of the data.
 
     Attributes
@@ -86,6 +96,8 @@ class GroupsResult(Record):
     results
         The whole result of each comparison, by group; not part of the JSON form, and so empty when read back.
     """
+
+    _printed: ClassVar[tuple[str, ...]] = ("groups",)
 
     by: str
     reference: str
@@ -129,63 +141,40 @@ class GroupsResult(Record):
         """All lines of the table."""
         return Table(tuple(self), GroupRow._fields)
 
-    def to_frame(self, kind: FrameKind = "pandas") -> Any:
-        """The table as a data frame: group, n, n_other, log_bf10, prob_h1, auc, verdict."""
-        content = {name: [getattr(row, name) for row in self] for name in GroupRow._fields}
-        return to_frame({**content, "auc": self._auc_or_none()}, kind)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dictionaries, one list for each column of the table."""
         content = Record.to_dict(replace(self, results={}))
         del content["results"]
         return {**content, "auc": self._auc_or_none()}
 
-    def summary(self) -> str:
-        """The answer in a few lines of text."""
-        other = printable(repr(self.reference))
-        lines = [
-            f"{len(self)} group{'s' * (len(self) != 1)}, each against {other}.",
-            f"  columns used         {columns_in_words(len(self.columns))}: "
-            f"{printable(some(self.columns, quote=False))}",
-        ]
-        if self.left_out:
-            words = [f"{printable(one.column)} ({one.reason})" for one in self.left_out]
-            lines.append(f"  columns left out     {some(words, quote=False)}")
-        if self.prior_odds != 1.0:
-            lines.append(f"  prior odds           {self.prior_odds:g}, of each comparison")
-        lines.append(f"  model                {self.model.name}")
-        lines += [f"  note                 {printable(note)}" for note in self.notes]
-        lines += ["", *_aligned(list(self)), ""]
-        lines.append(
-            f"The comparisons share rows (the rows of {other} are in all of them), so they are not independent; "
-            "probabilities are not adjusted for how many there are."
+    def facts(self) -> Facts:
+        """What the groups were compared with, and how."""
+        other = printable(self.reference)
+        differ = sum(value > 0.5 for value in self.prob_h1.tolist())
+        odds = [] if self.prior_odds == 1.0 else [Fact("prior odds", f"{self.prior_odds:g}", ", of each comparison")]
+        count = f"{len(self)} group{'s' * (len(self) != 1)}"
+        return Facts(
+            title=f"{count}, each against {other!r}",
+            verdict=f"{count}, each against {other!r}: {differ} more likely to differ than not.",
+            lines=(
+                Fact("data", f"{int(self.n.sum()):,} rows, {columns_in_words(len(self.columns))}"),
+                *used_columns(self.columns, self.left_out),
+                *odds,
+                Fact("model", self.model.name),
+            ),
+            answer=f"The comparisons share rows (the rows of {other!r} are in all of them), so they are not "
+            "independent; probabilities are not adjusted for how many there are.",
+            notes=self.notes,
         )
-        return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        """Return the table with what to keep in mind, for notebooks."""
-        from twosample.show.report import head
+    def tables(self) -> dict[str, DataTable]:
+        """Tables of plain values by name: `groups`, a row for each comparison."""
+        return {"groups": DataTable("Each group", _HEADINGS, self.table, note=self.facts().answer, printed=len(self))}
 
-        return head(self)
+    def panels(self) -> dict[str, Panel]:
+        """The data of pictures: how likely each group differs."""
+        across = f"group, against {printable(self.reference)}"
+        return {"groups": Panel.bars("Which groups differ", across, "P(different)", self.group, self.prob_h1)}
 
     def _auc_or_none(self) -> list[float | None]:
         return [None if math.isnan(value) else value for value in self.auc.tolist()]
-
-
-def _aligned(rows: list[GroupRow]) -> list[str]:
-    """The rows as a table with a head; names and words to the left, numbers to the right."""
-    table = [("group", "n", "against", "log BF10", "P(different)", "AUC", "verdict"), *map(_cells, rows)]
-    return aligned(table, "<>>>>><")
-
-
-def _cells(row: GroupRow) -> tuple[str, ...]:
-    name = printable(row.group)
-    return (
-        name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}...",
-        str(row.n),
-        str(row.n_other),
-        log_bf10_text(row.log_bf10),
-        probability_in_words(row.prob_h1),
-        "-" if math.isnan(row.auc) else f"{row.auc:.3f}",
-        row.verdict,
-    )

@@ -1,33 +1,24 @@
-"""What a test of several groups at once returns: P(not all alike), which groups share a law, as text and JSON."""
+"""What a test of several groups at once returns: P(not all alike), and which groups share a law."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from twosample import models
 from twosample.common.arrays import Array, Indices
-from twosample.common.words import (
-    aligned,
-    columns_in_words,
-    log_bf10_text,
-    printable,
-    probability_in_words,
-    pvalue_text,
-    sentence,
-)
+from twosample.common.words import columns_in_words, log_bf10_text, printable, probability_in_words, sentence
 from twosample.data import LeftOut, some
-from twosample.inference.bayes_factor import BayesFactor, strength
+from twosample.inference.bayes_factor import verdict
 from twosample.inference.columns import Table
 from twosample.inference.partitions import MOST_LISTED, blocks_of
+from twosample.results.result import BayesFactor
 from twosample.results.result_parts import Diagnostics
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from twosample.results.sayings import MOST_BARS, evidence_facts, used_columns
+from twosample.show.content import DataTable, Fact, Facts, Panel
 
 __all__ = ["ColumnRow", "KSampleResult", "PairRow", "PartitionRow", "partition_in_words"]
 
@@ -131,6 +122,13 @@ class KSampleResult(BayesFactor):
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("prob_h1", "prob_h0", "verdict", "partitions", "pairs", "by_column")
+    _conclusions: ClassVar[tuple[str, str]] = (
+        "not all groups come from one distribution",
+        "all groups come from one distribution",
+    )
+    _printed: ClassVar[tuple[str, ...]] = ("groups", "partitions", "pairs")
+    page: ClassVar[str] = "groups_page"
+    figure: ClassVar[str] = "plot_ksample"
 
     names: tuple[str, ...]
     n: Indices
@@ -150,12 +148,7 @@ class KSampleResult(BayesFactor):
     @property
     def verdict(self) -> str:
         """The Bayes factor in words, on the scale of Kass and Raftery (1995), in both directions."""
-        if self.diagnostics.flat:
-            return "no clear evidence either way: the features do not vary"
-        words = strength(self.log_bf10)
-        if not words:
-            return "no clear evidence either way"
-        return f"{words} evidence that {'not all' if self.log_bf10 > 0 else 'all'} groups come from one distribution"
+        return verdict(self.log_bf10, flat=self.diagnostics.flat, conclusions=self._conclusions)
 
     @property
     def all_listed(self) -> bool:
@@ -218,114 +211,97 @@ class KSampleResult(BayesFactor):
         rows = [ColumnRow(self.columns[place], float(self.column_log_bf10[place])) for place in order]
         return Table(rows, ColumnRow._fields)
 
-    def summary(self) -> str:
-        """The answer in a few lines of text."""
+    def facts(self) -> Facts:
+        """The answer in words and numbers, in the order in which they are read."""
         likeliest = self.partitions[0]
-        lines = [
-            f"{sentence(self.verdict)}.",
-            f"  P(not all alike)     {probability_in_words(self.prob_h1)}",
-            *([] if self.prior_odds == 1.0 else [f"  prior odds           {self.prior_odds:g}"]),
-            f"  log BF10             {log_bf10_text(self.log_bf10)}{'' if self.all_listed else ' or more'}",
-            *self._permutations_in_words(),
-            f"  likeliest            {partition_in_words(likeliest.groups)} "
-            f"({probability_in_words(likeliest.posterior)})",
-            f"  data                 {len(self.names)} groups, {int(self.n.sum())} rows, "
-            f"{columns_in_words(len(self.columns))}",
-            *self._columns_in_words(),
-            f"  model                {self.model.name}, {self.diagnostics.points} evaluation points",
-            *(f"  note                 {printable(note)}" for note in self.diagnostics.notes),
-            "",
-            *aligned(
-                [
-                    ("group", "n"),
-                    *((_short(name), str(n)) for name, n in zip(self.names, self.n.tolist(), strict=True)),
-                ],
-                "<>",
+        prob = probability_in_words(likeliest.posterior)
+        blocks = partition_in_words(likeliest.groups)
+        counted = f"{self.diagnostics.permutations} permutations"
+        bound = "" if self.all_listed else " or more"
+        return Facts(
+            title=f"{len(self.names)} groups",
+            verdict=f"{sentence(self.verdict)}.",
+            lines=(
+                *evidence_facts(
+                    "P(not all alike)",
+                    self.prob_h1,
+                    self.log_bf10,
+                    self.prior_odds,
+                    (self.pvalue, self.evalue, counted),
+                    bound,
+                ),
+                Fact("likeliest", blocks, f" ({prob})"),
+                Fact(
+                    "data", f"{len(self.names)} groups, {int(self.n.sum())} rows, {columns_in_words(len(self.columns))}"
+                ),
+                *self._column_facts(),
+                Fact("model", self.model.name, f", {self.diagnostics.points} evaluation points"),
             ),
-            "",
-            *aligned(
-                [("partition", "posterior", "log BF10")]
-                + [
-                    (partition_in_words(row.groups), probability_in_words(row.posterior), log_bf10_text(row.log_bf10))
-                    for row in self.partitions[:_SHOWN]
-                ],
-                "<>>",
-            ),
-        ]
-        if not self.all_listed:
-            lines.append(
+            answer=f"Likeliest: {blocks} (probability {prob}). A bar stands between groups that differ.",
+            notes=self.diagnostics.notes,
+        )
+
+    def tables(self) -> dict[str, DataTable]:
+        """Tables of plain values by name: `partitions`, `pairs`, `groups`, and `by_column` where there are several."""
+        listed = (
+            ""
+            if self.all_listed
+            else (
                 f"Of {len(self.names)} groups not all partitions were looked at, but {len(self.assignments)} of them, "
                 "the two blocks most alike made one at a time and what is near the best: log BF10 is a lower bound."
             )
-        lines += ["", *aligned(self._pairs_table(), "<<>>")]
-        more = len(self.pair_log_bf10) - _SHOWN_PAIRS
-        return "\n".join(lines + ([f"  and {more} more pairs"] if more > 0 else []))
-
-    def _pairs_table(self) -> list[tuple[str, str, str, str]]:
-        head = ("group", "group", "P(alike)", "log BF10, noise of all groups")
-        return [head] + [
-            (_short(row.first), _short(row.second), probability_in_words(row.prob_same), log_bf10_text(row.log_bf10))
-            for row in self.pairs[:_SHOWN_PAIRS]
-        ]
-
-    def _permutations_in_words(self) -> list[str]:
-        if self.pvalue is None:
-            return []
-        lines = [f"  p-value              {pvalue_text(self.pvalue)} ({self.diagnostics.permutations} permutations)"]
-        return lines if self.evalue is None else [*lines, f"  e-value              {self.evalue:.3g}"]
-
-    def _columns_in_words(self) -> list[str]:
-        lines = []
+        )
+        found = {
+            "partitions": DataTable(
+                "Which groups are alike",
+                {"groups": "partition", "posterior": "posterior", "log_bf10": "log BF10", "prior": "prior"},
+                self.partitions,
+                note=listed,
+                brief=("groups", "posterior", "log_bf10"),
+                printed=_SHOWN,
+            ),
+            "pairs": DataTable(
+                "Two at a time",
+                {
+                    "first": "group",
+                    "second": "group",
+                    "prob_same": "P(same)",
+                    "log_bf10": "log BF10, noise of all groups",
+                },
+                self.pairs,
+                note="P(same) is from the partitions of all groups; log BF10 has the noise of all groups and so differs "
+                "from that of a test of these two alone.",
+                printed=_SHOWN_PAIRS,
+            ),
+            "groups": DataTable(
+                "Rows of each group",
+                {"group": "group", "n": "n"},
+                list(zip(self.names, self.n.tolist(), strict=True)),
+                printed=len(self.names),
+            ),
+        }
         if len(self.columns) > 1 and len(self.column_log_bf10):
-            words = [f"{printable(row.column)} {log_bf10_text(row.log_bf10)}" for row in self.by_column]
-            lines.append(f"  log BF10 of columns  {some(words, shown=_SHOWN, quote=False)}")
-        elif not all(column.isdecimal() for column in self.columns):
-            lines.append(f"  columns used         {printable(some(self.columns, quote=False))}")
-        if self.left_out:
-            words = [f"{printable(one.column)} ({one.reason})" for one in self.left_out]
-            lines.append(f"  columns left out     {some(words, quote=False)}")
-        return lines
+            headings = {"column": "column", "log_bf10": "log BF10"}
+            found["by_column"] = DataTable("Each column by itself", headings, self.by_column)
+        return found
 
-    def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
-        """Draw the likeliest partitions, and for each two groups how likely they are alike (needs the `plot` extra).
+    def panels(self) -> dict[str, Panel]:
+        """The data of pictures: the likeliest partitions, and how likely each two groups are alike."""
+        likeliest = self.partitions[:MOST_BARS]
+        blocks, posterior = [partition_in_words(row.groups) for row in likeliest], [row.posterior for row in likeliest]
+        pairs = self.pairs[:MOST_BARS]
+        names, same = [f"{row.first}, {row.second}" for row in pairs], [row.prob_same for row in pairs]
+        return {
+            "partitions": Panel.bars("Which groups are alike", "partition", "probability", blocks, posterior),
+            "pairs": Panel.bars("Two at a time", "groups", "P(same)", names, same),
+        }
 
-        Save the figure with ``result.plot().savefig("groups.png")``.
-        """
-        from twosample.show.plots import plot_ksample
-
-        return plot_ksample(self, figsize=figsize)
-
-    def report(self, path: str | Path) -> Path:
-        """Write the answer as one page that needs nothing else, to be sent round or printed (extra `report`).
-
-        Parameters
-        ----------
-        path
-            Where to write it; it ends in .html. The page holds no rows of the data.
-
-        Examples
-        --------
-        >>> import tempfile, twosample as ts
-        >>> result = ts.ksample([[0.1, 0.4, 0.7, 0.9], [2.1, 2.4, 2.6, 2.9], [0.2, 0.3, 0.8, 0.6]])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     result.report(f"{folder}/groups.html").name
-        'groups.html'
-        """
-        from twosample.show import report
-
-        return report.write(self, path)
-
-    def text(self) -> str:
-        """The answer as a paragraph for a paper."""
-        from twosample.show.report import groups_paragraph
-
-        return groups_paragraph(self)
-
-    def _repr_html_(self) -> str:
-        """Return the head of the report, for notebooks."""
-        from twosample.show.report import head
-
-        return head(self)
+    def _column_facts(self) -> list[Fact]:
+        if len(self.columns) == 1 or not len(self.column_log_bf10):
+            return used_columns(self.columns, self.left_out)
+        words = [f"{printable(row.column)} {log_bf10_text(row.log_bf10)}" for row in self.by_column]
+        left_out = used_columns((), self.left_out)
+        return [Fact("log BF10 of columns", some(words, shown=_SHOWN, quote=False)), *left_out]
 
 
 def partition_in_words(groups: tuple[tuple[str, ...], ...]) -> str:

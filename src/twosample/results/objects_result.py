@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from twosample.common.arrays import Array
-from twosample.common.words import log_bf10_text, printable, probability_in_words, sentence
+from twosample.common.words import printable, probability_in_words, short
 from twosample.errors import InputError
 from twosample.inference.columns import Table
 from twosample.inference.witness import Witness
-from twosample.results.two_sample_result import TwoSampleResult
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from twosample.common.progress import Progress
+from twosample.results.comparison import Comparison
+from twosample.show.content import DataTable, Fact, Facts, Panel
 
 __all__ = ["ObjectsResult", "ParameterEvidence"]
+
+# What results of samples with columns have.
+_OF_COLUMNS = ("lengthscale", "columns", "points", "center", "scale", "by_column", "subsets", "left_out", "levels")
 
 _Kept = tuple[Sequence[Any], Sequence[Any], Callable[[Any], tuple[Array, Array]]]
 
@@ -45,12 +43,12 @@ class ParameterEvidence(NamedTuple):
     posterior: float
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ObjectsResult(TwoSampleResult):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ObjectsResult(Comparison):
     """The answer for samples of objects that are no rows of numbers: strings, graphs, whatever has a kernel.
 
-    It is a `TwoSampleResult` without columns. Parameters of the kernel stand where lengthscales do: `lengthscale` is of
-    their numbers, from 1 on. JSON and pickles hold none of the objects.
+    It has all that a `Comparison` of two samples has: Bayes factor, verdict, size of the difference. Parameters of the
+    kernel stand where lengthscales and columns do. JSON and pickles hold none of the objects.
 
     Attributes
     ----------
@@ -58,20 +56,39 @@ class ObjectsResult(TwoSampleResult):
         The parameters of the kernel, as text.
     parameter_log_bf10
         Log Bayes factor with each of them alone, (m,).
+    parameter_posterior
+        Posterior probability of each of them given that the samples differ, (m,).
     witness_x, witness_y
         The posterior mean of the witness at the objects of each sample, sorted; of more than 500 objects, quantiles.
     telling_x, telling_y
         Places of the objects of the first sample with the largest witness, and of the second with the smallest.
     """
 
-    _derived: ClassVar[tuple[str, ...]] = (*TwoSampleResult._derived, "by_parameter")
+    _derived: ClassVar[tuple[str, ...]] = (*Comparison._derived, "by_parameter")
+    _unit: ClassVar[str] = "object"
+    page: ClassVar[str] = "objects_page"
+    figure: ClassVar[str] = "plot_objects"
 
-    parameters: tuple[str, ...] = ()
-    parameter_log_bf10: Array = field(default_factory=lambda: np.zeros(0))
-    witness_x: Array = field(default_factory=lambda: np.zeros(0))
-    witness_y: Array = field(default_factory=lambda: np.zeros(0))
-    telling_x: tuple[int, ...] = ()
-    telling_y: tuple[int, ...] = ()
+    parameters: tuple[str, ...]
+    parameter_log_bf10: Array
+    parameter_posterior: Array
+    witness_x: Array
+    witness_y: Array
+    telling_x: tuple[int, ...]
+    telling_y: tuple[int, ...]
+
+    def __getattr__(self, name: str) -> Any:
+        """Refuse what only samples with columns have, and say what to use."""
+        if name in _OF_COLUMNS:
+            raise AttributeError(f"{type(self).__name__} has no {name!r}: objects have no columns; see by_parameter")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @classmethod
+    def _from_older(cls, content: dict[str, Any]) -> dict[str, Any]:
+        """The fields of this version, of files that have the posterior of the parameters as one of lengthscales."""
+        if "parameter_posterior" in content or not isinstance(content.get("lengthscale"), dict):
+            return content
+        return {**content, "parameter_posterior": content["lengthscale"].get("mass_h1")}
 
     @property
     def by_parameter(self) -> Table[ParameterEvidence]:
@@ -85,7 +102,7 @@ class ObjectsResult(TwoSampleResult):
         ['1', '2']
         """
         prior = 1.0 / len(self.parameters)
-        rows = zip(self.parameters, self.parameter_log_bf10.tolist(), self.lengthscale.mass_h1.tolist(), strict=True)
+        rows = zip(self.parameters, self.parameter_log_bf10.tolist(), self.parameter_posterior.tolist(), strict=True)
         return Table(
             [ParameterEvidence(name, value, prior, mass) for name, value, mass in rows], ParameterEvidence._fields
         )
@@ -148,50 +165,39 @@ class ObjectsResult(TwoSampleResult):
         x, y, _ = self._kept("telling")
         return [x[place] for place in self.telling_x[:count]], [y[place] for place in self.telling_y[:count]]
 
-    def summary(self) -> str:
-        """The answer in a few lines of text."""
+    def facts(self) -> Facts:
+        """The answer in words and numbers, in the order in which they are read."""
         best = max(self.by_parameter, key=lambda row: row.posterior)
-        several = f"{printable(best.parameter)} ({probability_in_words(best.posterior)} of the posterior)"
-        lines = [
-            f"{sentence(self.verdict)}.",
-            *([self.disagreement] if self.disagreement else []),
-            f"  P(different | data)  {probability_in_words(self.prob_h1)}",
-            *([] if self.prior_odds == 1.0 else [f"  prior odds           {self.prior_odds:g}"]),
-            f"  log BF10             {log_bf10_text(self.log_bf10)}",
-            *self._permutations_in_words(),
-            *self._effect_in_words(),
-            *([f"  likeliest parameter  {several}"] if len(self.parameters) > 1 else []),
-            f"  data                 {self.n_x} and {self.n_y} objects",
-            f"  kernel               {printable(self.kernel)}",
-            f"  model                {self.model.name}, {self.diagnostics.points} points",
-        ]
-        return "\n".join(lines + [f"  note                 {note}" for note in self.diagnostics.notes])
+        share = f" ({probability_in_words(best.posterior)} of the posterior)"
+        return Facts(
+            title=self._title,
+            verdict=self._verdict_sentence,
+            lines=(
+                *self._evidence_facts(),
+                *([Fact("likeliest parameter", printable(best.parameter), share)] if len(self.parameters) > 1 else []),
+                Fact("data", f"{self.n_x} and {self.n_y} objects"),
+                Fact("kernel", printable(self.kernel)),
+                Fact("model", self.model.name, f", {self.diagnostics.points} points"),
+            ),
+            answer=self._answer,
+            remark=self._size_in_words(),
+            warnings=(self.disagreement,) if self.disagreement else (),
+            notes=self.diagnostics.notes,
+        )
 
-    def plot(self, *, names: tuple[str, str] | None = None, figsize: tuple[float, float] | None = None) -> Figure:
-        """Draw the witness at the objects of both samples, and the evidence with each parameter (extra `plot`).
+    def tables(self) -> dict[str, DataTable]:
+        """Tables of plain values by name: `by_parameter`."""
+        columns = {"parameter": "parameter", "log_bf10": "log BF10", "prior": "prior", "posterior": "posterior"}
+        brief = ("parameter", "log_bf10", "posterior")
+        return {"by_parameter": DataTable("Evidence with each parameter", columns, self.by_parameter, brief=brief)}
 
-        `names` says what to call the samples, if not as in the result, and `figsize` how large it is, in inches.
-        """
-        from twosample.show.plots import plot_objects
-
-        return plot_objects(self, names=names, figsize=figsize)
-
-    def report(self, path: str | Path, *, progress: Progress = False) -> Path:
-        """Write the answer as one page that needs nothing else, to be sent round or printed (extra `report`).
-
-        Parameters
-        ----------
-        path
-            Where to write it; it ends in .html. The page holds none of the objects.
-        progress
-            As in `twosample.test`; there is hardly anything to wait for.
-        """
-        from twosample.show import report
-
-        return report.write(self, path)
-
-    def text(self) -> str:
-        """The answer as a paragraph for a paper: what was compared, the model, the numbers, and what to cite."""
-        from twosample.show.report import objects_paragraph
-
-        return objects_paragraph(self)
+    def panels(self) -> dict[str, Panel]:
+        """The data of pictures: the witness at the objects of either sample, and log BF10 with each parameter."""
+        samples = zip(map(short, self.names), (self.witness_x, self.witness_y), strict=True)
+        quantiles = {name: (values, (np.arange(len(values)) + 0.5) / len(values)) for name, values in samples}
+        found = {"witness": Panel("The witness at the objects", "witness", "share of the objects below", quantiles)}
+        if len(self.parameters) > 1:
+            found["parameters"] = Panel.bars(
+                "Evidence with each parameter", "parameter", "log BF10", self.parameters, self.parameter_log_bf10
+            )
+        return found

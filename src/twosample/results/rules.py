@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from twosample.errors import InputError, InputTypeError, Setting
 
 if TYPE_CHECKING:
-    from twosample.results.two_sample_result import TwoSampleResult
+    from twosample.results.comparison import Comparison
 
 __all__ = ["NAMES", "Outcome", "Rule"]
 
 # What the names stand for; None where the result does not say.
-NAMES: dict[str, Callable[[TwoSampleResult], float | None]] = {
+NAMES: dict[str, Callable[[Comparison], float | None]] = {
     "prob_h1": lambda result: result.prob_h1,
     "prob_h0": lambda result: result.prob_h0,
     "log_bf10": lambda result: result.log_bf10,
@@ -32,7 +32,7 @@ NAMES: dict[str, Callable[[TwoSampleResult], float | None]] = {
     "n_x": lambda result: result.n_x,
     "n_y": lambda result: result.n_y,
     "columns_differing": lambda result: (
-        None if result.by_subset is None else sum(row.prob > 0.5 for row in result.by_column)
+        None if (table := result.tables().get("by_column")) is None else sum(row[1] > 0.5 for row in table.rows)
     ),
 }
 _COLUMN = "prob_column"
@@ -145,14 +145,15 @@ class Rule:
                     remedy=_did_you_mean(name, columns) or f"there are {', '.join(map(repr, columns[:8]))}",
                 )
 
-    def outcome(self, result: TwoSampleResult) -> Outcome:
+    def outcome(self, result: Comparison) -> Outcome:
         """Whether the rule holds of a result."""
-        self.check_columns(result.columns)
+        table = result.tables().get("by_column")
+        self.check_columns(getattr(result, "columns", ()))
         values = {name: self._value(name, result) for name in self.names if name in NAMES}
-        by_column = {row.column: row.prob for row in result.by_column}
+        by_column = {} if table is None else {row[0]: row[1] for row in table.rows}
         for node in ast.walk(self._tree):
             if isinstance(node, ast.Subscript):
-                if result.by_subset is None:
+                if table is None:
                     raise _unsaid(_key(node), result)
                 values[_key(node)] = by_column[_column_of(node)]
         holds = _holds(self._tree, values)
@@ -160,7 +161,7 @@ class Rule:
         does = "holds" if holds else "does not hold"
         return Outcome(holds, f"{self.text} {does}{f': {numbers}' * bool(numbers)}", values)
 
-    def _value(self, name: str, result: TwoSampleResult) -> float:
+    def _value(self, name: str, result: Comparison) -> float:
         value = NAMES[name](result)
         if value is not None:
             return value
@@ -176,7 +177,7 @@ def _lacking(name: str, need: Setting) -> InputError:
     return InputError(f"rule: {name} is not computed without {need.name}", argument="rule", remedy=("pass ", need))
 
 
-def _unsaid(name: str, result: TwoSampleResult) -> InputError:
+def _unsaid(name: str, result: Comparison) -> InputError:
     return InputError(
         f"rule: model {result.model.name!r} as asked for has no {name}", argument="rule", remedy=f"leave {name} out"
     )

@@ -340,7 +340,7 @@ def test_report_writes_and_returns_the_path(one, each, tmp_path):
 
 
 def test_other_things_have_no_report():
-    with pytest.raises(InputTypeError, match="expected what test or test_each returns"):
+    with pytest.raises(InputTypeError, match="expected a result or a Monitor, got str"):
         report.render("a result")
 
 

@@ -139,7 +139,8 @@
   const showGroups = () => {
     const found = grouping();
     const groups = found ? found.groups.map(([name, rows]) => [name, `${name} (${count(rows, "row")})`]) : [];
-    fill(byId("group-first"), groups, groups[0] && groups[0][0]);
+    const every = groups.length > 2 ? [["", `all ${groups.length} groups`]] : [];
+    fill(byId("group-first"), [...every, ...groups], groups[0] && groups[0][0]);
     fill(byId("group-second"), groups, groups[1] && groups[1][0]);
   };
   const showForm = () => {
@@ -154,14 +155,16 @@
       fill(byId("by"), names, seen.groupings.some((one) => one.name === before) ? before : likely && likely.name);
       showGroups();
     }
-    const ready = whole && (!single || seen.groupings.length > 0);
-    byId("form").hidden = !ready;
-    if (whole && single && !ready) {
+    const splits = !single || seen.groupings.length > 0;
+    byId("split").hidden = byId("split").hidden || !splits;
+    byId("form").hidden = !whole;
+    if (whole && !splits) {
       byId("file-status").textContent =
-        "Choose a second file. No column of this one can split it: that takes a column with 2 to 100 different values.";
+        "Choose a second file. No column of this one can split it: that takes a column with 2 to 100 different values. Or ask one of the last two questions below.";
     }
     chosen = new Set(candidates().map((column) => column.name));
     byId("column-filter").value = "";
+    fill(byId("other-side"), seen.columns.map((column) => [column.name, column.name]), null);
     complain("test-error");
     showColumns();
   };
@@ -210,7 +213,8 @@
       test: value("test"), nan_policy: value("nan_policy"), prior_odds: value("prior_odds"), model: value("model"),
       permutations: value("permutations"), fdr: value("fdr"), paired: form.elements.paired.checked, reading: reading(),
       by: split ? byId("by").value : null, columns: every ? null : wanted,
-      groups: split ? [byId("group-first").value, byId("group-second").value] : null,
+      groups: split && byId("group-first").value ? [byId("group-first").value, byId("group-second").value] : null,
+      y: [...byId("other-side").selectedOptions].map((option) => option.value), law: value("law"),
     };
   };
 
@@ -263,7 +267,9 @@
   };
   const showResult = (job) => {
     byId("headline").textContent = job.headline;
-    byId("who").textContent = `x is “${job.names[0]}”, y is “${job.names[1]}”`;
+    const named = job.names.filter(Boolean);
+    byId("who").textContent =
+      named.length === 2 ? `x is “${named[0]}”, y is “${named[1]}”` : named.map((name) => `“${name}”`).join(", ");
     complain("result-error");
     const notes = byId("result-notes");
     notes.hidden = !job.notes.length;
@@ -330,7 +336,8 @@
   byId("all").addEventListener("click", () => { fitting().forEach((column) => chosen.add(column.name)); showColumns(); });
   byId("none").addEventListener("click", () => { fitting().forEach((column) => chosen.delete(column.name)); showColumns(); });
   byId("form").addEventListener("change", () => {
-    byId("form").classList.toggle("each", byId("form").elements.test.value === "each");
+    byId("form").dataset.test = byId("form").elements.test.value;
+    byId("group-second").disabled = !byId("group-first").value;
   });
   byId("form").addEventListener("submit", (event) => { event.preventDefault(); start(); });
   byId("cancel").addEventListener("click", async () => {

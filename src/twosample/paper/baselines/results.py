@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypedDict
 
-from twosample.common.records import Record
-from twosample.common.words import data_in_words, log_bf10_text, probability_in_words, pvalue_text, sentence
+from twosample.common.words import data_in_words, pvalue_text, sentence
 from twosample.data import Samples
 from twosample.errors import InputError
-from twosample.inference.bayes_factor import BayesFactor
+from twosample.results.result import BayesFactor, Result
+from twosample.results.sayings import evidence_facts, table_of_facts
+from twosample.show.content import DataTable, Fact, Facts
 
 __all__ = ["BayesResult", "PValueResult", "check_one_column", "described"]
 
@@ -49,19 +50,19 @@ class BayesResult(BayesFactor):
         """What is particular to this test, as names and values."""
         return []
 
-    def summary(self) -> str:
-        """The answer in a few lines of text."""
-        answer = [
-            ("P(different | data)", probability_in_words(self.prob_h1)),
-            ("log BF10", log_bf10_text(self.log_bf10)),
-        ]
-        if self.prior_odds != 1.0:
-            answer.insert(1, ("prior odds", f"{self.prior_odds:g}"))
-        return _summary(self, answer + self._details())
+    def facts(self) -> Facts:
+        """The answer in words and numbers, in the order in which they are read."""
+        return _facts(
+            self, evidence_facts("P(different | data)", self.prob_h1, self.log_bf10, self.prior_odds), self._details()
+        )
+
+    def tables(self) -> dict[str, DataTable]:
+        """The facts as a table."""
+        return {"facts": table_of_facts(self.facts())}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PValueResult(Record):
+class PValueResult(Result):
     """The answer of a test with a p-value.
 
     Attributes
@@ -103,10 +104,17 @@ class PValueResult(Record):
         """What is particular to this test, as names and values."""
         return []
 
-    def summary(self) -> str:
-        """The answer in a few lines of text."""
-        answer = [("p-value", pvalue_text(self.pvalue)), ("statistic", f"{self.statistic:.4g}")]
-        return _summary(self, answer + self._details())
+    def facts(self) -> Facts:
+        """The answer in words and numbers, in the order in which they are read."""
+        answer = [
+            Fact("p-value", pvalue_text(self.pvalue), large=True),
+            Fact("statistic", f"{self.statistic:.4g}", large=True),
+        ]
+        return _facts(self, answer, self._details())
+
+    def tables(self) -> dict[str, DataTable]:
+        """The facts as a table."""
+        return {"facts": table_of_facts(self.facts())}
 
     def __repr__(self) -> str:
         """Return the answer in one line."""
@@ -115,10 +123,15 @@ class PValueResult(Record):
         )
 
 
-def _summary(result: BayesResult | PValueResult, lines: Sequence[tuple[str, str]]) -> str:
+def _facts(result: BayesResult | PValueResult, answer: list[Fact], details: Sequence[tuple[str, str]]) -> Facts:
     data = data_in_words(result.n_x, result.n_y, len(result.columns), result.paired)
-    rows = [*lines, ("data", data), ("test", result.test), *(("note", note) for note in result.notes)]
-    return "\n".join([f"{sentence(result.verdict)}.", *(f"  {name:<19}  {value}" for name, value in rows)])
+    rows = (*details, ("data", data), ("test", result.test))
+    return Facts(
+        title=result.test,
+        verdict=f"{sentence(result.verdict)}.",
+        lines=(*answer, *(Fact(name, value) for name, value in rows)),
+        notes=result.notes,
+    )
 
 
 class _Described(TypedDict):

@@ -5,32 +5,24 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from twosample.common.arrays import Array
 from twosample.common.records import Comparable
-from twosample.common.words import (
-    columns_in_words,
-    log_bf10_text,
-    printable,
-    probability_in_words,
-    pvalue_text,
-    sentence,
-)
+from twosample.common.words import columns_in_words, odds_in_words, printable, probability_in_words, sentence
 from twosample.data import some
 from twosample.errors import InputError, InputTypeError
 from twosample.inference import discoveries
-from twosample.inference.bayes_factor import BayesFactor, strength
+from twosample.inference.bayes_factor import verdict
 from twosample.inference.columns import Table
 from twosample.inference.witness import Witness
 from twosample.questions.independence.pairing_witness import PairsWitness, Picture
 from twosample.questions.independence.sides import Axis
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from twosample.results.result import BayesFactor
+from twosample.results.sayings import MOST_BARS, evidence_facts
+from twosample.show.content import DataTable, Fact, Facts, Panel
 
 __all__ = ["IndependenceResult", "PairEvidence", "Scales"]
 
@@ -130,6 +122,8 @@ class IndependenceResult(BayesFactor):
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("prob_h1", "prob_h0", "verdict", "by_pair")
+    page: ClassVar[str] = "independence_page"
+    figure: ClassVar[str] = "plot_independence"
 
     n: int
     x: tuple[str, ...]
@@ -165,11 +159,8 @@ class IndependenceResult(BayesFactor):
     @property
     def verdict(self) -> str:
         """The Bayes factor in words, on the scale of Kass and Raftery (1995)."""
-        words = strength(self.log_bf10)
-        if not words:
-            return "no clear evidence either way"
-        conclusion = "dependent" if self.log_bf10 > 0 else "independent"
-        return f"{words} evidence that {' and '.join(self.labels)} are {conclusion}"
+        both = " and ".join(self.labels)
+        return verdict(self.log_bf10, conclusions=(f"{both} are dependent", f"{both} are independent"))
 
     @property
     def labels(self) -> tuple[str, str]:
@@ -251,67 +242,71 @@ class IndependenceResult(BayesFactor):
             return super().to_dict()
         return replace(self, witness_posterior=None).to_dict()
 
-    def summary(self) -> str:
-        """The answer in a few lines of text."""
-        ell_x, ell_y = self.lengthscale.mean
-        label_x, label_y = self.labels
-        lines = [
-            f"{sentence(self.verdict)}.",
-            f"  P(dependent | data)  {probability_in_words(self.prob_h1)}",
-            *([] if self.prior_odds == 1.0 else [f"  prior odds           {self.prior_odds:g}"]),
-            f"  log BF10             {log_bf10_text(self.log_bf10)}",
+    def facts(self) -> Facts:
+        """The answer in words and numbers, in the order in which they are read."""
+        (ell_x, ell_y), (label_x, label_y) = self.lengthscale.mean, self.labels
+        prob = probability_in_words(self.prob_h1)
+        counted = f"{self.permutations} permutations"
+        sides = [
+            Fact(f"columns of {side}", printable(some(names, quote=False)))
+            for side, names in (("x", self.x), ("y", self.y))
+            if len(names) > 1
         ]
-        if self.pvalue is not None and self.evalue is not None:
-            lines.append(f"  p-value              {pvalue_text(self.pvalue)} ({self.permutations} permutations)")
-            lines.append(f"  e-value              {self.evalue:.3g}")
-        lines.append(f"  size, if dependent   {self.size:.2f} (as a correlation of that size)")
-        lines += self._pairs_in_words()
-        lines += [
-            f"  lengthscales         {ell_x:.2g} for {label_x} and {ell_y:.2g} for {label_y}, in normal scores",
-            f"  data                 {self.n} rows, {columns_in_words(len(self.x))} and "
-            f"{columns_in_words(len(self.y))}",
-        ]
-        for side, names in (("x", self.x), ("y", self.y)):
-            if len(names) > 1:
-                lines.append(f"  columns of {side}         {printable(some(names, quote=False))}")
-        return "\n".join(lines + [f"  note                 {printable(note)}" for note in self.notes])
+        evidence = evidence_facts(
+            "P(dependent | data)", self.prob_h1, self.log_bf10, self.prior_odds, (self.pvalue, self.evalue, counted)
+        )
+        scales = f"{ell_x:.2g} for {label_x} and {ell_y:.2g} for {label_y}, in normal scores"
+        data = f"{self.n} rows, {columns_in_words(len(self.x))} and {columns_in_words(len(self.y))}"
+        return Facts(
+            title=f"{label_x} and {label_y}",
+            verdict=f"{sentence(self.verdict)}.",
+            lines=(
+                *evidence,
+                Fact("size, if dependent", f"{self.size:.2f}", " (as a correlation of that size)", large=True),
+                *self._pair_facts(),
+                Fact("lengthscales", scales),
+                Fact("data", data),
+                *sides,
+            ),
+            answer=f"P(dependent | data) {prob if prob[0] in '<>' else f'= {prob}'}, at prior odds of "
+            f"{odds_in_words(self.prior_odds)}.",
+            remark="The size is that of a correlation: where both are normal and dependent, it is the correlation.",
+            notes=self.notes,
+        )
 
-    def _pairs_in_words(self) -> list[str]:
-        lines = []
-        alone = self.pairs.size == 1
+    def tables(self) -> dict[str, DataTable]:
+        """Tables of plain values by name: `by_pair`, a row for each column of x with each of y."""
+        headings = {
+            "x": "x",
+            "y": "y",
+            "prob": "P(dependent)",
+            "log_bf10": "log BF10",
+            "correlation": "correlation",
+            "words": "how, if they are",
+        }
+        brief = ("x", "y", "prob", "log_bf10", "words")
+        return {"by_pair": DataTable("Which columns depend on each other", headings, self.by_pair, brief=brief)}
+
+    def panels(self) -> dict[str, Panel]:
+        """The data of pictures: where two columns of numbers depend, and how likely each pair of columns does."""
+        found, picture, (first, second) = {}, self.picture, self.labels
+        if picture is not None and not (picture.levels_x or picture.levels_y):
+            values = {"witness": (picture.at_x, picture.at_y, picture.mean)}
+            found["witness"] = Panel("Where they depend on each other", first, second, values, "map")
+        rows = self.by_pair[:MOST_BARS]
+        names, prob = [f"{row.x}, {row.y}" for row in rows], [row.prob for row in rows]
+        found["pairs"] = Panel.bars("Which columns depend on each other", "columns", "P(dependent)", names, prob)
+        return found
+
+    def _pair_facts(self) -> list[Fact]:
+        found = []
         for number, row in enumerate(self.by_pair[:_SHOWN_PAIRS]):
             words = row.words if row.prob > 0.5 else ""
-            if alone:
-                return [f"  how                  {words}"] if words else []
-            title = "" if number else "P(pair depends)"
+            if self.pairs.size == 1:
+                return [Fact("how", words)] if words else []
             said = f"{printable(row.x)} and {printable(row.y)}: {probability_in_words(row.prob)}"
-            lines.append(f"  {title:<21}{said}{f', {words}' if words else ''}")
-        return lines
-
-    def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
-        """Draw where the dependence is, or which columns depend on each other (needs the `plot` extra).
-
-        Of one column on either side it is a map of the witness; of more, the evidence of each pair of columns. Save the
-        figure with ``result.plot().savefig("result.png")``; `figsize` is in inches.
-        """
-        from twosample.show.plots import plot_independence
-
-        return plot_independence(self, figsize=figsize)
-
-    def report(self, path: str | Path) -> Path:
-        """Write the answer as one page that needs nothing else (extra `report`); returns the path, which ends in .html.
-
-        The page holds no rows of the data.
-        """
-        from twosample.show import report
-
-        return report.write(self, path)
-
-    def _repr_html_(self) -> str:
-        """Return the head of the report, for notebooks."""
-        from twosample.show.report import head
-
-        return head(self)
+            found.append(Fact("" if number else "P(pair depends)", f"{said}{f', {words}' if words else ''}"))
+        return found
 
 
 def _way(correlation: float | None, n: int, log_bf10: float) -> str:

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from twosample.common.records import Comparable, freeze
+from twosample.common.records import freeze, to_json, to_plain
 from twosample.common.threads import one_thread
-from twosample.common.words import columns_in_words, log_bf10_text, printable, probability_in_words, sentence
+from twosample.common.words import columns_in_words, log_bf10_text, probability_in_words, sentence
 from twosample.errors import InputError
 from twosample.features.statistics import FeatureStatistics
 from twosample.inference.columns import ColumnEvidence, Table
 from twosample.inference.witness import Witness
 from twosample.plan import Plan
+from twosample.results.result import Result
+from twosample.results.sayings import column_facts, table_of_facts
 from twosample.results.two_sample_result import TwoSampleResult
+from twosample.show.content import DataTable, Fact, Facts, Panel
 
 __all__ = ["HistoryRow", "MonitorState", "RunLength"]
 
-_SHOWN_COLUMNS = 3
+_DESCRIPTIVE = "descriptive, without a guarantee"
+# Fields that JSON does not hold, or in another form.
+_NOT_PLAIN = ("run_length", "plan", "statistics", "answered")
 
 
 class HistoryRow(NamedTuple):
@@ -87,7 +93,7 @@ class RunLength:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MonitorState(Comparable):
+class MonitorState(Result):
     """Where a monitor stands after a batch.
 
     Attributes
@@ -120,7 +126,9 @@ class MonitorState(Comparable):
     columns
         Names of the columns that are watched.
     plan, statistics
-        Behind the descriptive answer; None before the first batch.
+        Behind the descriptive answer; None before the first batch, and in what was read from JSON.
+    answered
+        That answer, in what was read from JSON; else None.
     """
 
     alpha: float
@@ -139,6 +147,7 @@ class MonitorState(Comparable):
     columns: tuple[str, ...]
     plan: Plan | None
     statistics: FeatureStatistics | None
+    answered: TwoSampleResult | None = None
 
     def __post_init__(self) -> None:
         """Make the arrays as unchangeable as the record."""
@@ -168,7 +177,7 @@ class MonitorState(Comparable):
         first asked for.
         """
         if self.plan is None or self.statistics is None:
-            return None
+            return self.answered
         with one_thread():
             return self.plan.answer(self.statistics, prior_odds=self.prior_odds)
 
@@ -220,44 +229,58 @@ class MonitorState(Comparable):
             "that is no evidence that the streams are the same"
         )
 
-    def summary(self) -> str:
-        """The state in a few lines of text."""
+    def facts(self) -> Facts:
+        """The state in words and numbers, in the order in which they are read."""
         over = "" if self.window is None else f", over the last {_counted(self.window, 'batch', 'batches')}"
-        lines = [f"{sentence(self.verdict)}."]
+        batches = _counted(self.batches, "batch", "batches")
+        rows = f"{self.n_x:,} pairs" if self.paired else f"{self.n_x:,} and {self.n_y:,} rows"
+        lines: list[Fact] = []
         if self.batches:
             change = f", first reached 1/alpha at batch {self.run_length.alarm_at}" if self.run_length.alarm else ""
-            lines += [
-                f"  e-value              {_number(self.log_evalue)} (log {log_bf10_text(self.log_evalue)}){over}",
-                f"  run length           {_number(self.run_length.log_value)} of {1.0 / self.alpha:g}{change}",
-                f"  log BF10             {log_bf10_text(self.log_bf10)} for everything so far: descriptive, without "
-                "a guarantee",
-                f"  P(different | data)  {probability_in_words(self.prob_h1)}, likewise",
-                *self._columns_in_words(),
+            log_evalue = f" (log {log_bf10_text(self.log_evalue)}){over}"
+            limit = f" of {1.0 / self.alpha:g}{change}"
+            lines = [
+                Fact("e-value", _number(self.log_evalue), log_evalue, large=True),
+                Fact("run length", _number(self.run_length.log_value), limit),
+                Fact(
+                    "log BF10", log_bf10_text(self.log_bf10), " for everything so far: descriptive, without a guarantee"
+                ),
+                Fact("P(different | data)", probability_in_words(self.prob_h1), ", likewise"),
+                *(column_facts(self.by_column) if len(self.columns) > 1 else []),
             ]
-        rows = f"{self.n_x} pairs" if self.paired else f"{self.n_x} and {self.n_y} rows"
-        batches = _counted(self.batches, "batch", "batches")
-        lines.append(f"  data                 {batches}, {rows}, {columns_in_words(len(self.columns))}")
+        lines += [
+            Fact("limit", f"{1.0 / self.alpha:g}", large=True),
+            Fact("data", f"{batches}, {rows}, {columns_in_words(len(self.columns))}"),
+        ]
         if self.reference_left is not None:
             spent = "; it is spent, and no evidence can be added without fresh rows (refill)" if self.spent else ""
-            lines.append(f"  reference            {_counted(self.reference_left, 'row', 'rows')} left{spent}")
+            lines.append(Fact("reference", f"{_counted(self.reference_left, 'row', 'rows')} left{spent}"))
         if any(self.waiting):
-            lines.append(f"  waiting              {self.waiting[0]} and {self.waiting[1]} rows")
-        notes = () if self.plan is None else self.plan.notes
-        return "\n".join([*lines, *(f"  note                 {printable(note)}" for note in notes)])
+            lines.append(Fact("waiting", f"{self.waiting[0]} and {self.waiting[1]} rows"))
+        if self.plan is not None:
+            lines.append(Fact("model", self.plan.model.name))
+        short, _, guarantee = self.verdict.partition(": ")
+        return Facts(
+            title="A stream, batch by batch",
+            verdict=f"{sentence(self.verdict)}.",
+            lines=tuple(lines),
+            headline=f"{sentence(short)}.",
+            answer=f"{sentence(guarantee)}." if guarantee else "",
+            remark=f"Everything so far has log BF10 {log_bf10_text(self.log_bf10)}. That is descriptive: who looks "
+            "again and again will see large Bayes factors by chance."
+            if self.batches
+            else "",
+            notes=() if self.plan is None else self.plan.notes,
+        )
 
-    def _columns_in_words(self) -> list[str]:
-        if len(self.columns) == 1:
-            return []
-        named = []
-        for number, row in enumerate(self.by_column[:_SHOWN_COLUMNS]):
-            words = f", {row.words}" if row.prob > 0.5 else ""
-            title = "" if number else "P(column differs)"
-            named.append(f"  {title:<21}{printable(row.column)}: {probability_in_words(row.prob)}{words}")
-        return named
+    def tables(self) -> dict[str, DataTable]:
+        """Tables of plain values by name: `by_column`, given everything so far; the facts before the first batch."""
+        found = {} if self.result is None else self.result.tables()
+        return found or {"facts": table_of_facts(self.facts())}
 
-    def __str__(self) -> str:
-        """Return the summary."""
-        return self.summary()
+    def panels(self) -> dict[str, Panel]:
+        """The data of pictures, given everything so far; none before the first batch."""
+        return {} if self.result is None else self.result.panels()
 
     def __repr__(self) -> str:
         """Return the state in one line."""
@@ -266,28 +289,36 @@ class MonitorState(Comparable):
             f"crossed_at={self.crossed_at})"
         )
 
-    def _repr_html_(self) -> str:
-        """Return the head of the report of the monitor, for notebooks."""
-        from twosample.show.report import head
-
-        return head(self)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and strings: what is guaranteed, and how much was seen."""
-        return {
-            "batches": self.batches,
-            "n_x": self.n_x,
-            "n_y": self.n_y,
-            "alpha": self.alpha,
-            "log_evalue": self.log_evalue,
-            "log_batch_evalue": self.log_batch_evalue,
-            "alarm": self.alarm,
-            "crossed_at": self.crossed_at,
-            "log_run_length": None if math.isinf(self.run_length.log_value) else self.run_length.log_value,
-            "run_length_alarm_at": self.run_length.alarm_at,
-            "reference_left": self.reference_left,
-            "window": self.window,
+        length = None if math.isinf(self.run_length.log_value) else self.run_length.log_value
+        plain = {
+            field.name: to_plain(getattr(self, field.name)) for field in fields(self) if field.name not in _NOT_PLAIN
         }
+        return {
+            "schema": 2,
+            **plain,
+            "alarm": self.alarm,
+            "log_run_length": length,
+            "run_length_alarm_at": self.run_length.alarm_at,
+        }
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """The state as JSON text with the descriptive answer, also written to `path` if one is given.
+
+        What is read back says the same, but no batch can be added to it: that is for `Monitor.save`.
+        """
+        answered = None if self.result is None else self.result.to_dict()
+        return to_json({**self.to_dict(), "answered": answered}, path)
+
+    @classmethod
+    def _from_older(cls, content: dict[str, Any]) -> dict[str, Any]:
+        length = content.get("log_run_length")
+        run_length = {
+            "log_value": -math.inf if length is None else length,
+            "alarm_at": content.get("run_length_alarm_at"),
+        }
+        return {**content, "run_length": run_length, "plan": None, "statistics": None}
 
 
 def _number(log_value: float) -> str:

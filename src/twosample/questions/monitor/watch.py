@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from twosample.questions.monitor import batches
 from twosample.questions.monitor.learning import Learning
 from twosample.questions.monitor.memory import Memory, Settings
 from twosample.questions.monitor.state import HistoryRow, MonitorState
+from twosample.show.content import DataTable, Facts, Panel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -96,6 +97,8 @@ class Monitor:
     >>> monitor.update(rng.normal(0, 1, 100)).reference_left
     900
     """
+
+    page: ClassVar[str] = "stream_page"
 
     def __init__(
         self,
@@ -284,6 +287,30 @@ class Monitor:
         from twosample.show import report
 
         return report.write(self, path)
+
+    def facts(self) -> Facts:
+        """Where it stands, in words and numbers."""
+        return self.state.facts()
+
+    def tables(self) -> dict[str, DataTable]:
+        """Tables of plain values by name: `history`, a row for each batch, and those of the state."""
+        headings = {name: name.replace("_", " ") for name in HistoryRow._fields}
+        return {"history": DataTable("Batch by batch", headings, self.history), **self.state.tables()}
+
+    def panels(self) -> dict[str, Panel]:
+        """The data of pictures: evidence over time, and those of the state."""
+        batches = np.array([row.batch for row in self.history], dtype=np.float64)
+        series = {
+            words: (batches, np.array([getattr(row, name) for row in self.history]))
+            for words, name in (("log e-value", "log_evalue"), ("log run length", "log_run_length"))
+        }
+        return {"evidence": Panel("Batch by batch", "batch", "log e-value", series), **self.state.panels()}
+
+    def text(self) -> str:
+        """Where it stands as a paragraph for a paper."""
+        from twosample.show.report import paragraph
+
+        return paragraph(self)
 
     def _repr_html_(self) -> str:
         """Return the head of the report, for notebooks."""

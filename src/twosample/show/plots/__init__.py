@@ -11,6 +11,7 @@ the axes.
 """
 
 from twosample.common.words import printable
+from twosample.show.plots.any_panels import plot_panels
 from twosample.show.plots.assumptions import plot_robustness
 from twosample.show.plots.column_ranking import plot_each
 from twosample.show.plots.dependence import plot_independence
@@ -34,6 +35,7 @@ __all__ = [
     "plot_mixing",
     "plot_monitor",
     "plot_objects",
+    "plot_panels",
     "plot_result",
     "plot_robustness",
     "plot_trace",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from twosample.paper.baselines import HolmesResult
     from twosample.paper.gibbs_result import GibbsResult
-    from twosample.results.two_sample_result import TwoSampleResult
+    from twosample.results.comparison import Comparison
 
 __all__ = [
     "DIFFER_COLOR",
@@ -100,7 +100,7 @@ def checked_size(figsize: tuple[float, float]) -> tuple[float, float]:
     return width, height
 
 
-def headline(figure: Figure, result: TwoSampleResult | GibbsResult | HolmesResult, *numbers: str) -> None:
+def headline(figure: Figure, result: Comparison | GibbsResult | HolmesResult, *numbers: str) -> None:
     """The verdict, in as many lines as it needs, and the numbers below it."""
     widest = int(_CHARACTERS_PER_INCH * figure.get_figwidth())
     verdict = sentence(result.verdict)

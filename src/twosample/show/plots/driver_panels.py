@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from twosample.common.words import short
 from twosample.show.plots.axes import DIFFER_COLOR, FAINT, INK, add_figure_legend, as_text, new_figure
 from twosample.show.plots.labels import (
     LONGEST_WITHIN,
@@ -13,7 +14,6 @@ from twosample.show.plots.labels import (
     pair_in_words,
     probability_label,
     sample_labels,
-    short,
 )
 from twosample.show.plots.one_column import STRIP_LABEL, WITNESS_LABELS, draw_samples, draw_witness_curve
 from twosample.show.plots.several_columns import draw_plane, draw_witness_plane
@@ -58,9 +58,9 @@ def draw_drivers(
 def _draw_single(figure: SubFigure, result: TwoSampleResult, names: tuple[str, str]) -> None:
     """A column of panels for each: densities, and below them the witness."""
     labels = column_labels(result)
-    rows = {row.column: row for row in result.by_column}
     within = (short(names[0], LONGEST_WITHIN), short(names[1], LONGEST_WITHIN))
-    words = [column_in_words(rows[result.columns[driver.columns[0]]], within) for driver in result.drivers]
+    rows = {row.column: row for row in result.columns_with(within)}
+    words = [column_in_words(rows[result.columns[driver.columns[0]]]) for driver in result.drivers]
     panels = figure.subplots(2, len(result.drivers), sharex="col", squeeze=False)
     shown = {one.column: one for one in result.picture.columns}
     handles: list[Any] = []

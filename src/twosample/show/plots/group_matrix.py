@@ -24,7 +24,7 @@ _MOST_NUMBERS = 10
 
 
 def plot_ksample(result: KSampleResult, *, figsize: tuple[float, float] | None = None) -> Figure:
-    """Draw the probabilities of the likeliest partitions, and a matrix of P(alike) for each two groups.
+    """Draw the probabilities of the likeliest partitions, and a matrix of P(same) for each pair of groups.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def plot_ksample(result: KSampleResult, *, figsize: tuple[float, float] | None =
         for row, column in zip(*np.nonzero(~np.eye(k, dtype=bool)), strict=True):
             value = alike[row, column]
             right.text(column, row, f"{value:.2f}", ha="center", va="center", color="white" if value > 0.6 else INK)
-    right.set_title("P(alike) of each two groups")
+    right.set_title("P(same) for each pair of groups")
     numbers = f"P(not all alike) {probability_in_words(result.prob_h1)}, log BF10 {log_bf10_text(result.log_bf10)}"
     as_text(figure.suptitle(f"{sentence(result.verdict)}\n{numbers}", fontsize="x-large", color=INK))
     return figure

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from twosample.common.words import log_bf10_text, printable, probability_in_words, share_in_words, with_names
+from twosample.common.words import log_bf10_text, probability_in_words, share_in_words, short
 
 if TYPE_CHECKING:
     from twosample.inference.columns import ColumnEvidence
     from twosample.paper.baselines import HolmesResult
     from twosample.paper.gibbs_result import GibbsResult
+    from twosample.results.comparison import Comparison
     from twosample.results.two_sample_result import TwoSampleResult
 
 __all__ = [
@@ -24,25 +25,12 @@ __all__ = [
     "probability_label",
     "sample_labels",
     "sampled_answer_in_words",
-    "short",
     "unit_in_words",
 ]
 
 _LONGEST_NAME = 28
 # Of a name within a line of words.
 LONGEST_WITHIN = 16
-
-
-def short(name: str, longest: int = _LONGEST_NAME) -> str:
-    """A name without its middle where it is long: names that start alike often differ at the end.
-
-    Examples
-    --------
-    >>> short("before the operation", 15)
-    'before ...ation'
-    """
-    shown = printable(str(name))
-    return shown if len(shown) <= longest else f"{shown[: longest // 2]}...{shown[longest // 2 + 3 - longest :]}"
 
 
 def column_labels(result: TwoSampleResult | GibbsResult | HolmesResult, longest: int = _LONGEST_NAME) -> list[str]:
@@ -84,21 +72,21 @@ def _rows_in_words(result: TwoSampleResult, counts: Iterable[int], names: tuple[
     return ", ".join(words)
 
 
-def column_in_words(row: ColumnEvidence, names: tuple[str, str]) -> list[str]:
+def column_in_words(row: ColumnEvidence) -> list[str]:
     """How likely a column differs and, if it is likely, which way and how much.
 
     Examples
     --------
     >>> from twosample.inference.columns import ColumnEvidence
-    >>> column_in_words(ColumnEvidence("dose", 0.9, 2.0, "larger in y, small (AUC 0.61)"), ("before", "after"))
+    >>> column_in_words(ColumnEvidence("dose", 0.9, 2.0, "larger in after, small (AUC 0.61)"))
     ['P(differs) = 0.9000', 'larger in after, small (AUC 0.61)']
-    >>> column_in_words(ColumnEvidence("dose", 0.1, -2.0, "larger in y, small (AUC 0.61)"), ("before", "after"))
+    >>> column_in_words(ColumnEvidence("dose", 0.1, -2.0, "larger in after, small (AUC 0.61)"))
     ['P(differs) = 0.1000']
     """
     words = f"P(differs) {_probability(row.prob)}"
     if row.prob <= 0.5:
         return [words]
-    return [words, with_names(row.words, names)]
+    return [words, row.words]
 
 
 def pair_in_words(result: TwoSampleResult, columns: tuple[int, ...]) -> list[str]:
@@ -132,7 +120,7 @@ def unit_in_words(result: TwoSampleResult | GibbsResult) -> str:
     return "(1 = the typical spread of a column)"
 
 
-def answer_in_words(result: TwoSampleResult | HolmesResult) -> tuple[str, str]:
+def answer_in_words(result: Comparison | HolmesResult) -> tuple[str, str]:
     """P(different) and log BF10."""
     return f"P(different | data) {_probability(result.prob_h1)}", _log_bayes_factor(result.log_bf10)
 

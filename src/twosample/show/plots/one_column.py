@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twosample.common.words import share_in_words
+from twosample.common.words import share_in_words, short
 from twosample.inference.pictures import share_intervals
 from twosample.inference.witness import Witness
 from twosample.show.plots.axes import FAINT, INK, X_COLOR, Y_COLOR, as_text
-from twosample.show.plots.labels import LONGEST_WITHIN, beyond_in_words, short
+from twosample.show.plots.labels import LONGEST_WITHIN, beyond_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from twosample.common.words import short
 from twosample.errors import InputError, InputTypeError, Setting
 from twosample.show.plots.axes import INK, add_legend, new_figure
 from twosample.show.plots.driver_panels import draw_list
-from twosample.show.plots.labels import column_labels, sample_labels, short
+from twosample.show.plots.labels import column_labels, sample_labels
 from twosample.show.plots.one_column import STRIP_LABEL, WITNESS_LABELS, draw_samples, draw_witness_curve, label_values
 from twosample.show.plots.scale import draw_lengthscale
 from twosample.show.plots.several_columns import draw_plane, draw_witness_plane
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from twosample.inference.pictures import ShownColumn
     from twosample.inference.witness import Driver
+    from twosample.results.comparison import Comparison
     from twosample.results.two_sample_result import TwoSampleResult
 
 __all__ = ["columns", "lengthscale", "sample_names", "samples", "witness"]
@@ -158,7 +160,7 @@ def columns(result: TwoSampleResult, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def sample_names(result: TwoSampleResult, names: tuple[str, str] | None) -> tuple[str, str]:
+def sample_names(result: Comparison, names: tuple[str, str] | None) -> tuple[str, str]:
     """Names of the samples as they are shown: the given ones, else those of the result."""
     if names is None:
         names = result.names

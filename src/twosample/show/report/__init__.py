@@ -9,17 +9,6 @@ the result holds and infers nothing.
 True
 """
 
-from twosample.show.report.paragraph import each_paragraph, groups_paragraph, objects_paragraph, paragraph
-from twosample.show.report.render import head, render, script, style, write
+from twosample.show.report.render import head, head_of, paragraph, render, script, style, write
 
-__all__ = [
-    "each_paragraph",
-    "groups_paragraph",
-    "head",
-    "objects_paragraph",
-    "paragraph",
-    "render",
-    "script",
-    "style",
-    "write",
-]
+__all__ = ["head", "head_of", "paragraph", "render", "script", "style", "write"]

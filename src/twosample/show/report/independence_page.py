@@ -1,4 +1,4 @@
-"""What the page of a test of independence says, and its head."""
+"""What the page of a test of independence says."""
 
 from __future__ import annotations
 
@@ -9,88 +9,55 @@ import numpy as np
 from twosample.common.words import (
     columns_in_words,
     log_bf10_text,
+    odds_in_words,
     printable,
     probability_in_words,
     pvalue_text,
-    sentence,
 )
 from twosample.inference.witness import Driver
-from twosample.show.report import charts, witness_charts
-from twosample.show.report.paragraph import CITATION, is_or_sign, odds_in_words, version
-from twosample.show.report.sections import MOST_PICTURES, fitting
+from twosample.show.content import DataTable
+from twosample.show.report import witness_charts
+from twosample.show.report.paragraph import CITATION, is_or_sign, version
+from twosample.show.report.sections import chart_section, fitting, table_section
 from twosample.show.report.svg import number
 
 if TYPE_CHECKING:
     from twosample.questions.independence import IndependenceResult
 
-__all__ = ["head", "page"]
+__all__ = ["TEMPLATE", "page", "paragraph"]
 
-_HEAD_ROWS = 5
+TEMPLATE = "any_result"
+
 _MOST_CELLS = 12
 _PAIRS = ("real pairs", "shuffled pairs")
 
 
 def page(result: IndependenceResult) -> dict[str, Any]:
     """Everything that the template needs."""
+    sections, witness, cells = [], _map(result), _cells(result)
+    where = "Where they depend on each other"
+    if witness is not None:
+        shuffled = (
+            "Shuffled pairs are what independence would give. The witness is the density of the pairs over that of "
+            "shuffled pairs, less 1."
+        )
+        sections.append(chart_section("where", where, [witness], shuffled))
+    if cells:
+        headings = {"x": "x", "y": "y", "mass": "mass over that of independence, less 1", "sd": "± sd"}
+        sections.append(table_section("where", DataTable(where, headings, cells)))
+    if result.pairs.size > 1:
+        sections.append(table_section("columns", result.tables()["by_pair"]))
     return {
-        **head(result),
-        "pairs": _pairs(result, MOST_PICTURES),
-        "pairs_count": result.pairs.size,
-        "where": _map(result),
-        "cells": _cells(result),
+        "sections": sections,
         "assumed": _assumed(result),
         "left_out": [],
         "notes": [printable(note) for note in result.notes],
         "numerics": [],
         "code": ["import twosample as ts", f'{_call(result)}.report("report.html")'],
         "code_note": "x and y are the two sides, row by row together.",
-        "paragraph": _paragraph(result),
         "json": fitting(result.to_dict()),
+        "footer": "This page holds the result as JSON, and no rows of the data.",
     }
-
-
-def head(result: IndependenceResult) -> dict[str, Any]:
-    """The verdict, the numbers and the first pairs of columns."""
-    first, second = result.labels
-    prob = probability_in_words(result.prob_h1)
-    rows = _pairs(result, _HEAD_ROWS) if result.pairs.size > 1 else []
-    return {
-        "title": f"{first} and {second}",
-        "verdict": f"{sentence(result.verdict)}.",
-        "answer": f"P(dependent | data) {is_or_sign(prob)}, at prior odds of {odds_in_words(result.prior_odds)}.",
-        "warnings": [],
-        "facts": [
-            ("P(dependent | data)", prob),
-            ("log BF10", log_bf10_text(result.log_bf10)),
-            ("size, if dependent", f"{result.size:.2f}"),
-            *([] if result.pvalue is None else [("p-value", pvalue_text(result.pvalue))]),
-            *([] if result.evalue is None else [("e-value", f"{result.evalue:.3g}")]),
-        ],
-        "size": "The size is that of a correlation: where both are normal and dependent, it is the correlation.",
-        "data": f"{result.n:,} rows, {columns_in_words(len(result.x))} and {columns_in_words(len(result.y))}",
-        "model_name": "independence",
-        "bar": "",
-        "head": ("x", "y", "P(dependent)", "log BF10", "how, if they are"),
-        "rows": [(row["x"], row["y"], row["prob"], row["log_bf10"], row["words"]) for row in rows],
-        "more": max(result.pairs.size - len(rows), 0) if rows else 0,
-    }
-
-
-def _pairs(result: IndependenceResult, most: int) -> list[dict[str, str]]:
-    found = []
-    for row in result.by_pair[:most]:
-        prob = probability_in_words(row.prob)
-        found.append(
-            {
-                "x": printable(row.x),
-                "y": printable(row.y),
-                "prob": prob,
-                "bar": charts.probability_bar(row.prob, f"P(dependent) {is_or_sign(prob)}"),
-                "log_bf10": log_bf10_text(row.log_bf10),
-                "words": row.words if row.prob > 0.5 else "–",
-            }
-        )
-    return found
 
 
 def _map(result: IndependenceResult) -> Any:
@@ -140,7 +107,8 @@ def _call(result: IndependenceResult) -> str:
     return f"ts.independence({', '.join(['x', 'y', *options])})"
 
 
-def _paragraph(result: IndependenceResult) -> str:
+def paragraph(result: IndependenceResult) -> str:
+    """The answer as a paragraph for a paper."""
     first, second = result.labels
     permuted = ""
     if result.pvalue is not None:

@@ -6,17 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twosample.common.words import log_bf10_text, printable, probability_in_words
-from twosample.show.plots.labels import short
+from twosample.common.words import printable, short
 from twosample.show.report import two_samples_page
-from twosample.show.report.paragraph import model_in_words, objects_paragraph
-from twosample.show.report.sections import call_in_words, fitting, options_of_all
+from twosample.show.report.panel_charts import of_panel
+from twosample.show.report.paragraph import model_in_words
+from twosample.show.report.paragraph import objects_paragraph as paragraph
+from twosample.show.report.sections import call_in_words, chart_section, fitting, options_of_all, table_section
 from twosample.show.report.svg import Canvas, Chart, number, ticks
 
 if TYPE_CHECKING:
     from twosample.results.objects_result import ObjectsResult
 
-__all__ = ["head", "page"]
+__all__ = ["TEMPLATE", "page", "paragraph"]
+
+TEMPLATE = "any_result"
 
 _BINS = 24
 _TELLING = 10
@@ -29,12 +32,23 @@ def page(result: ObjectsResult) -> dict[str, Any]:
     if result.diagnostics.permutations:
         options["permutations"] = result.diagnostics.permutations
     places = zip(names, (result.telling_x, result.telling_y), strict=True)
+    drawn = [_witness(result, names)]
+    if len(result.parameters) > 1:
+        drawn.append(of_panel(result.panels()["parameters"]))
+    telling = {
+        "identity": "telling",
+        "title": "The most telling objects, by their places in the samples",
+        "list": [f"{name}: {', '.join(map(str, some[:_TELLING]))}" for name, some in places],
+        "note": "Places are counted from 0.",
+    }
     return {
-        **head(result),
         "slider": two_samples_page.slider(result),
-        "witness": _witness(result, names),
-        "evidence": _parameters(result) if len(result.parameters) > 1 else None,
-        "telling": [f"{name}: {', '.join(map(str, some[:_TELLING]))}" for name, some in places],
+        "prob": result.prob_h1,
+        "sections": [
+            chart_section("witness", "Which objects tell them apart", drawn),
+            telling,
+            *([table_section("parameters", result.tables()["by_parameter"])] if len(result.parameters) > 1 else []),
+        ],
         "assumed": [
             "Objects are independent of each other; their order does not matter.",
             "Each parameter of the kernel is as likely beforehand.",
@@ -46,27 +60,12 @@ def page(result: ObjectsResult) -> dict[str, Any]:
         "code": ["import twosample as ts", f'{call_in_words("test", options)}.report("report.html")'],
         "code_note": f"x and y are the objects of {names[0]} and {names[1]}; a kernel that is not of this package goes "
         "where its name stands, and so do its parameters.",
-        "paragraph": objects_paragraph(result),
         "json": fitting(result.to_dict()),
+        "footer": "This page holds the result as JSON, and none of the objects.",
     }
 
 
 _NOT_OF_OBJECTS = ("The lengthscale", "Columns are", "The Bayes factor is an average over the columns")
-
-
-def head(result: ObjectsResult) -> dict[str, Any]:
-    """The verdict, the numbers and the evidence with each parameter."""
-    names = short(result.names[0]), short(result.names[1])
-    rows = [
-        (printable(row.parameter), log_bf10_text(row.log_bf10), probability_in_words(row.posterior))
-        for row in result.by_parameter
-    ]
-    return two_samples_page.head(result) | {
-        "size": two_samples_page.size(result, names, "object"),
-        "data": f"{result.n_x:,} and {result.n_y:,} objects, kernel {printable(result.kernel)}",
-        "head": ("parameter", "log BF10", "posterior"),
-        "rows": rows if len(rows) > 1 else [],
-    }
 
 
 def _witness(result: ObjectsResult, names: tuple[str, str]) -> Chart:
@@ -97,29 +96,3 @@ def _witness(result: ObjectsResult, names: tuple[str, str]) -> Chart:
     head = ("witness", f"share of {names[0]}", f"share of {names[1]}")
     note = f"Positive where {names[0]} has more of such objects, negative where {names[1]} has."
     return Chart("The witness at the objects", canvas.markup(), legend, head, rows, note)
-
-
-def _parameters(result: ObjectsResult) -> Chart:
-    """Log BF10 with each parameter alone."""
-    values = result.parameter_log_bf10
-    low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
-    room = 0.08 * max(high - low, 1e-3)
-    best = max(result.by_parameter, key=lambda row: row.posterior)
-    said = f"The likeliest parameter, if they differ, is {printable(best.parameter)}."
-    canvas = Canvas(
-        "Evidence with each parameter", said, (-0.6, len(values) - 0.4), (low - room, high + room), numbered=True
-    )
-    canvas.up(ticks(low, high, 5))
-    for place, value in enumerate(values.tolist()):
-        ends = sorted((0.0, value))
-        canvas.box((place - 0.3, place + 0.3), (ends[0], ends[1]), "differ-bar" if value > 0.0 else "same-bar")
-    names = [printable(name) for name in result.parameters]
-    canvas.across("parameter", [float(place) for place in range(len(values))], names)
-    rows = [
-        (printable(row.parameter), log_bf10_text(row.log_bf10), probability_in_words(row.posterior))
-        for row in result.by_parameter
-    ]
-    legend = (("differ-bar", "speaks for a difference"), ("same-bar", "against one"))
-    return Chart(
-        "Evidence with each parameter", canvas.markup(), legend, ("parameter", "log BF10", "posterior"), rows, said
-    )

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from twosample.common.words import (
     columns_in_words,
     log_bf10_text,
+    odds_in_words,
     printable,
     probability_in_words,
     pvalue_text,
-    with_names,
 )
 
 if TYPE_CHECKING:
     from twosample.models import Model
+    from twosample.results.comparison import Comparison
     from twosample.results.each_result import EachResult
     from twosample.results.ksample_result import KSampleResult
     from twosample.results.objects_result import ObjectsResult
@@ -28,7 +29,6 @@ __all__ = [
     "is_or_sign",
     "model_in_words",
     "objects_paragraph",
-    "odds_in_words",
     "paragraph",
     "version",
 ]
@@ -39,6 +39,8 @@ CITATION = (
 )
 _SHOWN_COLUMNS = 5
 _LIKELY = 0.5
+# What a p-value is of, by the option that asks for one.
+_TESTS = {"permutations": "permutation", "simulations": "Monte Carlo"}
 
 
 def is_or_sign(words: str, sign: str = "=") -> str:
@@ -50,17 +52,6 @@ def is_or_sign(words: str, sign: str = "=") -> str:
     ('= 0.5', '> 0.9999')
     """
     return words if words[0] in "<>" else f"{sign} {words}"
-
-
-def odds_in_words(odds: float) -> str:
-    """Odds as a ratio of which one side is 1.
-
-    Examples
-    --------
-    >>> odds_in_words(1.0), odds_in_words(0.25), odds_in_words(10.0)
-    ('1 : 1', '1 : 4', '10 : 1')
-    """
-    return f"{odds:.3g} : 1" if odds >= 1.0 else f"1 : {1.0 / odds:.3g}"
 
 
 def model_in_words(model: Model) -> list[str]:
@@ -123,7 +114,7 @@ def paragraph(result: TwoSampleResult) -> str:
     """The answer of one test as a paragraph."""
     first, second = map(printable, result.names)
     sizes = f"n = {result.n_x} pairs" if result.paired else f"n = {result.n_x} and {result.n_y}"
-    if _by_law(result):
+    if result.call[1] == "law":
         sizes = f"n = {result.n_x}"
     said = [
         f"We compared {first} with {second} ({sizes}; {columns_in_words(len(result.columns))}"
@@ -159,7 +150,7 @@ def objects_paragraph(result: ObjectsResult) -> str:
     return " ".join([*said, _software()])
 
 
-def _answered(result: TwoSampleResult) -> list[str]:
+def _answered(result: Comparison) -> list[str]:
     """Verdict and numbers, and the size of the difference."""
     said = [
         f"There was {result.verdict} (log BF10 = {log_bf10_text(result.log_bf10)}; P(H1 | data) "
@@ -177,18 +168,13 @@ def _answered(result: TwoSampleResult) -> list[str]:
     return said
 
 
-def _by_law(result: TwoSampleResult) -> bool:
-    """Whether the second sample is a distribution."""
-    return hasattr(result, "law")
-
-
-def _relabelled(result: TwoSampleResult) -> list[str]:
+def _relabelled(result: Comparison) -> list[str]:
     """What permutations say."""
     said = []
     if result.pvalue is not None:
         evalue = "" if result.evalue is None else f", e-value {result.evalue:.3g}"
         said.append(
-            f"A {'Monte Carlo' if _by_law(result) else 'permutation'} test of the Bayes factor gave p "
+            f"A {_TESTS[result.call[2]]} test of the Bayes factor gave p "
             f"{is_or_sign(pvalue_text(result.pvalue))}{evalue} "
             f"({result.diagnostics.permutations} {result.relabelled_words})."
         )
@@ -296,15 +282,13 @@ def _columns_that_differ(result: TwoSampleResult) -> list[str]:
     if result.by_subset is None or len(result.columns) == 1:
         return []
     likely = [row for row in result.by_column if row.prob > _LIKELY]
-    pair = result.by_subset.together()
     if not likely:
-        if pair is not None and result.log_bf10 > 1.0:
-            first, second = (printable(result.columns[place]) for place in pair)
+        if result.together is not None:
+            first, second = map(printable, result.together)
             return [f"The samples differed in how {first} and {second} go together, not in either of them alone."]
         return ["No single column was more likely to differ than not."]
     shown = [
-        f"{printable(row.column)} (P {is_or_sign(probability_in_words(row.prob))}; "
-        f"{with_names(row.words, result.names)})"
+        f"{printable(row.column)} (P {is_or_sign(probability_in_words(row.prob))}; {row.words})"
         for row in likely[:_SHOWN_COLUMNS]
     ]
     rest = len(likely) - len(shown)

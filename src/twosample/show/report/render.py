@@ -1,34 +1,32 @@
-"""From a result to a page: the template of its kind, filled with what `two_samples` or `many_columns` says of it."""
+"""From a result to a page: the template that the page of its kind names, filled with what that page says."""
 
 from __future__ import annotations
 
 import html
 import platform
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from twosample.common.records import write_whole
 from twosample.errors import InputError, InputTypeError, MissingExtraError
-from twosample.show.report import (
-    columns_page,
-    groups_page,
-    independence_page,
-    objects_page,
-    stream_page,
-    two_samples_page,
-)
+from twosample.show.report import charts
 from twosample.show.report.paragraph import CITATION, version
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["head", "render", "script", "style", "write"]
+    from twosample.show.content import Facts
+
+__all__ = ["head", "head_of", "paragraph", "render", "script", "style", "write"]
 
 _FOLDER = Path(__file__).parent
 _ENDINGS = (".html", ".htm")
+_HEAD_ROWS = 5
 
 
 def render(result: Any, robustness: Any = None) -> str:
@@ -37,9 +35,9 @@ def render(result: Any, robustness: Any = None) -> str:
     Parameters
     ----------
     result
-        What `twosample.test`, `twosample.test_each` or `twosample.independence` returned, or a `twosample.Monitor`.
+        A result, or a `twosample.Monitor`: what has `facts()`, `tables()` and `panels()`, and names its `page`.
     robustness
-        Of the former, what its `robustness()` returned, if that is to be shown: a `sentence`, and `curves`, each with
+        What its `robustness()` returned, if that is to be shown: a `sentence`, and `curves`, each with
         label, values, log_bf10 and default.
 
     Raises
@@ -48,26 +46,49 @@ def render(result: Any, robustness: Any = None) -> str:
         If Jinja2 is not installed.
     """
     environment = _environment("report")
-    if hasattr(result, "by_parameter"):
-        name, content = "objects", objects_page.page(result)
-    elif hasattr(result, "by_subset"):
-        name, content = "two_samples", two_samples_page.page(result, robustness)
-    elif hasattr(result, "discoveries"):
-        name, content = "many_columns", columns_page.page(result)
-    elif hasattr(result, "history"):
-        name, content = "streams", stream_page.page(result)
-    elif hasattr(result, "by_pair"):
-        name, content = "dependence", independence_page.page(result)
-    elif hasattr(result, "assignments"):
-        name, content = "several_groups", groups_page.page(result)
-    else:
-        raise InputTypeError(
-            f"result: expected what test or test_each returns, or a Monitor, got {type(result).__name__}",
-            argument="result",
-        )
+    page = _page_of(result)
     # Style and script are our own files, not data.
     own = {"style": style(), "script": script(), "versions": _versions(), "citation": CITATION}
-    return environment.get_template(f"{name}.html.j2").render(**content, **own)
+    content = {**head_of(result), "paragraph": page.paragraph(result), "robustness": None, **page.page(result)}
+    if robustness is not None:
+        charted = [charts.sensitivity(one.label, one.values, one.log_bf10, one.default) for one in robustness.curves]
+        content["robustness"] = {"sentence": robustness.sentence, "charts": charted}
+    return environment.get_template(f"{page.TEMPLATE}.html.j2").render(**content, **own)
+
+
+def paragraph(result: Any) -> str:
+    """The answer as a paragraph for a paper."""
+    return str(_page_of(result).paragraph(result))
+
+
+def head_of(result: Any) -> dict[str, Any]:
+    """What the head of the page says: the facts, and the first rows of the main table."""
+    facts: Facts = result.facts()
+    name, table = next(iter(result.tables().items()), ("facts", None))
+    heading: tuple[str, ...] = ()
+    rows: list[tuple[str, ...]] = []
+    if table is not None and name != "facts" and len(table) > 1:
+        heading, rows = table.shown(table.printed or _HEAD_ROWS, brief=True)
+    return {
+        "title": facts.title,
+        "verdict": facts.headline or facts.verdict,
+        "answer": facts.answer,
+        "warnings": facts.warnings,
+        "facts": facts.large,
+        "size": facts.remark,
+        "data": " · ".join([facts["data"], *([f"model {facts['model']}"] if facts["model"] else [])]),
+        "head": heading,
+        "rows": rows,
+        "more": len(table) - len(rows) if table is not None and rows else 0,
+    }
+
+
+def _page_of(result: Any) -> ModuleType:
+    """The module that says what the page of a result shows, which the result names."""
+    name = getattr(result, "page", None)
+    if not isinstance(name, str):
+        raise InputTypeError(f"result: expected a result or a Monitor, got {type(result).__name__}", argument="result")
+    return import_module(f"{__package__}.{name}")
 
 
 def style() -> str:
@@ -96,23 +117,7 @@ def head(result: Any) -> str:
         environment = _environment("_repr_html_")
     except MissingExtraError:
         return f"<pre>{html.escape(result.summary())}</pre>"
-    if hasattr(result, "by_parameter"):
-        content = objects_page.head(result)
-    elif hasattr(result, "by_subset"):
-        content = two_samples_page.head(result)
-    elif hasattr(result, "discoveries"):
-        content = columns_page.head(result)
-    elif hasattr(result, "crossed_at"):
-        content = stream_page.head(result)
-    elif hasattr(result, "by_pair"):
-        content = independence_page.head(result)
-    elif hasattr(result, "assignments"):
-        content = groups_page.head(result)
-    elif hasattr(result, "group"):
-        content = columns_page.groups_head(result)
-    else:
-        content = two_samples_page.sampled_head(result)
-    return environment.get_template("head.html.j2").render(**content)
+    return environment.get_template("head.html.j2").render(**head_of(result))
 
 
 def _versions() -> dict[str, str]:

@@ -9,8 +9,21 @@ from typing import Any
 from twosample.common.arrays import Array
 from twosample.common.words import printable
 from twosample.models import PRESETS
+from twosample.show.content import DataTable
+from twosample.show.report import charts
+from twosample.show.report.paragraph import is_or_sign
+from twosample.show.report.svg import Chart
 
-__all__ = ["MOST_PICTURES", "call_in_words", "embedded", "fitting", "table_of_columns"]
+__all__ = [
+    "MOST_PICTURES",
+    "call_in_words",
+    "chart_section",
+    "embedded",
+    "fitting",
+    "options_of_all",
+    "table_of_columns",
+    "table_section",
+]
 
 # Columns that have a picture and a line in the page itself.
 MOST_PICTURES = 50
@@ -67,6 +80,38 @@ def table_of_columns(
         if len(text) <= _MOST_TABLE:
             return text, count
         count = int(count * min(0.95, _MOST_TABLE / len(text)))
+
+
+def table_section(identity: str, table: DataTable, most: int = MOST_PICTURES, note: str = "") -> dict[str, Any]:
+    """A section of the page with the first rows of a table, and bars beside probabilities.
+
+    Examples
+    --------
+    >>> table = DataTable("Columns", {"column": "column", "prob": "P(differs)"}, [("dose", 0.9)] * 3)
+    >>> section = table_section("columns", table, most=2)
+    >>> section["head"], section["note"]
+    (('column', 'P(differs)'), 'The first 2 of 3 rows.')
+    """
+    head, texts = table.shown(most)
+    names = list(table.columns)
+    rows = []
+    for values, cells in zip(table.rows, texts, strict=False):
+        row = []
+        for name, heading, value, text in zip(names, head, values, cells, strict=False):
+            kind = "text" if isinstance(value, str | tuple) else "number"
+            bar = ""
+            if name.startswith("prob") or name == "posterior":
+                kind, bar = "prob", charts.probability_bar(float(value), f"{heading} {is_or_sign(text)}")
+            row.append((kind, text, bar))
+        rows.append(row)
+    more = f"The first {len(rows):,} of {len(table):,} rows." if len(table) > len(rows) else ""
+    words = " ".join(filter(None, (note or table.note, more)))
+    return {"identity": identity, "title": table.title, "head": head, "rows": rows, "note": words}
+
+
+def chart_section(identity: str, title: str, shown: list[Chart], note: str = "") -> dict[str, Any]:
+    """A section of the page with pictures."""
+    return {"identity": identity, "title": title, "charts": shown, "note": note}
 
 
 def options_of_all(result: Any) -> dict[str, Any]:

@@ -8,37 +8,36 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twosample.common.words import (
-    data_in_words,
     log_bf10_text,
+    odds_in_words,
     printable,
     probability_in_words,
-    pvalue_text,
-    sentence,
+    short,
     with_names,
 )
 from twosample.data import DROPPED
 from twosample.inference import discoveries
 from twosample.inference.bayes_factor import probability
-from twosample.inference.effect import size_in_words
-from twosample.show.plots.labels import beyond_in_words, column_labels, outside_in_words, short, unit_in_words
+from twosample.show.plots.labels import beyond_in_words, column_labels, outside_in_words, unit_in_words
 from twosample.show.report import charts, witness_charts
-from twosample.show.report.paragraph import is_or_sign, model_in_words, odds_in_words, paragraph
+from twosample.show.report.paragraph import is_or_sign, model_in_words, paragraph
 from twosample.show.report.sections import MOST_PICTURES, call_in_words, fitting, options_of_all, table_of_columns
 from twosample.show.report.svg import Chart
 
 if TYPE_CHECKING:
-    from twosample.paper.gibbs_result import GibbsResult
+    from twosample.results.comparison import Comparison
     from twosample.results.two_sample_result import TwoSampleResult
 
-__all__ = ["head", "page", "sampled_head", "size", "slider"]
+__all__ = ["TEMPLATE", "page", "paragraph", "slider"]
+
+TEMPLATE = "two_samples"
 
 _DEFAULT_POINTS = 40
-_HEAD_COLUMNS = 5
 # Prior odds in the table beside the slider.
 _ODDS = (0.001, 0.01, 0.1, 1 / 3, 1.0, 3.0, 10.0, 100.0, 1000.0)
 
 
-def page(result: TwoSampleResult, robustness: Any) -> dict[str, Any]:
+def page(result: TwoSampleResult) -> dict[str, Any]:
     """Everything that the template needs."""
     names = _names(result)
     samples, witness = _pictures(result, names)
@@ -53,11 +52,11 @@ def page(result: TwoSampleResult, robustness: Any) -> dict[str, Any]:
             [with_names(result.by_subset.direction[place], names) for place in order],
             share=discoveries.learn_share(result.by_subset.log_bf10),
         )
-    function, other = ("goodness", "law") if hasattr(result, "law") else ("test", "y")
+    function, other, _ = result.call
     call = call_in_words(function, _options(result), other)
     return {
-        **head(result),
         "names": names,
+        "prob": result.prob_h1,
         "slider": slider(result),
         "columns": columns,
         "pictured": any(row["picture"] for row in columns),
@@ -66,7 +65,6 @@ def page(result: TwoSampleResult, robustness: Any) -> dict[str, Any]:
         "together": _together(result),
         "samples": samples,
         "witness": witness,
-        "robustness": None if robustness is None else _robustness(robustness),
         "posteriors": _posteriors(result),
         "assumed": _assumed(result),
         "left_out": [(printable(one.column), one.reason) for one in result.left_out],
@@ -75,105 +73,16 @@ def page(result: TwoSampleResult, robustness: Any) -> dict[str, Any]:
         "code": ["import twosample as ts", f'{call}.report("report.html")'],
         "code_note": f"x and {other} are {names[0]} and {names[1]}"
         + ("; model is the one described above." if "model" in _options(result).values() else "."),
-        "paragraph": paragraph(result),
         "json": fitting(result.to_dict()),
         "holds_rows": result.shown_x is not None,
     }
 
 
-def head(result: TwoSampleResult) -> dict[str, Any]:
-    """The verdict, the numbers and the first columns."""
-    names = _names(result)
-    facts = [
-        ("P(different | data)", probability_in_words(result.prob_h1)),
-        ("log BF10", log_bf10_text(result.log_bf10)),
-    ]
-    if result.effect is not None:
-        facts.append(("AUC of the witness", f"{result.effect.auc.mean:.3f}"))
-    if result.pvalue is not None:
-        facts.append(("p-value", pvalue_text(result.pvalue)))
-    if result.evalue is not None:
-        facts.append(("e-value", f"{result.evalue:.3g}"))
-    if result.prob_beyond_rope is not None:
-        facts.append((f"P(AUC > {result.rope:g})", probability_in_words(result.prob_beyond_rope)))
-    caution = result.model.caution(scaled=bool((result.scale != 1.0).any()))
-    return {
-        "title": f"{names[0]} and {names[1]}",
-        "verdict": f"{sentence(result.verdict)}.",
-        "answer": f"The probability that {names[0]} and {names[1]} come from different distributions is "
-        f"{_of_probability(result.prob_h1)}, with prior odds of {odds_in_words(result.prior_odds)}.",
-        "warnings": [words for words in (result.disagreement, caution) if words],
-        "facts": facts,
-        "size": size(result, names),
-        "data": result.data_words,
-        "model_name": result.model.name,
-        "prob": result.prob_h1,
-        "bar": charts.probability_bar(result.prob_h1, f"P(different) {probability_in_words(result.prob_h1)}"),
-        "head": ("column", "P(differs)", "log BF10", "how, if it does"),
-        "rows": [
-            (row["column"], row["prob"], row["log_bf10"], row["words"])
-            for row in _columns(result, names, _HEAD_COLUMNS)
-        ]
-        if len(result.columns) > 1
-        else [],
-        "more": max(len(result.columns) - _HEAD_COLUMNS, 0) if result.by_subset is not None else 0,
-    }
-
-
-def sampled_head(result: GibbsResult) -> dict[str, Any]:
-    """The same of a result of the sampler."""
-    return {
-        "title": "x and y",
-        "verdict": f"{sentence(result.verdict)}.",
-        "answer": f"The probability that the samples come from different distributions is "
-        f"{_of_probability(result.prob_h1)}, with prior odds of {odds_in_words(result.prior_odds)}.",
-        "warnings": [],
-        "facts": [
-            ("P(different | data)", f"{probability_in_words(result.prob_h1)} ± {result.prob_h1_error:.1g}"),
-            ("log BF10", f"{log_bf10_text(result.log_bf10)} ± {result.log_bf10_error:.2g}"),
-        ],
-        "size": "",
-        "data": data_in_words(result.n_x, result.n_y, len(result.columns), result.paired),
-        "model_name": f"{result.model.name}, kernel {result.kernel}",
-        "bar": charts.probability_bar(result.prob_h1, f"P(different) {probability_in_words(result.prob_h1)}"),
-        "head": ("column", "log BF10 lost without it", "± error"),
-        "rows": []
-        if result.relevance is None
-        else [
-            (printable(column), f"{loss:+.2f}", f"{error:.2f}")
-            for column, loss, error in list(
-                zip(result.relevance.columns, result.relevance.loss, result.relevance.loss_error, strict=True)
-            )[:_HEAD_COLUMNS]
-        ],
-        "more": 0 if result.relevance is None else max(len(result.relevance.columns) - _HEAD_COLUMNS, 0),
-    }
-
-
-def _names(result: TwoSampleResult) -> tuple[str, str]:
+def _names(result: Comparison) -> tuple[str, str]:
     return short(result.names[0]), short(result.names[1])
 
 
-def _of_probability(value: float) -> str:
-    words = probability_in_words(value)
-    return {"<": "less than ", ">": "more than "}.get(words[0], "") + words.lstrip("<> ")
-
-
-def size(result: TwoSampleResult, names: tuple[str, str], unit: str = "row") -> str:
-    """How large the difference is, in words."""
-    if result.effect is None:
-        return f"Model {result.model.name} does not say how large the difference is."
-    auc = result.effect.auc
-    low, high = auc.interval(0.9)
-    number = (
-        f"the witness tells a random {unit} of {names[0]} from one of {names[1]} with probability {auc.mean:.2f} "
-        f"(AUC; 90 % between {low:.2f} and {high:.2f}), where 0.5 is no difference and 1 complete separation"
-    )
-    if result.log_bf10 > 0.0:
-        return f"If they differ, the difference is {size_in_words(auc.given_different(0.5))}: {number}."
-    return f"A difference, if there is one, is no larger than AUC {auc.given_different(0.95):.2f} (95 %): {number}."
-
-
-def slider(result: TwoSampleResult) -> dict[str, Any]:
+def slider(result: Comparison) -> dict[str, Any]:
     """The range of the slider, in powers of ten, and P(H1) at some odds."""
     start = math.log10(result.prior_odds)
     reach = max(3.0, math.ceil(abs(start)))
@@ -195,7 +104,7 @@ def _columns(result: TwoSampleResult, names: tuple[str, str], most: int) -> list
     shown = {one.column: one for one in result.picture.columns}
     places = np.argsort(-result.by_subset.log_bf10, kind="stable")
     rows = []
-    for place, row in list(zip(places.tolist(), result.by_column, strict=True))[:most]:
+    for place, row in list(zip(places.tolist(), result.columns_with(names), strict=True))[:most]:
         name, prob = printable(row.column), probability_in_words(row.prob)
         picture = ""
         if place in shown:
@@ -207,7 +116,7 @@ def _columns(result: TwoSampleResult, names: tuple[str, str], most: int) -> list
                 "prob": prob,
                 "bar": charts.probability_bar(row.prob, f"P(differs) {is_or_sign(prob)}"),
                 "log_bf10": log_bf10_text(row.log_bf10),
-                "words": with_names(row.words, names) if row.prob > 0.5 else "–",
+                "words": row.words if row.prob > 0.5 else "–",
                 "picture": picture,
             }
         )
@@ -216,10 +125,9 @@ def _columns(result: TwoSampleResult, names: tuple[str, str], most: int) -> list
 
 def _together(result: TwoSampleResult) -> str:
     """A sentence where two columns differ in how they go together."""
-    pair = None if result.by_subset is None or len(result.columns) < 2 else result.by_subset.together()
-    if pair is None or result.log_bf10 <= 1.0:
+    if result.together is None:
         return ""
-    first, second = (printable(result.columns[place]) for place in pair)
+    first, second = map(printable, result.together)
     return f"{first} and {second} differ in how they go together, rather than each by itself."
 
 
@@ -260,13 +168,6 @@ def _pictures(result: TwoSampleResult, names: tuple[str, str]) -> tuple[list[Cha
         if plane.witness is not None:
             witness.append(witness_charts.witness_cells(plane, names, (first, second)))
     return samples, witness
-
-
-def _robustness(robustness: Any) -> dict[str, Any]:
-    return {
-        "sentence": robustness.sentence,
-        "charts": [charts.sensitivity(one.label, one.values, one.log_bf10, one.default) for one in robustness.curves],
-    }
 
 
 def _posteriors(result: TwoSampleResult) -> list[Chart]:
@@ -325,7 +226,7 @@ def _options(result: TwoSampleResult) -> dict[str, Any]:
     if result.prior_odds != 1.0:
         found["prior_odds"] = result.prior_odds
     if result.diagnostics.permutations:
-        found["simulations" if hasattr(result, "law") else "permutations"] = result.diagnostics.permutations
+        found[result.call[2]] = result.diagnostics.permutations
     if result.rope is not None:
         found["rope"] = result.rope
     dropped = [one.column for one in result.left_out if one.reason == DROPPED]

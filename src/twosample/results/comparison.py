@@ -1,0 +1,316 @@
+"""What a comparison of two samples of anything returns: evidence, size of the difference, and how it was computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+
+import numpy as np
+
+from twosample import models
+from twosample.common.words import (
+    odds_in_words,
+    probability_in_words,
+    pvalue_text,
+    sentence,
+    short,
+)
+from twosample.errors import InputError
+from twosample.inference.bayes_factor import strength, verdict
+from twosample.inference.effect import Effect, size_in_words
+from twosample.results.mixing import Mixing
+from twosample.results.result import BayesFactor
+from twosample.results.result_parts import Amplitude, Diagnostics
+from twosample.results.sayings import evidence_facts
+from twosample.show.content import Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.figure import Figure
+
+    from twosample.common.arrays import Array
+    from twosample.common.progress import Progress
+    from twosample.questions.monitor import Monitor
+    from twosample.results.robustness import Robustness
+
+__all__ = ["CLEAR", "Comparison"]
+
+# A log Bayes factor beyond which there is evidence; where a p-value and the Bayes factor disagree.
+CLEAR, _SMALL_PVALUE, _TINY_PVALUE = 1.0, 0.05, 0.005
+# Functions that look at the data again.
+_REMEMBERED = ("_look", "_sequence", "_votes")
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Comparison(BayesFactor):
+    """The answer to "are these two samples from the same distribution?", whatever they are samples of.
+
+    Attributes
+    ----------
+    log_bf10
+        Natural logarithm of the Bayes factor: positive for different, negative for the same. All else follows.
+    prior_odds
+        Prior odds of "different" against "the same".
+    amplitude
+        Posterior of the amplitude of the witness.
+    n_x, n_y
+        Sample sizes used.
+    paired
+        Whether the rows are pairs.
+    kernel
+        Name of the kernel; of several, of the likeliest one.
+    model
+        The model with all its constants.
+    diagnostics
+        How the answer was computed.
+    pvalue
+        Permutation p-value of the Bayes factor, None without permutations.
+    evalue
+        BF10 over its mean for permuted labels, an e-value: its mean is 1 where the samples are from one distribution,
+        whatever that is. None without permutations.
+    effect
+        How much the samples differ: posteriors of the MMD and of the AUC of the witness; None for models that do not
+        say.
+    rope
+        An AUC that counts as no difference that matters, or None.
+    names
+        What the samples are called: the groups, where one table was split.
+    """
+
+    _derived: ClassVar[tuple[str, ...]] = (*BayesFactor._derived, "prob_beyond_rope")
+    # What the p-value is counted in, where the rows are no pairs; and the data that it is a share of.
+    _relabellings: ClassVar[str] = "permutations"
+    _relabelled_data: ClassVar[str] = "relabelled data"
+    _unit: ClassVar[str] = "row"
+    # The function that returns it, what it calls the second sample, and its option for a p-value.
+    call: ClassVar[tuple[str, str, str]] = ("test", "y", "permutations")
+
+    amplitude: Amplitude
+    n_x: int
+    n_y: int
+    paired: bool
+    kernel: str
+    model: models.Model
+    diagnostics: Diagnostics
+    pvalue: float | None
+    evalue: float | None = None
+    effect: Effect | None = None
+    rope: float | None = None
+    names: tuple[str, str] = ("x", "y")
+
+    @property
+    def verdict(self) -> str:
+        """Evidence and size of the difference in words, or how large one could have been missed."""
+        if self._is_uninformative:
+            return verdict(0.0, flat=True)
+        words = verdict(self.log_bf10, conclusions=self._conclusions)
+        if self.effect is None or not strength(self.log_bf10):
+            return words
+        if self.log_bf10 > 0:
+            size = size_in_words(self.effect.auc.given_different(0.5))
+            return f"{strength(self.log_bf10)} evidence of a {size} difference"
+        return f"{words}, with no difference larger than AUC {self.effect.auc.given_different(0.95):.2f}"
+
+    @property
+    def _is_uninformative(self) -> bool:
+        return self.diagnostics.flat
+
+    @property
+    def prob_beyond_rope(self) -> float | None:
+        """P(AUC > `rope` | data): that there is a difference that matters; None without a `rope`."""
+        if self.rope is None or self.effect is None:
+            return None
+        return self.effect.auc.exceeding(self.rope)
+
+    @property
+    def disagreement(self) -> str | None:
+        """A sentence where verdict and p-value point to different answers, else None."""
+        if self.pvalue is None:
+            return None
+        if self.log_bf10 > CLEAR and self.pvalue > _SMALL_PVALUE:
+            return (
+                f"The p-value of {pvalue_text(self.pvalue)} does not agree: so much evidence is common among "
+                f"{self._relabelled_data}, so do not rely on the Bayes factor here."
+            )
+        if self.pvalue <= (_SMALL_PVALUE if self.log_bf10 < -CLEAR else _TINY_PVALUE) and self.log_bf10 < CLEAR:
+            return (
+                f"The p-value of {pvalue_text(self.pvalue)} does not agree: so much evidence is rare among "
+                f"{self._relabelled_data}, so there may be a difference: too few rows, or one unlike what the prior "
+                "expects, can hide it."
+            )
+        return None
+
+    @property
+    def mixture(self) -> Mixing:
+        """The posterior of the share of H1 in a mixture of both hypotheses, which `over_blocks` lets blocks vote on.
+
+        Examples
+        --------
+        >>> import twosample as ts
+        >>> result = ts.test([0.1, 0.4, 0.7, 0.9, 1.2, 0.3], [2.1, 2.4, 2.6, 2.9, 3.2, 2.2])
+        >>> abs(result.mixture.mean - (0.25 + 0.5 * result.bf10 / (1 + result.bf10))) < 1e-12
+        True
+        """
+        return Mixing(np.array([self.log_bf10])).remember(self.__dict__.get("_votes"))
+
+    def remember(
+        self,
+        look: Callable[..., Robustness],
+        sequence: Callable[..., Monitor] | None = None,
+        votes: Callable[..., Array] | None = None,
+    ) -> None:
+        """Keep functions that look at the same data again; neither JSON nor pickles have them.
+
+        One tests with other assumptions, one goes through the rows in their order, and one has the Bayes factors of
+        blocks of rows.
+        """
+        for name, value in zip(_REMEMBERED, (look, sequence, votes), strict=True):
+            object.__setattr__(self, name, value)
+
+    def changed(self, **fields: Any) -> Self:
+        """The same with other values of some fields; it remembers what this one does."""
+        other = replace(self, **fields)
+        if "_look" in self.__dict__:
+            other.remember(*(self.__dict__[name] for name in _REMEMBERED))
+        return other
+
+    def of_files(self, names: tuple[str, str], notes: tuple[str, ...]) -> Self:
+        """The same, with what the samples are called and, before the other notes, what was said when they were read."""
+        diagnostics = replace(self.diagnostics, notes=notes + self.diagnostics.notes)
+        return self.changed(names=names, diagnostics=diagnostics)
+
+    @property
+    def has_robustness(self) -> bool:
+        """Whether `robustness` has data to look at again, and a prior that can be varied."""
+        return "_look" in self.__dict__ and self.model.amplitude is not None and not self.model.needs_pairs
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickles hold: all but the data."""
+        return {name: value for name, value in self.__dict__.items() if name not in _REMEMBERED}
+
+    def robustness(self, *, progress: Progress = False) -> Robustness:
+        """How log BF10 depends on what was assumed: the test again with other priors and numbers of points.
+
+        It is for results of `test` while they are in memory, which have the data to look at again. It takes about four
+        times as long as the test did.
+
+        Parameters
+        ----------
+        progress
+            As in `twosample.test`.
+
+        Examples
+        --------
+        >>> import numpy as np, twosample as ts
+        >>> rng = np.random.default_rng(1)
+        >>> found = ts.test(rng.normal(0, 1, 60), rng.normal(2, 1, 60)).robustness()
+        >>> found.sentence[:60]
+        'The verdict holds for scales of the amplitude from 0.05 to 2'
+        """
+        look = self.__dict__.get("_look")
+        if look is None:
+            raise InputError(
+                "robustness: this result has no data to look at again",
+                remedy="call it on what test returned, before it is written, copied to another process or changed; of "
+                "rows that were too many to keep, test a sample",
+            )
+        found: Robustness = look(progress=progress)
+        return found
+
+    def sequential(self, *, batches: int = 20, **options: Any) -> Monitor:
+        """Go through the samples in their order, as if they had come as streams: how the evidence grew.
+
+        It is for results of `test` while they are in memory, which have the data to look at again.
+
+        Parameters
+        ----------
+        batches
+            In how many batches; each has the same share of the rows of both samples.
+        **options
+            As in `twosample.Monitor`, such as `alpha`.
+
+        Returns
+        -------
+        Monitor
+            With `plot()`, `history` and `state`. Its e-value may be looked at at any time; the order of the rows
+            matters, and must not have been chosen with a look at them.
+
+        Examples
+        --------
+        >>> import numpy as np, twosample as ts
+        >>> rng = np.random.default_rng(1)
+        >>> result = ts.test(rng.normal(0, 1, 200), rng.normal(0.8, 1, 200))
+        >>> result.sequential(batches=8).state.alarm
+        True
+        """
+        sequence = self.__dict__.get("_sequence")
+        if sequence is None:
+            raise InputError(
+                "sequential: this result has no data to look at again",
+                remedy="call it on what test returned, or use twosample.sequential",
+            )
+        monitor: Monitor = sequence(batches=batches, **options)
+        return monitor
+
+    @property
+    def relabelled_words(self) -> str:
+        """What the p-value is counted in."""
+        return "random swaps" if self.paired else self._relabellings
+
+    def plot(self, *, names: tuple[str, str] | None = None, figsize: tuple[float, float] | None = None) -> Figure:
+        """Draw the samples, where they differ and at what scale (needs the `plot` extra).
+
+        Of three columns or more it shows those that drive the difference, and how likely each column differs. Save the
+        figure with ``result.plot().savefig("result.png")``; `names` says what to call the samples, if not as in the
+        result, and `figsize` how large it is, in inches. Each panel is also a function of `twosample.plots`.
+        """
+        from twosample.show import plots
+
+        return cast("Figure", getattr(plots, self.figure)(self, names=names, figsize=figsize))
+
+    @property
+    def _title(self) -> str:
+        return f"{short(self.names[0])} and {short(self.names[1])}"
+
+    @property
+    def _verdict_sentence(self) -> str:
+        return f"{sentence(self.verdict)}."
+
+    @property
+    def _answer(self) -> str:
+        words = probability_in_words(self.prob_h1)
+        number = {"<": "less than ", ">": "more than "}.get(words[0], "") + words.lstrip("<> ")
+        return (
+            f"The probability that {self._title} come from different distributions is {number}, with prior odds of "
+            f"{odds_in_words(self.prior_odds)}."
+        )
+
+    def _evidence_facts(self) -> list[Fact]:
+        """P(different), log BF10, what permutations say, and the size of the difference."""
+        counted = f"{self.diagnostics.permutations} {self.relabelled_words}"
+        found = evidence_facts(
+            "P(different | data)", self.prob_h1, self.log_bf10, self.prior_odds, (self.pvalue, self.evalue, counted)
+        )
+        if self.effect is not None:
+            low, high = self.effect.auc.interval(0.9)
+            between = f" (90 % between {low:.3f} and {high:.3f})"
+            found.append(Fact("AUC of the witness", f"{self.effect.auc.mean:.3f}", between, large=True))
+            if self.prob_beyond_rope is not None:
+                beyond = probability_in_words(self.prob_beyond_rope)
+                found.append(Fact(f"P(AUC > {self.rope:g})", beyond, large=True))
+        return found
+
+    def _size_in_words(self) -> str:
+        """How large the difference is."""
+        if self.effect is None:
+            return f"Model {self.model.name} does not say how large the difference is."
+        auc, (first, second) = self.effect.auc, map(short, self.names)
+        low, high = auc.interval(0.9)
+        number = (
+            f"the witness tells a random {self._unit} of {first} from one of {second} with probability {auc.mean:.2f} "
+            f"(AUC; 90 % between {low:.2f} and {high:.2f}), where 0.5 is no difference and 1 complete separation"
+        )
+        if self.log_bf10 > 0.0:
+            return f"If they differ, the difference is {size_in_words(auc.given_different(0.5))}: {number}."
+        return f"A difference, if there is one, is no larger than AUC {auc.given_different(0.95):.2f} (95 %): {number}."

@@ -1,0 +1,203 @@
+"""What every result is: a frozen record that offers facts, tables and panels, and all outputs that follow from them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from twosample.common.frames import FrameKind
+from twosample.common.records import Record
+from twosample.errors import InputError
+from twosample.inference.bayes_factor import probability, verdict
+from twosample.show.content import DataTable, Facts, Panel, text_of_facts, text_of_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from twosample.common.progress import Progress
+    from twosample.results.robustness import Robustness
+
+__all__ = ["BayesFactor", "Result"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result(Record):
+    """A record that prints, draws, reports and describes itself from its `facts`, `tables` and `panels`.
+
+    Class attributes name what is more than generic: `page` a module of `twosample.show.report`, `figure` a function of
+    `twosample.show.plots`.
+    """
+
+    page: ClassVar[str] = "any_page"
+    figure: ClassVar[str] = "plot_panels"
+    # Tables that a summary prints below the facts, and one that is shown beside the facts in notebooks.
+    _printed: ClassVar[tuple[str, ...]] = ()
+
+    def facts(self) -> Facts:
+        """The answer in words and numbers, in the order in which they are read."""
+        raise NotImplementedError
+
+    def tables(self) -> dict[str, DataTable]:
+        """Tables of plain values by name, the main one first."""
+        return {}
+
+    def panels(self) -> dict[str, Panel]:
+        """The data of pictures, by name."""
+        return {}
+
+    def summary(self) -> str:
+        """The answer in a few lines of text."""
+        lines, tables = text_of_facts(self.facts()), self.tables()
+        for name in self._printed:
+            table = tables.get(name)
+            if table is not None and len(table):
+                lines += ["", *text_of_table(table), *([table.note] if table.note else [])]
+        return "\n".join(lines)
+
+    def to_frame(self, kind: FrameKind = "pandas", *, table: str | None = None) -> Any:
+        """One of the tables as a data frame.
+
+        Parameters
+        ----------
+        kind
+            Which library's: "pandas", "polars" or "pyarrow".
+        table
+            Which table, by its name in `tables()`; the first one if None.
+
+        Examples
+        --------
+        >>> import numpy as np, twosample as ts
+        >>> x, y = np.random.default_rng(0).normal(size=(2, 30, 2))
+        >>> ts.test(x, y).to_frame("polars").columns
+        ['column', 'prob', 'log_bf10', 'words']
+        """
+        tables = self.tables()
+        if not tables:
+            raise InputError(f"to_frame: {type(self).__name__} has no table", remedy="use to_dict for its numbers")
+        name = next(iter(tables)) if table is None else table
+        if name not in tables:
+            raise InputError(
+                f"table: {name!r} is unknown", argument="table", remedy=f"use one of {', '.join(map(repr, tables))}"
+            )
+        return tables[name].to_frame(kind)
+
+    def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
+        """Draw the result (needs the `plot` extra).
+
+        Save the figure with ``result.plot().savefig("result.png")``; `figsize` is in inches.
+        """
+        from twosample.show import plots
+
+        return cast("Figure", getattr(plots, self.figure)(self, figsize=figsize))
+
+    def report(self, path: str | Path, *, progress: Progress = False) -> Path:
+        """Write the answer as one page that needs nothing else, to be sent round or printed (extra `report`).
+
+        Where the data are still in memory, it also says how the answer depends on what was assumed (`robustness`),
+        which takes a few times as long as the test did.
+
+        Parameters
+        ----------
+        path
+            Where to write it; it ends in .html. The page holds no rows of the data, unless `keep_rows` was asked for.
+        progress
+            As in `twosample.test`.
+
+        Returns
+        -------
+        pathlib.Path
+            The path.
+
+        Examples
+        --------
+        >>> import tempfile, twosample as ts
+        >>> result = ts.test([0.1, 0.4, 0.7, 0.9, 1.2, 0.3], [2.1, 2.4, 2.6, 2.9, 3.2, 2.2])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     result.report(f"{folder}/answer.html").name
+        'answer.html'
+        """
+        from twosample.show import report
+
+        return report.write(self, path, self.robustness(progress=progress) if self.has_robustness else None)
+
+    def text(self) -> str:
+        """The answer as a paragraph for a paper: what was compared, the model, the numbers, and what to cite.
+
+        Examples
+        --------
+        >>> import twosample as ts
+        >>> ts.test([0.1, 0.4, 0.7, 0.9, 1.2, 0.3], [2.1, 2.4, 2.6, 2.9, 3.2, 2.2]).text()[:44]
+        'We compared x with y (n = 6 and 6; 1 column)'
+        """
+        from twosample.show.report import paragraph
+
+        return paragraph(self)
+
+    @property
+    def has_robustness(self) -> bool:
+        """Whether `robustness` has data to look at again, and a prior that can be varied."""
+        return False
+
+    def robustness(self, *, progress: Progress = False) -> Robustness:
+        """How log BF10 depends on what was assumed, where the data are at hand to be tested again."""
+        raise InputError(
+            f"robustness: a {type(self).__name__} has no data to test again with other assumptions",
+            remedy="call it on what test returned for the two samples in question",
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the head of the report, for notebooks."""
+        from twosample.show.report import head
+
+        return head(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BayesFactor(Result):
+    """A log Bayes factor and what follows from it.
+
+    Attributes
+    ----------
+    log_bf10
+        Natural logarithm of the Bayes factor: positive for different, negative for the same. All else follows.
+    prior_odds
+        Prior odds of "different" against "the same".
+    """
+
+    _derived: ClassVar[tuple[str, ...]] = ("prob_h1", "prob_h0", "verdict")
+    # What there is evidence for where the Bayes factor is large, and where it is small.
+    _conclusions: ClassVar[tuple[str, str]] = ("the samples differ", "the samples come from the same distribution")
+
+    log_bf10: float
+    prior_odds: float
+
+    @property
+    def bf10(self) -> float:
+        """Bayes factor of "different" over "the same"; infinite where it exceeds the floating-point range."""
+        try:
+            return math.exp(self.log_bf10)
+        except OverflowError:
+            return math.inf
+
+    @property
+    def prob_h1(self) -> float:
+        """Posterior probability that the samples come from different distributions."""
+        return probability(self.log_bf10 + math.log(self.prior_odds))
+
+    @property
+    def prob_h0(self) -> float:
+        """Posterior probability that the samples come from the same distribution."""
+        return probability(-self.log_bf10 - math.log(self.prior_odds))
+
+    @property
+    def verdict(self) -> str:
+        """The Bayes factor in words, on the scale of Kass and Raftery (1995), in both directions."""
+        return verdict(self.log_bf10, conclusions=self._conclusions)
+
+    def __repr__(self) -> str:
+        """Return the answer in one line."""
+        return (
+            f"{type(self).__name__}(log_bf10={self.log_bf10:.4g}, prob_h1={self.prob_h1:.4g}, verdict={self.verdict!r})"
+        )

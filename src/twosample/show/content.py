@@ -1,0 +1,257 @@
+"""What every result offers and every output renders: facts, tables and panels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from twosample.common.arrays import Array
+from twosample.common.frames import FrameKind, to_frame
+from twosample.common.words import aligned, log_bf10_text, printable, probability_in_words
+
+__all__ = ["DataTable", "Fact", "Facts", "Panel", "cell_text", "text_of_facts", "text_of_table"]
+
+# Label and value of a fact, and rows of a table, on a terminal.
+_LABEL_WIDTH = 21
+_PRINTED_ROWS = 10
+_LONGEST_CELL = 60
+# Columns of a table that hold probabilities, and those that say how rows differ, which is shown where that is likely.
+_PROBABILITIES = ("prob", "prob_h1", "prob_same", "posterior", "q", "probability")
+_WAYS = ("words", "direction")
+_NOTHING = "–"
+
+
+class Fact(NamedTuple):
+    """One line of an answer.
+
+    Attributes
+    ----------
+    label
+        What it is; empty where it goes on with the line before.
+    value
+        The value as text.
+    detail
+        What follows the value where there is room for a line: an interval, how it was found.
+    large
+        Whether it is one of the few numbers at the head of a page.
+    """
+
+    label: str
+    value: str
+    detail: str = ""
+    large: bool = False
+
+
+@dataclass(frozen=True)
+class Facts:
+    """An answer in words and numbers.
+
+    Attributes
+    ----------
+    title
+        What was compared.
+    verdict
+        The answer in one sentence.
+    lines
+        The facts, in the order in which they are read.
+    headline
+        The verdict in a few words, where it is long.
+    answer
+        The answer once more, as a probability and in a whole sentence.
+    remark
+        What to make of the size of a difference, or of the numbers.
+    warnings
+        Sentences to be read with the verdict.
+    notes
+        One sentence for everything that was dropped or warned about.
+
+    Examples
+    --------
+    >>> facts = Facts("a and b", "They differ.", (Fact("log BF10", "+3.20", large=True), Fact("data", "20 rows")))
+    >>> facts["data"], facts.large
+    ('20 rows', [('log BF10', '+3.20')])
+    """
+
+    title: str
+    verdict: str
+    lines: tuple[Fact, ...]
+    headline: str = ""
+    answer: str = ""
+    remark: str = ""
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, label: str) -> str:
+        """Return the value with this label; empty where there is none."""
+        return next((fact.value for fact in self.lines if fact.label == label), "")
+
+    @property
+    def large(self) -> list[tuple[str, str]]:
+        """Label and value of the few numbers at the head of a page."""
+        return [(fact.label, fact.value) for fact in self.lines if fact.large]
+
+
+@dataclass(frozen=True)
+class DataTable:
+    """A table of plain values.
+
+    Attributes
+    ----------
+    title
+        What it shows.
+    columns
+        The name of each column, with its heading.
+    rows
+        The rows, with a value for each column: numbers, texts, None, or tuples of texts.
+    note
+        A sentence on how to read it.
+    brief
+        Names of the columns that a short form shows; all where it is empty.
+    printed
+        How many rows a summary shows.
+    texts
+        By the name of a column, a function of a row (its values by name) that writes the cell, where the value and the
+        name of the column do not say how.
+
+    Examples
+    --------
+    >>> table = DataTable("Columns", {"column": "column", "log_bf10": "log BF10"}, [("dose", 3.2), ("age", -1.0)])
+    >>> table.shown()
+    (('column', 'log BF10'), [('dose', '+3.20'), ('age', '-1.00')])
+    """
+
+    title: str
+    columns: Mapping[str, str]
+    rows: Sequence[tuple[Any, ...]]
+    note: str = ""
+    brief: tuple[str, ...] = ()
+    printed: int = 0
+    texts: Mapping[str, Callable[[Mapping[str, Any]], str]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.rows)
+
+    def shown(self, most: int | None = None, *, brief: bool = False) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Headings, and the first rows as texts."""
+        names = list(self.columns)
+        wanted = [names.index(name) for name in self.brief] if brief and self.brief else range(len(names))
+        rows = [
+            tuple(self._text(names[place], dict(zip(names, row, strict=False))) for place in wanted)
+            for row in self.rows[:most]
+        ]
+        return tuple(self.columns[names[place]] for place in wanted), rows
+
+    def _text(self, name: str, row: Mapping[str, Any]) -> str:
+        return self.texts[name](row) if name in self.texts else cell_text(name, row[name], row)
+
+    def to_frame(self, kind: FrameKind = "pandas") -> Any:
+        """The table as a data frame of "pandas", "polars" or "pyarrow"; numbers that are not known are missing."""
+        cells = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
+        return to_frame(
+            {name: [_plain(value) for value in values] for name, values in zip(self.columns, cells, strict=False)}, kind
+        )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return [_plain(one) for one in value] if isinstance(value, tuple) else value
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The data of a picture.
+
+    Attributes
+    ----------
+    title
+        What it shows.
+    across, up
+        What the axes are.
+    series
+        By name, the values across and up; of a "map" the places across and up, and a value for each pair of them.
+    kind
+        How it is drawn: "line", "point", "bar" (values across are names) or "map".
+    """
+
+    title: str
+    across: str
+    up: str
+    series: Mapping[str, tuple[Array | tuple[str, ...], ...]] = field(default_factory=dict)
+    kind: Literal["line", "point", "bar", "map"] = "line"
+
+    @classmethod
+    def bars(cls, title: str, across: str, up: str, names: Sequence[str], values: Sequence[float] | Array) -> Panel:
+        """A bar for each name."""
+        shown = tuple(map(printable, names))
+        return cls(title, across, up, {up: (shown, np.asarray(values, dtype=np.float64))}, "bar")
+
+
+def cell_text(name: str, value: Any, row: Mapping[str, Any] | None = None) -> str:
+    """A cell of a table as text, by the name of its column.
+
+    Examples
+    --------
+    >>> cell_text("log_bf10", 3.14159), cell_text("prob", 0.99999), cell_text("auc", float("nan")), cell_text("n", 1200)
+    ('+3.14', '> 0.9999', '–', '1,200')
+    >>> cell_text("groups", (("a", "c"), ("b",))), cell_text("words", "larger in y", {"prob": 0.2})
+    ('a, c | b', '–')
+    """
+    if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
+        return _NOTHING
+    if name in _WAYS and row is not None and not _is_likely(row):
+        return _NOTHING
+    if isinstance(value, tuple):
+        return (" | " if value and isinstance(value[0], tuple) else ", ").join(cell_text("", one) for one in value)
+    if isinstance(value, bool | str):
+        return printable(str(value))
+    if isinstance(value, int):
+        return f"{value:,}"
+    if name.startswith("log_"):
+        return log_bf10_text(value)
+    if name in _PROBABILITIES:
+        return probability_in_words(value)
+    return f"{value:.3g}" if name == "prior" else f"{value:.3f}"
+
+
+def _is_likely(row: Mapping[str, Any]) -> bool:
+    return float(row.get("prob", row.get("log_bf10", 0.0) + 0.5)) > 0.5
+
+
+def text_of_facts(facts: Facts) -> list[str]:
+    """The lines of a summary.
+
+    Examples
+    --------
+    >>> text_of_facts(Facts("a and b", "They differ.", (Fact("log BF10", "+3.20"),), notes=("a note",)))
+    ['They differ.', '  log BF10             +3.20', '  note                 a note']
+    """
+    lines = [f"  {fact.label:<{_LABEL_WIDTH}}{fact.value}{fact.detail}" for fact in facts.lines]
+    notes = [f"  {'note':<{_LABEL_WIDTH}}{printable(note)}" for note in facts.notes]
+    return [facts.verdict, *facts.warnings, *lines, *notes]
+
+
+def text_of_table(table: DataTable, most: int | None = None) -> list[str]:
+    """The first rows of a table as aligned lines, numbers to the right."""
+    most = (table.printed or _PRINTED_ROWS) if most is None else most
+    head, rows = table.shown(most, brief=True)
+    if not rows:
+        return []
+    cells = [head, *(tuple(map(_short, row)) for row in rows)]
+    sides = "".join("<" if _is_text(table, name) else ">" for name in table.brief or table.columns)
+    more = len(table) - len(rows)
+    return [*aligned(cells, sides), *([f"  ... and {more} more"] if more else [])]
+
+
+def _is_text(table: DataTable, name: str) -> bool:
+    place = list(table.columns).index(name)
+    return any(isinstance(row[place], str | tuple) for row in table.rows[:_PRINTED_ROWS])
+
+
+def _short(cell: str) -> str:
+    return cell if len(cell) <= _LONGEST_CELL else f"{cell[: _LONGEST_CELL - 3]}..."
