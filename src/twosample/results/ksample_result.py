@@ -269,8 +269,8 @@ class KSampleResult(BayesFactor):
                     "log_bf10": "log BF10, noise of all groups",
                 },
                 self.pairs,
-                note="P(same) is from the partitions of all groups; log BF10 has the noise of all groups and so differs "
-                "from that of a test of these two alone.",
+                note="P(same) is from the partitions of all groups; log BF10 has the noise of all groups, and so "
+                "differs from that of a test of these two.",
                 printed=_SHOWN_PAIRS,
             ),
             "groups": DataTable(
