@@ -157,6 +157,7 @@ class GroupsResult(Result):
             title=f"{count}, each against {other!r}",
             verdict=f"{count}, each against {other!r}: {differ} more likely to differ than not.",
             lines=(
+                Fact("likely to differ", f"{differ} of {len(self)}", large=True),
                 Fact("data", f"{int(self.n.sum()):,} rows, {columns_in_words(len(self.columns))}"),
                 *used_columns(self.columns, self.left_out),
                 *odds,

@@ -22,6 +22,8 @@ _LONGEST_CELL = 60
 # Columns of a table that hold probabilities, and those that say how rows differ, which is shown where that is likely.
 _PROBABILITIES = ("prob", "prob_h1", "prob_same", "posterior", "q", "probability")
 _WAYS = ("words", "direction")
+# Columns of our own words, which are not cut.
+_WORDS = (*_WAYS, "verdict")
 _NOTHING = "–"
 
 
@@ -242,8 +244,9 @@ def text_of_table(table: DataTable, most: int | None = None) -> list[str]:
     head, rows = table.shown(most, brief=True)
     if not rows:
         return []
-    cells = [head, *(tuple(map(_short, row)) for row in rows)]
-    sides = "".join("<" if _is_text(table, name) else ">" for name in table.brief or table.columns)
+    names = table.brief or tuple(table.columns)
+    cells = [head, *(tuple(map(_short, names, row)) for row in rows)]
+    sides = "".join("<" if _is_text(table, name) else ">" for name in names)
     more = len(table) - len(rows)
     return [*aligned(cells, sides), *([f"  ... and {more} more"] if more else [])]
 
@@ -253,5 +256,5 @@ def _is_text(table: DataTable, name: str) -> bool:
     return any(isinstance(row[place], str | tuple) for row in table.rows[:_PRINTED_ROWS])
 
 
-def _short(cell: str) -> str:
-    return cell if len(cell) <= _LONGEST_CELL else f"{cell[: _LONGEST_CELL - 3]}..."
+def _short(name: str, cell: str) -> str:
+    return cell if name in _WORDS or len(cell) <= _LONGEST_CELL else f"{cell[: _LONGEST_CELL - 3]}..."

@@ -39,7 +39,8 @@ def paragraph(result: Any) -> str:
     """Verdict and facts in sentences."""
     facts: Facts = result.facts()
     numbers = "; ".join(f"{label} {value}" for label, value in facts.large)
-    said = [f"{facts.title}: {facts.verdict}", facts.answer, f"({numbers})." if numbers else ""]
+    title = "" if facts.verdict.startswith(facts.title) else f"{facts.title}: "
+    said = [f"{title}{facts.headline or facts.verdict}", facts.answer, f"({numbers})." if numbers else ""]
     said += [f"Data: {facts['data']}."] if facts["data"] else []
     said += [f"Model: {facts['model']}."] if facts["model"] else []
     return " ".join(filter(None, [*said, f"It was computed with twosample {version()}. Reference: {CITATION}"]))
