@@ -18,7 +18,7 @@ import twosample as ts
 from twosample import kernels
 from twosample.errors import InputError, InputTypeError
 from twosample.features.maps import chains, chains_of
-from twosample.inference import permutation
+from twosample.inference import relabelling
 from twosample.kernels import RBF, Kernel, Laplace, Matern, Product, RationalQuadratic, Sum
 from twosample.places.local import sample_moments
 from twosample.plan import make_plan
@@ -481,9 +481,9 @@ def test_permutations_of_an_average():
     values = []
     for name in names:
         plan = make_plan(samples, ts.models.PRESETS["adaptive"], kernels.resolve(name), 40)
-        rows, observed = permutation.pool_in_order(x, y)
-        lengthscales, log_weights = permutation.rule(plan)
-        splits = permutation.Splits.of(rows, int(observed.sum()), plan.features, lengthscales, plan.model)
+        rows, observed = relabelling.pool_in_order(x, y)
+        lengthscales, log_weights = relabelling.rule(plan)
+        splits = relabelling.Splits.of(rows, int(observed.sum()), plan.features, lengthscales, plan.model)
         generator = np.random.default_rng(3)
         flags = np.stack([observed, *(splits.draw(generator) for _ in range(49))], axis=1)
         values.append(np.exp(log_weights) @ np.exp(splits.log_bf10(flags)))

@@ -23,7 +23,7 @@ from twosample.features.statistics import FeatureStatistics
 from twosample.features.subsets import categorical_parts, multiples_of, single_part
 from twosample.inference.columns import moved_level
 from twosample.inference.mixture import stack_log_bf10
-from twosample.inference.permutation import Splits
+from twosample.inference.relabelling import Splits
 from twosample.kernels import RBF
 from twosample.models import Model
 from twosample.places import local

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -21,11 +21,10 @@ from twosample.data.sketch import Sketch
 from twosample.data.two_tables import read_one
 from twosample.errors import DroppedDataWarning, InputError, Setting, warn
 from twosample.features.statistics import FeatureStatistics, Moments
-from twosample.features.subsets import multiples_of
-from twosample.inference import grid, permutation
+from twosample.inference import grid, relabelling
 from twosample.inference.evidence import Difference, Hypotheses, mean_diagonal
 from twosample.inference.laws import Law, normal_moments
-from twosample.inference.permutation import RankOne, Relabelled
+from twosample.inference.relabelling import RankOne, Statistic, WeightedTest
 from twosample.kernels import RBF, Kernel
 from twosample.models import Model
 from twosample.places import local
@@ -146,7 +145,8 @@ def goodness(
             exact=known.exact,
         )
         if simulations:
-            relabelled = _simulated(plan, rows, known, simulations, generator, counter)
+            drawn, tests = _Draws(rows, known, plan), relabelling.tests_of(plan)
+            relabelled = relabelling.compare(drawn, tests, simulations, generator, counter)
             diagnostics = replace(found.diagnostics, permutations=simulations)
             found = replace(found, **relabelled._asdict(), diagnostics=diagnostics)
         counter.finish()
@@ -226,36 +226,56 @@ def _known(law: Law, moments: Moments) -> Moments:
 def _work(plan: Plan, n: int, simulations: int) -> int:
     """All that is counted, in rows × lengthscales."""
     assert plan.lengthscales is not None
-    tests = sum(len(part.points) for part in plan.parts)
-    each = len(plan.lengthscales) + (tests * len(multiples_of(plan.model)) if tests else 0)
-    return n * len(plan.lengthscales) + (1 + simulations) * n * each * bool(simulations)
+    tests = relabelling.tests_of(plan) if simulations else []
+    return n * (len(plan.lengthscales) + (1 + simulations) * sum(len(test.lengthscales) for test in tests))
 
 
-def _simulated(
-    plan: Plan,
-    rows: Array,
-    law: Law,
-    simulations: int,
-    generator: np.random.Generator,
-    counter: WorkCounter,
-) -> Relabelled:
-    """Compare log BF10 of the data with that of data sets from the law, all with the noise of the law."""
-    n = len(rows)
-    mean = np.full((1, n), 1.0 / n)
-    sets = [rows, *(law.draw(n, generator) for _ in range(simulations))]
-    total = np.full(len(sets), -np.inf)
-    for features, at, log_weight, own in permutation.tests_of(plan):
-        [of_law] = local.sample_moments(features, (law.rows[:, own],), at)
-        of_law = _all_columns(plan, law, at, of_law) if features is plan.features else _known(law, of_law)
+@dataclass(frozen=True, eq=False)
+class _Draws:
+    """Data sets drawn from a law, all judged with the noise of the law.
+
+    Attributes
+    ----------
+    observed
+        The rows of the sample, (n, D).
+    law
+        The law.
+    plan
+        The plan of the test.
+    """
+
+    observed: Array
+    law: Law
+    plan: Plan
+
+    def draw(self, generator: np.random.Generator) -> Array:
+        """As many rows from the law, (n, D)."""
+        return self.law.draw(len(self.observed), generator)
+
+    def statistic(self, test: WeightedTest) -> Statistic:
+        """Log BF10 of data sets (B, n, D)."""
+        n, features, lengthscales = len(self.observed), test.features, test.lengthscales
+        [of_law] = local.sample_moments(features, (self.law.rows[:, test.columns],), lengthscales)
+        if features is self.plan.features:
+            of_law = _all_columns(self.plan, self.law, lengthscales, of_law)
+        else:
+            of_law = _known(self.law, of_law)
         size = 2.0 / (1.0 / n + 1.0 / of_law.count)
-        noise = of_law.covariance * (2.0 / size)
-        variance = mean_diagonal(of_law.covariance)
-        fixed = Difference(np.zeros_like(of_law.mean), noise, size, size - 1.0, variance)
-        rank_one = RankOne(Hypotheses.of(fixed, plan.model, features, at), 0.0)
-        deltas = [
-            local.weighted_sums(features, (one[:, own],), at, lambda block: mean[:, block], of_law.mean) for one in sets
-        ]
-        log_bf10 = rank_one.log_bf10(np.concatenate(deltas, axis=1)) + log_weight[:, np.newaxis]
-        total = np.logaddexp(total, np.logaddexp.reduce(log_bf10, axis=0))
-        counter(len(sets) * n * len(at))
-    return Relabelled.of(total)
+        noise, variance = of_law.covariance * (2.0 / size), mean_diagonal(of_law.covariance)
+        difference = Difference(np.zeros_like(of_law.mean), noise, size, size - 1.0, variance)
+        rank_one = RankOne(Hypotheses.of(difference, self.plan.model, features, lengthscales), 0.0)
+        mean = np.full((1, n), 1.0 / n)
+
+        def delta(rows: Array) -> Array:
+            own = (rows[:, test.columns],)
+            return local.weighted_sums(features, own, lengthscales, lambda block: mean[:, block], of_law.mean)
+
+        return lambda sets: test.sum(rank_one.log_bf10(np.concatenate([delta(rows) for rows in sets], axis=1)))
+
+    def bytes_of(self, test: WeightedTest) -> int:
+        """Memory of one data set."""
+        return 8 * (self.observed.size + len(test.lengthscales) * test.features.count)
+
+    def work_of(self, test: WeightedTest) -> int:
+        """Work of one data set, whose features are not known beforehand."""
+        return len(self.observed) * len(test.lengthscales)

@@ -16,7 +16,7 @@ from twosample.common.threads import one_thread
 from twosample.errors import AccuracyWarning, FlatFeaturesWarning, InputError, Setting, warn
 from twosample.features.domains.precomputed import BlockFeatures
 from twosample.features.statistics import FeatureStatistics
-from twosample.inference import evidence, permutation
+from twosample.inference import evidence, relabelling
 from twosample.inference.effect import Effect, combine, of_part
 from twosample.inference.lengthscale import H1, Curves, LengthscalePosterior
 from twosample.inference.witness import WitnessMixture
@@ -189,18 +189,15 @@ def answer(
 
 def _relabelled(
     features: BlockFeatures, from_x: Flags, question: Question, counter: WorkCounter
-) -> permutation.Relabelled:
+) -> relabelling.Relabelled:
     """What log BF10 is worth among its values for relabelled objects."""
-    n_x = int(from_x.sum())
-    observed = from_x if 2 * n_x <= len(from_x) else ~from_x
+    observed = from_x if 2 * int(from_x.sum()) <= len(from_x) else ~from_x
     numbers = features.parameters
-    splits = permutation.Splits.of(features.rows(), int(observed.sum()), features, numbers, question.model)
-    counter.expect(1 + question.permutations)
-    values = []
-    for flags in permutation.labellings(observed, question.permutations, question.generator, splits):
-        values.append(np.logaddexp.reduce(splits.log_bf10(flags), axis=0) - math.log(len(numbers)))
-        counter(flags.shape[1])
-    return permutation.Relabelled.of(np.concatenate(values))
+    log_weights = np.full(len(numbers), -math.log(len(numbers)))
+    test = relabelling.WeightedTest(numbers, log_weights, slice(None), lambda: features)
+    counter.expect(relabelling.work([test], len(observed), question.permutations))
+    drawn = relabelling.Labels(features.rows(), observed, question.model)
+    return relabelling.compare(drawn, [test], question.permutations, question.generator, counter)
 
 
 def _effect(

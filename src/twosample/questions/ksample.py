@@ -21,7 +21,7 @@ from twosample.data.groups import Groups
 from twosample.errors import InputError, warn
 from twosample.features.statistics import Moments
 from twosample.features.subsets import multiples_of
-from twosample.inference import evidence, grid, partitions, relabelled_groups
+from twosample.inference import evidence, grid, partitions, relabelling
 from twosample.inference.contrasts import Contrasts
 from twosample.inference.evidence import Evidence
 from twosample.inference.lengthscale import LengthscalePosterior, wanted_error
@@ -172,7 +172,8 @@ def ksample(  # type: ignore[misc]
         counter = WorkCounter(report, _work(plan, given, permutations))
         found = _answer(plan, given, prior_odds, counter)
         if permutations:
-            relabelled = relabelled_groups.test(plan, given.rows, permutations, generator, counter)
+            drawn = relabelling.GroupLabels.of(given.rows, chosen)
+            relabelled = relabelling.compare(drawn, relabelling.tests_of(plan), permutations, generator, counter)
             diagnostics = replace(found.diagnostics, permutations=permutations)
             found = replace(found, **relabelled._asdict(), diagnostics=diagnostics)
         counter.finish()
@@ -367,6 +368,5 @@ def _near_best(tests: _Tests, k: int, counter: WorkCounter) -> Indices:
 def _work(plan: Plan, given: Groups, permutations: int) -> int:
     """All that is counted, in rows × lengthscales."""
     assert plan.lengthscales is not None
-    tests = sum(len(part.points) for part in plan.parts)
-    each = len(plan.lengthscales) + tests * (len(multiples_of(plan.model)) if tests else 0)
-    return _rows(given) * len(plan.lengthscales) + (1 + permutations) * each
+    tests = relabelling.tests_of(plan) if permutations else []
+    return _rows(given) * len(plan.lengthscales) + relabelling.work(tests, _rows(given), permutations)

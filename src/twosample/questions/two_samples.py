@@ -24,7 +24,7 @@ from twosample.data.sketch import Sketch
 from twosample.errors import DroppedDataWarning, InputError, InputTypeError, Remedy, Setting, collected_warnings, warn
 from twosample.features.statistics import FeatureStatistics
 from twosample.features.subsets import multiples_of
-from twosample.inference import grid, permutation
+from twosample.inference import grid, relabelling
 from twosample.inference.evidence import Evidence, evaluate
 from twosample.inference.mixture import evaluate_parts
 from twosample.kernels import Fourier, Kernel
@@ -262,7 +262,9 @@ def test(
             )
         plans = [plan_of(samples, kernel=one) for one in several]
         with one_thread():
-            counter = WorkCounter(report, permutation.work(plans, samples, permutations) if permutations else 0)
+            tests = relabelling.tests_of(*plans) if permutations else []
+            rows = samples.n_x + (0 if samples.paired else samples.n_y)
+            counter = WorkCounter(report, relabelling.work(tests, rows, permutations))
             in_memory = stream is None or stream.whole
             if stream is None or (in_memory and not _elsewhere(x, y, engine)):
                 results = [_answer(one, samples, prior_odds, generator, counter, keep_rows) for one in plans]
@@ -285,7 +287,8 @@ def test(
                 diagnostics = replace(result.diagnostics, notes=result.diagnostics.notes + notes)
                 result = replace(result, diagnostics=diagnostics)
             if permutations:
-                relabelled = permutation.test(plans, samples, permutations, generator, counter)
+                drawn = relabelling.of_samples(samples, chosen)
+                relabelled = relabelling.compare(drawn, tests, permutations, generator, counter)
                 diagnostics = replace(result.diagnostics, permutations=permutations)
                 result = replace(result, **relabelled._asdict(), diagnostics=diagnostics)
             counter.finish()

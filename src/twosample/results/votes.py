@@ -14,7 +14,7 @@ from twosample.common.progress import Progress, progress_bar
 from twosample.common.threads import one_thread
 from twosample.data import Samples
 from twosample.errors import InputError, Setting
-from twosample.inference.permutation import pairs_in_order
+from twosample.inference.relabelling import pairs_in_order
 from twosample.results.robustness import by_models
 
 if TYPE_CHECKING:

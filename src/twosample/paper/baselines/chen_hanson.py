@@ -14,7 +14,7 @@ from twosample.common.arrays import Array, Indices
 from twosample.common.words import pvalue_text
 from twosample.data import Samples
 from twosample.errors import InputError
-from twosample.inference.permutation import as_pvalue
+from twosample.inference.relabelling import as_pvalue
 from twosample.paper.baselines.results import BayesResult, described
 from twosample.paper.baselines.special import log_rising
 

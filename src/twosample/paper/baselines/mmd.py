@@ -16,7 +16,7 @@ from twosample.common.arrays import Array, Flags
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.features.points import thin, typical_lengthscale
-from twosample.inference.permutation import as_pvalue, pairs_in_order, pool_in_order
+from twosample.inference.relabelling import as_pvalue, pairs_in_order, pool_in_order
 from twosample.kernels import squared_distances
 from twosample.paper.baselines.results import PValueResult, described
 

@@ -13,7 +13,7 @@ are zero but for a few rows prove little when they coincide.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -163,8 +163,8 @@ def log_mean(log_bf10: Array) -> Array:
     return np.asarray(np.logaddexp.reduce(log_bf10.reshape(*log_bf10.shape[:-2], count), axis=-1) - math.log(count))
 
 
-def permuted(functions_x: Array, functions_y: Array, orders: Sequence[Indices]) -> Array:
-    """Σ f_i g_j with the rows of y in other orders, (B, m_x, k_x, m_y, k_y); functions are (n, m, k)."""
+def permuted(functions_x: Array, functions_y: Array, orders: Indices) -> Array:
+    """Σ f_i g_j with the rows of y in other orders (B, n), (B, m_x, k_x, m_y, k_y); functions are (n, m, k)."""
     n, m_x, k_x = functions_x.shape
     _, m_y, k_y = functions_y.shape
     left, right = functions_x.reshape(n, -1).T.copy(), functions_y.reshape(n, -1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -14,7 +14,8 @@ from twosample.common.arrays import Array, Indices
 from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.common.threads import one_thread
 from twosample.errors import InputError
-from twosample.inference.permutation import Relabelled
+from twosample.inference import relabelling
+from twosample.inference.relabelling import Statistic
 from twosample.questions.independence.independence_result import IndependenceResult, Scales
 from twosample.questions.independence.pairing import Pairing, log_mean, permuted, products
 from twosample.questions.independence.pairing_witness import PairsWitness
@@ -23,9 +24,8 @@ from twosample.questions.independence.two_sides import Sides, read_sides
 
 __all__ = ["independence"]
 
-# Pairs of columns, at most; and memory of the permutations in a block.
+# Pairs of columns, at most.
 _MOST_PAIRS = 10_000
-_BLOCK_BYTES = 1 << 25
 # For progress bars: a test costs about as much as so many products of functions over the rows.
 _ROWS_PER_TEST = 2_000
 
@@ -105,7 +105,8 @@ def independence(
         main = observed[0]
         relabelled = None
         if permutations:
-            relabelled = Relabelled.of(np.concatenate(list(tests.permuted(permutations, generator, counter))))
+            numbers = range(len(tests.which))
+            relabelled = relabelling.compare(_Pairings.of(tests), numbers, permutations, generator, counter)
         counter.finish()
     log_bf10 = [float(log_mean(one.log_bf10)) for one in observed]
     pairs = np.array(log_bf10 if len(log_bf10) == 1 else log_bf10[1:]).reshape(len(sides.x), len(sides.y))
@@ -205,36 +206,68 @@ class _Tests:
             count(_work_of_a_test(self.keys.shape[1]))
         return found
 
-    def permuted(
-        self, permutations: int, generator: np.random.Generator, count: Callable[[int], object]
-    ) -> Iterator[Array]:
-        """Log BF10 of the pairs as they are, and then of random pairings, some at a time.
 
-        The rows are in an order of their own, and the side that is permuted is chosen by the data, so that the same
-        pairings come whatever the order of the rows, and whichever side is called x.
-        """
-        order, swapped = _arranged(*self.keys)
-        functions = [
-            [np.ascontiguousarray(np.swapaxes(side.functions(one[order]), 0, 1)) for one, side in both]
-            for both in (
-                zip(self.rows_x, self.sides_x, strict=True),
-                zip(self.rows_y, self.sides_y, strict=True),
-            )
-        ]
-        n, pairings, log_weights = len(order), self.pairings, self.log_weights
-        each = 8 * len(MULTIPLES) ** 2 * math.prod(functions[side][0].shape[2] for side in (0, 1))
-        size = max(1, _BLOCK_BYTES // (4 * each))
-        for start in range(0, 1 + permutations, size):
-            orders: list[Indices] = []
-            for number in range(start, min(start + size, 1 + permutations)):
-                drawn = generator.permutation(n) if number else np.arange(n)
-                orders.append(np.argsort(drawn) if swapped else drawn)
-            total = np.full(len(orders), -np.inf)
-            for (i, j), pairing, log_weight in zip(self.which.tolist(), pairings, log_weights.tolist(), strict=True):
-                scores = pairing.scores(permuted(functions[0][i], functions[1][j], orders))
-                total = np.logaddexp(total, log_weight + log_mean(pairing.log_bf10(scores)))
-                count(len(orders) * _work_of_a_test(n))
-            yield total
+@dataclass(frozen=True, eq=False)
+class _Pairings:
+    """Permuted pairings of the rows of two sides; a test is its place among all of them.
+
+    The rows are in an order of their own, and the side that is permuted is chosen by the data, so that the same
+    pairings come whatever the order of the rows, and whichever side is called x.
+
+    Attributes
+    ----------
+    tests
+        All tests.
+    functions
+        Values of the functions of each x and of each y, (n, m, k).
+    swapped
+        Whether it is x that is permuted.
+    """
+
+    tests: _Tests
+    functions: tuple[list[Array], list[Array]]
+    swapped: bool
+
+    @classmethod
+    def of(cls, tests: _Tests) -> _Pairings:
+        """Go once over the rows."""
+        order, swapped = _arranged(*tests.keys)
+
+        def values(rows: list[Array], sides: list[Side]) -> list[Array]:
+            both = zip(rows, sides, strict=True)
+            return [np.ascontiguousarray(np.swapaxes(side.functions(one[order]), 0, 1)) for one, side in both]
+
+        return cls(tests, (values(tests.rows_x, tests.sides_x), values(tests.rows_y, tests.sides_y)), swapped)
+
+    @property
+    def observed(self) -> Indices:
+        """The rows as they are, (n,)."""
+        return np.arange(self.tests.keys.shape[1])
+
+    def draw(self, generator: np.random.Generator) -> Indices:
+        """A random order of the rows of y, (n,)."""
+        drawn = generator.permutation(self.tests.keys.shape[1])
+        return np.argsort(drawn) if self.swapped else drawn
+
+    def statistic(self, test: int) -> Statistic:
+        """Log BF10 of orders (B, n)."""
+        i, j = self.tests.which[test].tolist()
+        pairing, log_weight = self.tests.pairings[test], float(self.tests.log_weights[test])
+
+        def log_bf10(orders: Indices) -> Array:
+            scores = pairing.scores(permuted(self.functions[0][i], self.functions[1][j], orders))
+            return log_weight + log_mean(pairing.log_bf10(scores))
+
+        return log_bf10
+
+    def bytes_of(self, test: int) -> int:
+        """Memory of one pairing."""
+        values = (functions[at].shape[2] for functions, at in zip(self.functions, self.tests.which[test], strict=True))
+        return 32 * len(MULTIPLES) ** 2 * int(math.prod(values))
+
+    def work_of(self, test: int) -> int:
+        """Work of one pairing."""
+        return _work_of_a_test(self.tests.keys.shape[1])
 
 
 def _arranged(key_x: Array, key_y: Array) -> tuple[Indices, bool]:

@@ -18,7 +18,7 @@ from itertools import combinations, product
 import numpy as np
 
 from twosample.common.arrays import Array, Flags
-from twosample.inference.permutation import RankOne, pairs_in_order, pool_in_order
+from twosample.inference.relabelling import RankOne, pairs_in_order, pool_in_order
 from twosample.models import Model
 from twosample.questions.monitor.components import Component, Learnt
 

@@ -13,7 +13,7 @@ from twosample.data import Samples, View
 from twosample.errors import InputError, InputTypeError
 from twosample.features.maps import PointFeatures
 from twosample.features.statistics import FeatureStatistics, Moments
-from twosample.inference import evidence, permutation
+from twosample.inference import evidence, relabelling
 from twosample.inference.mixture import evaluate_parts, log_mean
 from twosample.kernels import RBF
 from twosample.models import PRESETS, Gamma, HalfCauchy, LogUniform, Model, NoiseFloor
@@ -108,7 +108,7 @@ def plain_swaps(x, y, flags, points, lengthscales, model):
 def test_every_split_of_a_tiny_data_set_is_that_of_relabelled_data(model, n_x, n_y, n_columns):
     rows = np.concatenate(draw(n_x, n_y, n_columns, shift=1.0))
     points, flags = rows[::2], all_splits(n_x, n_y)
-    found = permutation.Splits.of(rows, n_x, features_at(points), LENGTHSCALES, model).log_bf10(flags)
+    found = relabelling.Splits.of(rows, n_x, features_at(points), LENGTHSCALES, model).log_bf10(flags)
     assert found.shape == (len(LENGTHSCALES), flags.shape[1])
     np.testing.assert_allclose(found, plain_splits(rows, flags, points, LENGTHSCALES, model), rtol=1e-9, atol=1e-9)
 
@@ -118,7 +118,7 @@ def test_every_split_of_a_tiny_data_set_is_that_of_relabelled_data(model, n_x, n
 def test_every_swap_of_a_few_pairs_is_that_of_swapped_data(model, n_columns):
     x, y = draw(6, 6, n_columns, shift=1.0)
     points, flags = np.concatenate([x, y])[::2], np.array(list(product([False, True], repeat=6))).T
-    found = permutation.Swaps.of(x, y, features_at(points), LENGTHSCALES, model).log_bf10(flags)
+    found = relabelling.Swaps.of(x, y, features_at(points), LENGTHSCALES, model).log_bf10(flags)
     np.testing.assert_allclose(found, plain_swaps(x, y, flags, points, LENGTHSCALES, model), rtol=1e-9, atol=1e-9)
 
 
@@ -128,7 +128,7 @@ def test_splits_of_larger_samples_are_those_of_relabelled_data(n_x, n_y):
     rng = np.random.default_rng(1)
     as_drawn = np.arange(len(rows)) < n_x
     flags = np.stack([as_drawn] + [rng.permutation(as_drawn) for _ in range(5)], axis=1)
-    found = permutation.Splits.of(rows, n_x, features_at(rows[::8]), LENGTHSCALES, ADAPTIVE).log_bf10(flags)
+    found = relabelling.Splits.of(rows, n_x, features_at(rows[::8]), LENGTHSCALES, ADAPTIVE).log_bf10(flags)
     expected = plain_splits(rows, flags, rows[::8], LENGTHSCALES, ADAPTIVE)
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
 
@@ -136,7 +136,7 @@ def test_splits_of_larger_samples_are_those_of_relabelled_data(n_x, n_y):
 def test_far_apart_samples_lose_no_more_than_rounding():
     rows = np.concatenate([np.zeros((50, 1)), np.full((50, 1), 9.0)]) + np.linspace(0, 1e-6, 100)[:, None]
     flags = (np.arange(100) < 50)[:, None]
-    found = permutation.Splits.of(rows, 50, features_at(rows[::10]), LENGTHSCALES, ADAPTIVE).log_bf10(flags)
+    found = relabelling.Splits.of(rows, 50, features_at(rows[::10]), LENGTHSCALES, ADAPTIVE).log_bf10(flags)
     expected = plain_splits(rows, flags, rows[::10], LENGTHSCALES, ADAPTIVE)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
@@ -145,7 +145,7 @@ def test_far_apart_samples_lose_no_more_than_rounding():
 def test_pvalue_tends_to_the_share_of_all_splits(sizes):
     x, y = draw(*sizes, shift=0.8, seed=3)
     plan, _ = prepare(x, y)
-    lengthscales, log_weights = permutation.rule(plan)
+    lengthscales, log_weights = relabelling.rule(plan)
     rows = plan.view.apply(np.concatenate([x, y]))
     flags = all_splits(*sizes)  # the first is the data
     at_lengthscales = plain_splits(rows, flags, plan.points, lengthscales, ADAPTIVE)
@@ -159,7 +159,7 @@ def test_pvalue_tends_to_the_share_of_all_splits(sizes):
 def test_pvalue_of_pairs_tends_to_the_share_of_all_swaps():
     x, y = draw(7, 7, shift=0.5, seed=2)
     plan, _ = prepare(x, y, paired=True)
-    lengthscales, log_weights = permutation.rule(plan)
+    lengthscales, log_weights = relabelling.rule(plan)
     flags = np.array(list(product([False, True], repeat=7))).T
     rows = plan.view.apply(x), plan.view.apply(y)
     at_lengthscales = plain_swaps(*rows, flags, plan.points, lengthscales, ADAPTIVE)
@@ -175,7 +175,7 @@ def test_pvalue_of_pairs_tends_to_the_share_of_all_swaps():
 def test_the_fixed_rule_gives_the_reported_bayes_factor(sizes, shift):
     x, y = draw(*sizes, shift=shift)
     plan, _ = prepare(x, y)
-    lengthscales, log_weights = permutation.rule(plan)
+    lengthscales, log_weights = relabelling.rule(plan)
     assert np.exp(log_weights).sum() == pytest.approx(1.0)
     found = np.logaddexp.reduce(log_weights + ts.log_bf10(x, y, lengthscales * plan.view.unit))
     assert found == pytest.approx(ts.test(x, y, subsets=None).log_bf10, abs=5e-3)
@@ -183,7 +183,7 @@ def test_the_fixed_rule_gives_the_reported_bayes_factor(sizes, shift):
 
 def test_the_rule_of_a_given_lengthscale_is_that_lengthscale():
     plan = ts.plan(*draw(), lengthscale=0.6)
-    lengthscales, log_weights = permutation.rule(plan)
+    lengthscales, log_weights = relabelling.rule(plan)
     assert lengthscales * plan.view.unit == pytest.approx([0.6], rel=1e-14)
     assert log_weights == [0.0]
 
@@ -194,7 +194,7 @@ def test_blocks_do_not_change_the_answer(monkeypatch, paired, n_y, n_columns):
     x, y = draw(40, 40 if paired else n_y, n_columns, shift=0.3)
     whole = ts.test(x, y, points=6, permutations=60, paired=paired)
     monkeypatch.setattr(local, "_WEIGHTED_ROWS", 7)
-    monkeypatch.setattr(permutation, "_BLOCK_BYTES", 30_000)
+    monkeypatch.setattr(relabelling, "_BLOCK_BYTES", 30_000)
     found = ts.test(x, y, points=6, permutations=60, paired=paired)
     assert found.pvalue == whole.pvalue
     assert found.evalue == pytest.approx(whole.evalue, rel=1e-9)
@@ -223,7 +223,7 @@ class Every:
 def statistic(x, y, subsets="auto", **options):
     """The mixture of relabelled data by the plain path: statistics of the two samples, test by test."""
     plan, samples = prepare(x, y, subsets=subsets, **options)
-    lengthscales, log_weights = permutation.rule(plan)
+    lengthscales, log_weights = relabelling.rule(plan)
     at_lengthscales = ts.log_bf10(x, y, lengthscales * plan.view.unit, **options)
     logs, weights = [[np.logaddexp.reduce(log_weights + at_lengthscales)]], [[plan.prior]]
     if plan.parts:
@@ -235,19 +235,24 @@ def statistic(x, y, subsets="auto", **options):
 def every_labelling(x, y, paired):
     """Labels of the rows (or swaps of the pairs), the observed ones first, with the data that each makes."""
     if paired:
-        x, y = permutation.pairs_in_order(x, y)
+        x, y = relabelling.pairs_in_order(x, y)
         flags = np.array(list(product([False, True], repeat=len(x)))).T
         return flags, [(np.where(s[:, None], y, x), np.where(s[:, None], x, y)) for s in flags.T]
-    rows, observed = permutation.pool_in_order(x, y)
+    rows, observed = relabelling.pool_in_order(x, y)
     flags = all_splits(int(observed.sum()), len(rows) - int(observed.sum()))
     first = (flags == observed[:, None]).all(axis=0)
     flags = np.concatenate([flags[:, first], flags[:, ~first]], axis=1)
     return flags, [(rows[of_first], rows[~of_first]) for of_first in flags.T]
 
 
+def compared(plan, samples, permutations, generator, count=lambda _: None):
+    drawn = relabelling.of_samples(samples, plan.model)
+    return relabelling.compare(drawn, relabelling.tests_of(plan), permutations, generator, count)
+
+
 def relabelled(x, y, flags, subsets="auto", **options):
     plan, samples = prepare(x, y, subsets=subsets, **options)
-    return permutation.test([plan], samples, flags.shape[1] - 1, Every(flags[:, 1:]), lambda _: None)
+    return compared(plan, samples, flags.shape[1] - 1, Every(flags[:, 1:]))
 
 
 @pytest.mark.parametrize(
@@ -319,8 +324,8 @@ def test_the_statistic_of_the_observed_labels_is_the_reported_bayes_factor(
 ):
     """To the accuracy of the fixed rule of lengthscales of the joint test; of the other tests it is exact."""
     x, y = draw(n_x, n_y, n_columns, shift=shift)
-    seen, as_extreme = [], permutation.as_extreme
-    monkeypatch.setattr(permutation, "as_extreme", lambda own, others: seen.append(own) or as_extreme(own, others))
+    seen, as_extreme = [], relabelling.as_extreme
+    monkeypatch.setattr(relabelling, "as_extreme", lambda own, others: seen.append(own) or as_extreme(own, others))
     result = ts.test(x, y, paired=paired, permutations=1)
     assert seen == [pytest.approx(result.log_bf10, abs=5e-3)]
     assert seen == [pytest.approx(statistic(x, y, paired=paired), abs=1e-7)]
@@ -335,10 +340,11 @@ def test_the_work_of_a_mixture_is_counted():
     x, y = draw(30, 40, 3)
     plan, samples = prepare(x, y, subsets="auto")
     done = []
-    permutation.test([plan], samples, 20, np.random.default_rng(0), done.append)
-    assert sum(done) == permutation.work([plan], samples, 20)
+    compared(plan, samples, 20, np.random.default_rng(0), done.append)
+    expected = relabelling.work(relabelling.tests_of(plan), 70, 20)
+    assert sum(done) == expected
     joint, _ = prepare(x, y)
-    assert permutation.work([plan], samples, 20) > 3 * permutation.work([joint], samples, 20)
+    assert expected > 3 * relabelling.work(relabelling.tests_of(joint), 70, 20)
 
 
 # ---- level and power
@@ -354,7 +360,7 @@ def test_level_over_null_data_sets(n_x, n_y, paired):
         common = rng.normal(size=n_x) if paired else 0.0
         x, y = rng.standard_exponential(n_x) + common, rng.standard_exponential(n_y) + common
         plan, samples = prepare(x, y, points=5, paired=paired, subsets="auto")
-        found = permutation.test([plan], samples, permutations, rng, lambda _: None)
+        found = compared(plan, samples, permutations, rng)
         pvalues.append(found.pvalue)
         evalues.append(found.evalue)
     # With 39 permutations the p-value is uniform on 1/40, 2/40, …, 1.
@@ -374,7 +380,7 @@ def test_nothing_but_the_labels_depends_on_the_labels():
     np.testing.assert_array_equal(one.scale, other.scale)
     assert one.typical == other.typical
     assert one.key == other.key
-    for first, second in zip(permutation.rule(one), permutation.rule(other), strict=True):
+    for first, second in zip(relabelling.rule(one), relabelling.rule(other), strict=True):
         np.testing.assert_array_equal(first, second)
 
 
@@ -443,15 +449,15 @@ def test_ties_that_rounding_separates_count_against_the_data(seed):
     x, y = draw(3, 3, shift=1.0, seed=seed)
     rows, flags = np.concatenate([x, y]), all_splits(3, 3)
     lengthscales = np.array([1.0])
-    values = permutation.Splits.of(rows, 3, features_at(rows), lengthscales, ADAPTIVE).log_bf10(flags)[0]
+    values = relabelling.Splits.of(rows, 3, features_at(rows), lengthscales, ADAPTIVE).log_bf10(flags)[0]
     opposite = np.flatnonzero((flags == ~flags[:, [0]]).all(axis=0))
     assert len(opposite) == 1
     assert values[opposite] == pytest.approx(values[0], rel=1e-12, abs=1e-12)
     # Pairs of opposites are as extreme or not, and the observed labels do not count themselves.
-    assert permutation.as_extreme(values[0], values[1:]) % 2 == 1
+    assert relabelling.as_extreme(values[0], values[1:]) % 2 == 1
     # Whatever rounding does to the opposite, and to the others that it could be taken for.
     nudged = np.nextafter(values, -np.inf)
-    assert permutation.as_extreme(values[0], nudged[1:]) == permutation.as_extreme(values[0], values[1:])
+    assert relabelling.as_extreme(values[0], nudged[1:]) == relabelling.as_extreme(values[0], values[1:])
 
 
 def test_the_smallest_pvalue_of_two_samples_of_three_rows():
@@ -465,7 +471,7 @@ def test_the_smallest_pvalue_of_two_samples_of_three_rows():
     [(2.0, 2.0 - 1e-9, True), (2.0, 2.0 - 1e-6, False), (-3e6, -3e6 - 1e-3, True), (3e6, 3e6 - 1.0, False)],
 )
 def test_ties_are_within_rounding(observed, other, tied):
-    assert permutation.as_extreme(observed, np.array([other, observed + 1.0])) == 1 + tied
+    assert relabelling.as_extreme(observed, np.array([other, observed + 1.0])) == 1 + tied
 
 
 def test_the_bayes_factor_is_the_same_with_permutations():
