@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -298,3 +299,33 @@ def outcome(axis: str, value: str, question: str) -> str:
                 return "no such output"
             raise
     return "works" if seen(result) else "not seen"
+
+
+def page(found: dict[str, str]) -> str:
+    """The page of the documentation, from the recorded outcomes."""
+    marks, reasons = {"works": "✓", "no such option": "–", "no such output": "–"}, []
+    lines = [
+        "# What works with what",
+        "",
+        "Every question with every kind of data, place, option and output, as a test tries them on data with a planted",
+        "difference: ✓ works, – is not offered, and a number is the reason of a refusal, below.",
+    ]
+    for axis, title in (("data", "Data"), ("place", "Places"), ("option", "Options"), ("output", "Outputs")):
+        lines += ["", f"## {title}", "", "| |" + "|".join(QUESTIONS) + "|", "|---|" + "---|" * len(QUESTIONS)]
+        for value in dict.fromkeys(value for where, value, _ in cells() if where == axis):
+            row = []
+            for question in QUESTIONS:
+                outcome = found["/".join((axis, value, question))]
+                if outcome not in marks and outcome not in reasons:
+                    reasons.append(outcome)
+                row.append(marks[outcome] if outcome in marks else str(1 + reasons.index(outcome)))
+            lines.append(f"|{value}|" + "|".join(row) + "|")
+    lines += ["", "## Reasons", ""]
+    lines += [f"{number}. {reason.removeprefix('refused: ')}" for number, reason in enumerate(reasons, 1)]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    outcomes = {"/".join(cell): outcome(*cell) for cell in cells()}
+    FILE.write_text(json.dumps(outcomes, indent=0) + "\n", "utf-8")
+    PAGE.write_text(page(outcomes), "utf-8")
