@@ -78,6 +78,7 @@ def test_two_files_to_a_report_and_downloads(opened, table):
     choose(page, ("before.csv", first))
     page.wait_for_selector("[data-slot=first].full")
     choose(page, ("after.csv", second), slot="second")
+    page.wait_for_selector("[data-slot=second].full")
     shown(page, "#form")
     assert page.inner_text("[data-slot=second] .about") == f"after.csv\n40 rows, 2 columns, {len(second)} B"
     assert page.inner_text("#column-count") == "2 of 2 columns chosen"
@@ -117,7 +118,9 @@ def test_one_file_with_a_grouping_column(opened):
     choose(page, ("trial.csv", f"arm,u,v\n{rows}".encode()))
     shown(page, "#split")
     assert page.input_value("#by") == "arm"
-    assert page.locator("#group-first option").all_inner_texts() == [f"{arm} (30 rows)" for arm in "pqr"]
+    arms = [f"{arm} (30 rows)" for arm in "pqr"]
+    assert page.locator("#group-first option").all_inner_texts() == ["all 3 groups", *arms]
+    assert page.locator("#group-second option").all_inner_texts() == arms
     page.select_option("#group-second", "r")
     page.uncheck("#column-list label:has-text('u') input")
     assert page.inner_text("#column-count") == "1 of 2 columns chosen"
