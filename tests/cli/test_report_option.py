@@ -48,11 +48,12 @@ def test_a_report_and_json_are_two_files(refused, files, tmp_path):
     assert "are the same file" in said
 
 
-def test_groups_against_one_of_them_have_no_report(refused, tmp_path):
+def test_groups_against_one_of_them_have_a_report(run, tmp_path):
     rng = np.random.default_rng(0)
     pl.DataFrame({"arm": ["a", "b", "c"] * 20, "u": rng.normal(size=60)}).write_csv(tmp_path / "g.csv")
-    said = refused("test", tmp_path / "g.csv", "--by", "arm", "--reference", "a", "--report", tmp_path / "o.html")
-    assert said.startswith("--report: is for two samples")
+    status, _, _ = run("test", tmp_path / "g.csv", "--by", "arm", "--reference", "a", "--report", tmp_path / "o.html")
+    page = (tmp_path / "o.html").read_text("utf-8")
+    assert status == 0 and page.startswith("<!doctype html>") and ">b<" in page and ">c<" in page
 
 
 def test_without_jinja_the_install_line_is_said(refused, files, tmp_path, monkeypatch):
