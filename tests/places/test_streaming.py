@@ -1,5 +1,6 @@
 """Data larger than memory: however the rows come, the answer is that of the same rows in memory."""
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -248,7 +249,8 @@ def test_a_column_splits_the_table(few, lazy):
     plan = ts.plan(pl.DataFrame(brute_pilot(x, y), schema=NAMES))
     source = table.lazy() if lazy else ts.blocks(cut(table, 130))
     found = ts.test(source, by="arm", groups=("a", "b"))
-    assert_same(found, plan.test(plan.statistics(frame(x), frame(y))))
+    expected = plan.test(plan.statistics(frame(x), frame(y)))
+    assert_same(found, dataclasses.replace(expected, names=("a", "b")))
     assert found.names == ("a", "b") and found.columns == ("u", "v", "w")
     first = table["arm"][0]
     assert ts.test(source, by="arm", subsets=None).names == (first, "b" if first == "a" else "a")

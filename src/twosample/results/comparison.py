@@ -78,6 +78,7 @@ class Comparison(BayesFactor):
         What the samples are called: the groups, where one table was split.
     """
 
+    _internal: ClassVar[tuple[str, ...]] = ("changed", "of_files", "remember")
     _derived: ClassVar[tuple[str, ...]] = (*BayesFactor._derived, "prob_beyond_rope")
     # What the p-value is counted in, where the rows are no pairs; and the data that it is a share of.
     _relabellings: ClassVar[str] = "permutations"

@@ -65,6 +65,7 @@ class ObjectsResult(Comparison):
     """
 
     _derived: ClassVar[tuple[str, ...]] = (*Comparison._derived, "by_parameter")
+    _internal: ClassVar[tuple[str, ...]] = (*Comparison._internal, "remember_objects")
     _unit: ClassVar[str] = "object"
     page: ClassVar[str] = "objects_page"
     figure: ClassVar[str] = "plot_objects"

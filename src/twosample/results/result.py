@@ -77,7 +77,7 @@ class Result(Record):
         if not tables:
             raise InputError(f"to_frame: {type(self).__name__} has no table", remedy="use to_dict for its numbers")
         name = next(iter(tables)) if table is None else table
-        if name not in tables:
+        if not isinstance(name, str) or name not in tables:
             raise InputError(
                 f"table: {name!r} is unknown", argument="table", remedy=f"use one of {', '.join(map(repr, tables))}"
             )
