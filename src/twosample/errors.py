@@ -23,6 +23,7 @@ __all__ = [
     "MissingExtraError",
     "ReadingWarning",
     "Remedy",
+    "Role",
     "Setting",
     "TwoSampleWarning",
     "collected_warnings",
@@ -53,6 +54,25 @@ class Setting:
 Remedy = str | tuple[str | Setting, ...]
 
 
+class Role(str):
+    """What messages call an input, such as "group 'a'", and the argument that it came in: errors name that one.
+
+    Examples
+    --------
+    >>> role = Role("group 'a'", "groups")
+    >>> InputError(f"{role} is empty", argument=role).argument
+    'groups'
+    """
+
+    argument: str
+
+    def __new__(cls, label: str, argument: str) -> "Role":
+        """Make the label."""
+        role = super().__new__(cls, label)
+        role.argument = argument
+        return role
+
+
 class _Explained(Exception):
     """What was wrong, with which argument, and what to do about it.
 
@@ -69,7 +89,7 @@ class _Explained(Exception):
     def __init__(self, message: str, *, argument: str | None = None, remedy: Remedy | None = None) -> None:
         super().__init__(message)
         self.message = message
-        self.argument = argument
+        self.argument = argument.argument if isinstance(argument, Role) else argument
         self.remedy = remedy
 
     def render(self, setting: Callable[[Setting], str] = str) -> str:

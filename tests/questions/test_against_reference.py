@@ -130,7 +130,6 @@ def test_dictionaries_and_lists_of_samples():
         ({"a": [1.0], "b": [1.0, 2.0]}, {"reference": "b"}, r"\(x is 'a', y is 'b'\)"),
         ({"a": [1.0, 2.0], "b": [1.0, 3.0]}, {"rope": 0.6}, "rope: is for comparisons with a reference; pass ref"),
         ({"a": [1.0, 2.0], "b": [1.0, 3.0]}, {"lengthscale": 1.0}, "lengthscale: is for comparisons with a reference"),
-        ({"a": [1.0, 2.0], "b": [1.0, 3.0]}, {"categories": ["a"]}, "categories: is for comparisons with a reference"),
     ],
 )
 def test_refusals_of_samples(groups, options, message):

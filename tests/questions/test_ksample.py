@@ -250,7 +250,7 @@ def test_progress():
         ({}, {}, "groups: there are 0; needs 2 to 50"),
         ({"a": [1.0, 2.0], "b": []}, {}, "group 'b' is empty"),
         ({"a": [1.0, 2.0], "b": [1.0, math.nan, 2.0]}, {}, "group 'b' has 1 missing .*nan_policy='omit'"),
-        ({"a": [[1.0, 2.0]] * 2, "b": [1.0, 2.0]}, {}, r"columns .*\(x is 'a', y is 'b'\)"),
+        ({"a": [[1.0, 2.0]] * 2, "b": [1.0, 2.0]}, {}, "group 'a' has 2 columns and group 'b' has 1"),
         ([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]], {}, "each holds one row repeated"),
         ({1: [1.0, 2.0], "1": [1.0, 2.0]}, {}, "the same name"),
         (THREE, {"model": "paper"}, "model: 'paper' is for two samples; use model='adaptive'"),
@@ -284,7 +284,7 @@ def test_missing_values_and_single_rows_are_left_out():
         result = ts.ksample(groups, nan_policy="omit", points=8)
     assert result.names == ("a", "b", "c", "e")
     assert [re.sub(" with.*", "", str(one.message)) for one in caught] == [
-        "Dropped 1 of 3 rows of 'e'",
+        "Dropped 1 of 3 rows of group 'e'",
         "Left out groups",
     ]
     assert len(result.diagnostics.notes) == 2
@@ -296,18 +296,63 @@ def test_columns_left_out():
         result = ts.ksample(frames, points=8, drop=["v"])
     assert {one.column: one.reason for one in result.left_out} == {
         "v": "dropped as asked",
-        "t": "text or categories",
+        "t": "one value throughout",
         "one": "one value throughout",
     }
+
+
+def of_words(rng, shares, n=60):
+    return pd.DataFrame({"u": rng.normal(size=n), "word": rng.choice(["north", "south", "west"], n, p=shares)})
+
+
+def test_text_columns_are_compared():
+    rng = np.random.default_rng(3)
+    even, most = [0.4, 0.3, 0.3], [0.05, 0.05, 0.9]
+    frames = {"a": of_words(rng, even), "b": of_words(rng, even), "c": of_words(rng, most)}
+    result = ts.ksample(frames, points=20)
+    assert result.prob_h1 > 0.99 and result.partitions[0].groups == (("a", "b"), ("c",))
+    assert result.columns == ("u", "word") and result.column_log_bf10[1] > 10 > 0 > result.column_log_bf10[0]
+    table = pd.concat([frame.assign(arm=name) for name, frame in frames.items()])
+    assert ts.ksample(table, by="arm", points=20).log_bf10 == result.log_bf10
+    numbers = {name: frame.replace({"north": 7, "south": 3, "west": 5}) for name, frame in frames.items()}
+    assert ts.ksample(numbers, categories=["word"], points=20).log_bf10 == pytest.approx(result.log_bf10, abs=1e-9)
+
+
+def test_two_groups_of_text_are_those_of_a_test():
+    rng = np.random.default_rng(4)
+    x, y = of_words(rng, [0.4, 0.3, 0.3]), of_words(rng, [0.2, 0.2, 0.6])
+    assert ts.ksample([x, y]).log_bf10 == pytest.approx(ts.test(x, y).log_bf10, abs=1e-6)
+
+
+def test_columns_of_text_that_groups_do_not_share():
+    rng = np.random.default_rng(5)
+    frames = {name: of_words(rng, [0.4, 0.3, 0.3], 30) for name in "abc"}
+    frames["b"] = frames["b"].assign(only="p")
+    frames["c"] = frames["c"].assign(u=["v", "w"] * 15)
+    with pytest.warns(DroppedDataWarning, match="'only'.*'u'"):
+        result = ts.ksample(frames, points=8)
+    assert {one.column: one.reason for one in result.left_out} == {
+        "only": "text in group 'b' only",
+        "u": "text in group 'c' and numbers in group 'a', group 'b'",
+    }
+    swapped = {**frames, "c": frames["a"].rename(columns={"u": "v"})}
+    with pytest.raises(InputError, match=r"groups must have the same columns: group 'a' has no column 'v'; .*'word'"):
+        ts.ksample(swapped)
+    with pytest.raises(InputError, match="drop: group 'a' has no column 'z'") as caught:
+        ts.ksample(frames, drop=["z"])
+    assert caught.value.argument == "drop"
+    with pytest.raises(InputError) as caught:
+        ts.ksample({"a": [1.0, 2.0], "b": []})
+    assert caught.value.argument == "groups"
 
 
 def test_copied_rows_series_and_identifiers_are_said_by_group():
     rng = np.random.default_rng(9)
     copied = {"a": rng.normal(size=40), "b": np.repeat(rng.normal(size=20), 2), "c": rng.normal(size=40)}
-    with pytest.warns(DuplicateRowsWarning, match="20 of 40 rows of 'b' repeat an earlier row"):
+    with pytest.warns(DuplicateRowsWarning, match="20 of 40 rows of group 'b' repeat an earlier row"):
         ts.ksample(copied, points=8)
     walk = {"a": rng.normal(size=100), "b": np.cumsum(rng.normal(size=100)), "c": rng.normal(size=100)}
-    with pytest.warns(DependentRowsWarning, match="Rows of 'b' are not independent"):
+    with pytest.warns(DependentRowsWarning, match="Rows of group 'b' are not independent"):
         ts.ksample(walk, points=8)
     numbered = {"a": np.arange(30.0), "b": np.arange(30.0, 60.0), "c": np.arange(60.0, 90.0)}
     with pytest.warns((IdentifierWarning, DependentRowsWarning)):

@@ -127,14 +127,14 @@ class Choice:
         unwanted = set(self.drop)
         return tuple(LeftOut(column, DROPPED) for column in present if column in unwanted)
 
-    def check_drop(self, present: Iterable[tuple[str, ...]]) -> None:
-        """Refuse to leave out columns, or to take them for categories, that no table has."""
+    def check_drop(self, present: Iterable[tuple[str, ...]], name: str = "x") -> None:
+        """Refuse to leave out columns, or to take them for categories, that no table has; the first has that name."""
         tables = list(present)
         known = {column for columns in tables for column in columns}
         for argument, names in (("drop", self.drop), ("categories", self.categories)):
             for column in names:
                 if column not in known:
-                    raise no_column(column, tables[0], "x", argument)
+                    raise no_column(column, tables[0], name, argument)
 
 
 EVERYTHING = Choice()

@@ -64,10 +64,10 @@ class Copies:
         keep_x, keep_y = ~(self.repeated_x | self.shared_x), ~(self.repeated_y | self.shared_y)
         return (keep_x & keep_y, keep_x & keep_y) if self.paired else (keep_x, keep_y)
 
-    def warnings(self, answer: str = "") -> tuple[DuplicateRowsWarning, ...]:
+    def warnings(self, answer: str = "", roles: tuple[str, str] = ("x", "y")) -> tuple[DuplicateRowsWarning, ...]:
         """One for each sample with copies and one for rows in both, and what the answer is without them."""
         found = []
-        for name, flags in (("x", self.repeated_x), ("y", self.repeated_y)):
+        for name, flags in zip(roles, (self.repeated_x, self.repeated_y), strict=True):
             if flags.any():
                 found.append(
                     _warning(
@@ -78,14 +78,14 @@ class Copies:
                     )
                 )
         if self.shared_x.any():
-            found.append(_warning(*self._shared_in_words(), answer))
+            found.append(_warning(*self._shared_in_words(*roles), answer))
         return tuple(found)
 
-    def _shared_in_words(self) -> tuple[str, Remedy]:
+    def _shared_in_words(self, x: str, y: str) -> tuple[str, Remedy]:
         if self.shared_x.all() and self.shared_y.all():
             remedy: Remedy = "pass the other sample, unless this is meant"
-            return "x and y hold the same rows, as if one sample was given twice", remedy
-        some = f"{np.sum(self.shared_x)} of {len(self.shared_x)} rows of x are also rows of y"
+            return f"{x} and {y} hold the same rows, as if one sample was given twice", remedy
+        some = f"{np.sum(self.shared_x)} of {len(self.shared_x)} rows of {x} are also rows of {y}"
         if self.in_place:
             some += " at the same place"
         remedy = ("leave them out or, if these are the same units measured twice, pass ", Setting("paired", True))

@@ -58,9 +58,9 @@ class Limits(NamedTuple):
         """Those of some of the columns."""
         return Limits(*(limit[keep] for limit in self))
 
-    def check_size(self, columns: tuple[str, ...]) -> None:
+    def check_size(self, columns: tuple[str, ...], roles: tuple[str, str] = ("x", "y")) -> None:
         """Refuse values whose differences overflow."""
-        for name, low, high in (("x", self.x_low, self.x_high), ("y", self.y_low, self.y_high)):
+        for name, low, high in zip(roles, (self.x_low, self.y_low), (self.x_high, self.y_high), strict=True):
             too_large = np.flatnonzero(np.maximum(-low, high) >= _LARGEST)
             if too_large.size:
                 raise InputError(

@@ -6,6 +6,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from twosample.data.categories import Levels
 from twosample.data.copies import Copies
 
 __all__ = ["serial_dependence"]
@@ -23,7 +24,14 @@ _MOST_ROWS = 1 << 14
 _BLOCK_VALUES = 1 << 16
 
 
-def serial_dependence(x: _Rows, y: _Rows, columns: tuple[str, ...], copies: Copies) -> tuple[str, ...]:
+def serial_dependence(
+    x: _Rows,
+    y: _Rows,
+    columns: tuple[str, ...],
+    copies: Copies,
+    levels: Levels = (),
+    roles: tuple[str, str] = ("x", "y"),
+) -> tuple[str, ...]:
     """Say, in a sentence for each sample, that its rows are not independent in the order given.
 
     What is looked at is the correlation of each column with itself one row later, of values cut off at two scales from
@@ -38,6 +46,10 @@ def serial_dependence(x: _Rows, y: _Rows, columns: tuple[str, ...], copies: Copi
     copies
         Rows that were copied, which are alike for that reason; and whether rows are pairs, of which the differences
         count.
+    levels
+        The levels of columns of categories, which do not count.
+    roles
+        What messages call the samples.
 
     Examples
     --------
@@ -49,11 +61,17 @@ def serial_dependence(x: _Rows, y: _Rows, columns: tuple[str, ...], copies: Copi
     that of 200 rows about 3 count; the evidence is overstated, unless rows that are independent were put in this order.
     """
     notes = []
+    if any(level is not None for level in levels):
+        numbers = [place for place, level in enumerate(levels) if level is None]
+        x, y, columns = x[:, numbers], y[:, numbers], tuple(columns[place] for place in numbers)
+    if not columns:
+        return ()
     if copies.paired:
         repeated = copies.repeated_x | copies.repeated_y
-        samples = {"x - y": _first(x, repeated) - _first(y, repeated)}
+        samples = {" - ".join(roles): _first(x, repeated) - _first(y, repeated)}
     else:
-        samples = {"x": _first(x, copies.repeated_x), "y": _first(y, copies.repeated_y)}
+        repeats = copies.repeated_x, copies.repeated_y
+        samples = {role: _first(*both) for role, *both in zip(roles, (x, y), repeats, strict=True)}
     limit = NormalDist().inv_cdf(1.0 - _UNLIKELY / (len(samples) * len(columns)))
     for name, rows in samples.items():
         n = len(rows)

@@ -14,9 +14,9 @@ from twosample.common.arrays import Indices, doubles, float64, namespace, take_r
 from twosample.data.blocks import Block, Blocks, as_blocks, block_rows
 from twosample.data.categories import Growing, Levels, recoded
 from twosample.data.choosing import Choice, Labels
-from twosample.data.levels import in_both
+from twosample.data.complete import check_pairs, dropped_in_words
+from twosample.data.levels import category_columns
 from twosample.data.reading import Table, finite_rows, from_numpy, label_list, read
-from twosample.data.sizes import check_pairs, dropped_in_words
 from twosample.data.two_tables import align, row_labels
 from twosample.errors import InputError, InputTypeError, Setting
 
@@ -89,14 +89,9 @@ class Layout:
     def of_tables(cls, tables: tuple[Table, Table], choice: Choice, stays: Stays) -> Layout:
         """That of the first block of each sample, given without rows."""
         choice.check_drop([table.present for table in tables])
-        tables = in_both(*tables)
-        numbered = [table._replace(rows=np.arange(float(table.rows.shape[1]))[np.newaxis]) for table in tables]
-        x_places, y_places, columns = align(*numbered)
-        places = x_places[0].astype(np.int64), y_places[0].astype(np.int64)
-        of = [
-            [bool(table.levels) and table.levels[place] is not None for place in own]
-            for table, own in zip(tables, places, strict=True)
-        ]
+        x, y = category_columns(tables, ("x", "y"))
+        (x_places, y_places), columns = align((x, y), ("x", "y"))
+        of = [[known is not None for known in table.levels_at(own)] for table, own in ((x, x_places), (y, y_places))]
         for column, in_x, in_y in zip(columns, *of, strict=True):
             if in_x != in_y:
                 raise InputTypeError(
@@ -105,7 +100,7 @@ class Layout:
                     remedy="give both in the same way, or leave the column out",
                 )
         levels = tuple(Growing() if flag else None for flag in of[0]) if any(of[0]) else ()
-        return cls(columns, tables, places, choice, stays, levels)
+        return cls(columns, (x, y), (np.array(x_places), np.array(y_places)), choice, stays, levels)
 
     @property
     def known_levels(self) -> Levels:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from twosample.common.arrays import namespace, to_numpy
 from twosample.data.blocks import Blocks, dask_blocks, is_dask, whole
 from twosample.data.categories import Levels, codes_of
 from twosample.data.cells import COMPLEX, MIXED, OTHER, TEXT, TIMES, Cells, from_objects, from_times
-from twosample.data.choosing import EVERYTHING, Choice, LeftOut
+from twosample.data.choosing import EVERYTHING, Choice, Labels, LeftOut
 from twosample.data.frame_columns import cells_of_series, codes_of_series, together
 from twosample.errors import InputError, InputTypeError, Remedy, Setting
 
@@ -154,6 +155,23 @@ class Table(NamedTuple):
     levels: Levels = ()
     asked: tuple[str, ...] = ()
     settled: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, or their places where they have none."""
+        return tuple(map(str, range(self.rows.shape[1]))) if self.columns is None else self.columns
+
+    def at(self, places: list[int]) -> NDArray[np.float64]:
+        """The rows, of the columns at these places; without a copy where these are all."""
+        return self.rows if places == list(range(self.rows.shape[1])) else self.rows[:, places]
+
+    def levels_at(self, places: list[int]) -> Levels:
+        """The levels of the columns at these places."""
+        return tuple(self.levels[place] if self.levels else None for place in places)
+
+    def split(self, labels: Labels, groups: Sequence[str]) -> list[Table]:
+        """One table for the rows of each group."""
+        return [self._replace(rows=self.rows[labels.rows(group)]) for group in groups]
 
 
 def read(values: object, name: str, choice: Choice = EVERYTHING) -> Table:

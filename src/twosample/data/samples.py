@@ -7,22 +7,21 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from twosample.common.arguments import flag_of, is_one_of
+from twosample.common.arguments import flag_of
 from twosample.data.blocks import Block
 from twosample.data.categories import Levels, sizes_of
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut, some
+from twosample.data.complete import check_pairs, check_policy, check_sizes, complete
 from twosample.data.copies import Copies, find_copies
 from twosample.data.known_columns import columns_of
 from twosample.data.limits import Limits
 from twosample.data.order import serial_dependence
 from twosample.data.parts import Pass, Sources
-from twosample.data.reading import check_finite, finite_rows
-from twosample.data.sizes import check_left, check_pairs, check_sizes, dropped_in_words
-from twosample.data.two_tables import TwoTables, read_one, read_two
+from twosample.data.two_tables import Tables, read_one, read_two
 from twosample.data.views import View, given_scale
-from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, Setting, warn
+from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, Role, warn
 
-__all__ = ["Samples", "check_policy", "dependence", "read_columns"]
+__all__ = ["Samples", "check_policy", "read_columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,18 +201,14 @@ class Samples:
         """
         check_policy(nan_policy)
         table, notes = read_one(pilot, choice)
-        columns = table.columns or tuple(map(str, range(table.rows.shape[1])))
-        rows = table.rows[finite_rows(table.rows)]
-        dropped = len(table.rows) - len(rows)
-        if dropped:
-            _check_finite(table.rows, table.rows, columns, nan_policy)
+        columns = table.names
+        [rows], note = complete([table.rows], columns, nan_policy, roles=[Role("the pilot", "x")], fewest=0)
         if len(rows) < 4:
             raise InputError(
                 f"x has {len(rows)} row{'s' * (len(rows) != 1)}", argument="x", remedy="a pilot needs at least 4"
             )
         Limits.of(rows, rows).check_size(columns)
-        if dropped:
-            note = f"Dropped {dropped} of {len(table.rows)} rows of the pilot with a missing or infinite value."
+        if note is not None:
             warn(DroppedDataWarning(note, argument="x"))
         ordered = rows[np.lexsort(rows.T[::-1])]  # so that both have whatever values there are
         samples = cls.checked(
@@ -246,9 +241,8 @@ class Samples:
         dropped_columns: tuple[str, ...] = ()
         limits = Limits.of(x_rows, y_rows)
         if not limits.finite():
-            _check_finite(x_rows, y_rows, columns, nan_policy)
-            x_rows, y_rows, note = _omit(x_rows, y_rows, paired, fewest=2)
-            dropped_rows = (note,)
+            (x_rows, y_rows), note = complete([x_rows, y_rows], columns, nan_policy, paired=paired)
+            dropped_rows = () if note is None else (note,)
             limits = Limits.of(x_rows, y_rows)
         limits.check_size(columns)
         keep = limits.columns_to_keep()
@@ -267,7 +261,7 @@ class Samples:
         for note in (*dropped_rows, *dropped_columns):
             warn(DroppedDataWarning(note, argument="x and y"))
         copies = find_copies(x_rows, y_rows, paired=paired) if look else None
-        dependent = dependence(x_rows, y_rows, columns, copies, levels) if copies is not None else ()
+        dependent = serial_dependence(x_rows, y_rows, columns, copies, levels) if copies is not None else ()
         for note in dependent:
             warn(DependentRowsWarning(note, argument="x and y"))
         return cls(
@@ -333,13 +327,10 @@ class Samples:
         x_rows, y_rows = (columns_of(values, name, columns, kept, levels) for values, name in ((x, "x"), (y, "y")))
         if paired:
             check_pairs(len(x_rows), len(y_rows))
-        notes: tuple[str, ...] = ()
-        if not (finite_rows(x_rows).all() and finite_rows(y_rows).all()):
-            _check_finite(x_rows, y_rows, columns, nan_policy)
-            x_rows, y_rows, note = _omit(x_rows, y_rows, paired, fewest=0)
+        (x_rows, y_rows), note = complete([x_rows, y_rows], columns, nan_policy, paired=paired, fewest=0)
+        if note is not None:
             warn(DroppedDataWarning(note, argument="x and y"))
-            notes = (note,)
-        return cls(x_rows, y_rows, columns, view, kept, paired, notes, levels=levels)
+        return cls(x_rows, y_rows, columns, view, kept, paired, () if note is None else (note,), levels=levels)
 
     @classmethod
     def of_parts(
@@ -390,7 +381,7 @@ class _OfPlan:
 
 def read_columns(
     x: object, y: object, *, paired: bool, nan_policy: Literal["raise", "omit"], choice: Choice = EVERYTHING
-) -> tuple[TwoTables, Limits]:
+) -> tuple[Tables, Limits]:
     """Validate two samples whose columns are looked at one by one, so that missing values may stay where they are.
 
     Parameters
@@ -418,53 +409,16 @@ def read_columns(
     """
     check_policy(nan_policy)
     tables = read_two(x, y, choice)
-    x_rows, y_rows, columns = tables[:3]
+    (x_rows, y_rows), columns = tables.rows, tables.columns
     check_sizes(len(x_rows), len(y_rows), paired)
     limits = Limits.of(x_rows, y_rows)
     if not limits.finite():
-        _check_finite(x_rows, y_rows, columns, nan_policy)
+        if nan_policy == "raise":
+            complete([x_rows, y_rows], columns, nan_policy)  # refuses the first
         x_present, y_present = np.isfinite(x_rows), np.isfinite(y_rows)
         if paired:
             x_present = y_present = x_present & y_present
         x_rows, y_rows = np.where(x_present, x_rows, np.nan), np.where(y_present, y_rows, np.nan)
         limits = Limits.of_present(x_rows, y_rows)
     limits.check_size(columns)
-    return tables._replace(x=x_rows, y=y_rows), limits
-
-
-def dependence(
-    x: NDArray[np.float64], y: NDArray[np.float64], columns: tuple[str, ...], copies: Copies, levels: Levels
-) -> tuple[str, ...]:
-    """What there is to say of rows that depend on those before them, by the columns of numbers."""
-    if not levels:
-        return serial_dependence(x, y, columns, copies)
-    numbers = [place for place, level in enumerate(levels) if level is None]
-    if not numbers:
-        return ()
-    return serial_dependence(x[:, numbers], y[:, numbers], tuple(columns[place] for place in numbers), copies)
-
-
-def check_policy(nan_policy: str) -> None:
-    """Refuse what is not one of the policies for missing values."""
-    if not is_one_of(nan_policy, ("raise", "omit")):
-        raise InputError(f'nan_policy must be "raise" or "omit", not {nan_policy!r}', argument="nan_policy")
-
-
-def _check_finite(
-    x: NDArray[np.float64], y: NDArray[np.float64], columns: tuple[str, ...], nan_policy: Literal["raise", "omit"]
-) -> None:
-    if nan_policy == "raise":
-        for name, rows in (("x", x), ("y", y)):
-            check_finite(rows, name, columns, remedy=("remove them or pass ", Setting("nan_policy", "omit")))
-
-
-def _omit(
-    x: NDArray[np.float64], y: NDArray[np.float64], paired: bool, fewest: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
-    """Drop the rows, or the pairs, with a missing or infinite value, and say so."""
-    keep_x, keep_y = finite_rows(x), finite_rows(y)
-    if paired:
-        keep_x = keep_y = keep_x & keep_y
-    dropped = int(np.sum(~keep_x)), int(np.sum(~keep_y))
-    check_left((len(x), len(y)), dropped, fewest)
-    return x[keep_x], y[keep_y], dropped_in_words((len(x), len(y)), dropped, paired)
+    return tables._replace(rows=(x_rows, y_rows)), limits

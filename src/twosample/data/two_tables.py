@@ -1,7 +1,8 @@
-"""From what the caller gave to the rows of two samples, split and with the same columns; what to say of the columns."""
+"""Reads samples, or one table that is split into samples, into rows with the same columns."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from twosample.data.categories import Levels
 from twosample.data.cells import TEXT
 from twosample.data.choosing import DROPPED, EVERYTHING, Choice, Labels, LeftOut, some
 from twosample.data.identifiers import identifiers
-from twosample.data.levels import levels_of, settled, settled_table, united
+from twosample.data.levels import category_columns, settled, settled_table, united
 from twosample.data.reading import Table, column_labels, label_list, read
 from twosample.errors import (
     DatesWarning,
@@ -19,52 +20,85 @@ from twosample.errors import (
     IdentifierWarning,
     InputError,
     InputTypeError,
+    Role,
     Setting,
     TwoSampleWarning,
     warn,
 )
 
 __all__ = [
-    "TwoTables",
+    "Tables",
+    "about_identifiers",
     "align",
     "no_second_sample",
+    "read_all",
     "read_groups",
     "read_one",
+    "read_split",
     "read_two",
     "row_labels",
     "without_label",
 ]
 
+# Samples that a message lists.
+_SHOWN = 8
 
-class TwoTables(NamedTuple):
-    """The rows of two samples.
+
+class Tables(NamedTuple):
+    """The rows of samples with the same columns.
 
     Attributes
     ----------
-    x, y
-        The rows, (n_x, D) and (n_y, D), NaN where values are missing.
+    rows
+        The rows of each sample, (n, D), NaN where values are missing.
     columns
         The names of the columns.
     names
         What the samples are called.
+    roles
+        What messages call them.
     left_out
-        Columns of the data that these are not, and why.
+        Columns of the data that are not among these, and why.
     notes
         One sentence for everything that was warned about.
     levels
         The levels of columns of categories, most common first; nothing where there are only numbers.
+    named
+        Whether the columns have names in the data.
     """
 
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
+    rows: tuple[NDArray[np.float64], ...]
     columns: tuple[str, ...]
-    names: tuple[str, str] = ("x", "y")
+    names: tuple[str, ...] = ("x", "y")
+    roles: tuple[str, ...] = ("x", "y")
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
     levels: Levels = ()
+    named: bool = True
+
+    def with_identifiers_noted(self) -> Tables:
+        """The same, with a note of columns that look like identifiers, after a warning of them."""
+        first, *others = self.rows
+        rest = others[0] if len(others) == 1 else np.concatenate(others)
+        found = identifiers(first, rest, self.columns if self.named else None)
+        of_numbers = [self.columns[place] for place in found if not self.levels or self.levels[place] is None]
+        warnings = about_identifiers(of_numbers)
+        for warning in warnings:
+            warn(warning)
+        return self._replace(notes=self.notes + _notes(warnings))
+
+    @property
+    def x(self) -> NDArray[np.float64]:
+        """The rows of the first sample."""
+        return self.rows[0]
+
+    @property
+    def y(self) -> NDArray[np.float64]:
+        """The rows of the second sample."""
+        return self.rows[1]
 
 
-def read_two(x: object, y: object, choice: Choice = EVERYTHING) -> TwoTables:
+def read_two(x: object, y: object, choice: Choice = EVERYTHING) -> Tables:
     """Read two samples, or one table that is split in two; warns about what is left out or looks wrong.
 
     Parameters
@@ -80,60 +114,101 @@ def read_two(x: object, y: object, choice: Choice = EVERYTHING) -> TwoTables:
     >>> two.x.ravel(), two.y.ravel(), two.names
     (array([1., 2.]), array([3.]), ('0', '1'))
     """
-    warnings: list[TwoSampleWarning] = []
-    names = ("x", "y")
     if choice.by is None:
         if y is None:
             raise no_second_sample()
-        tables = read(x, "x", choice), read(y, "y", choice)
-    else:
-        if y is not None:
-            raise InputError("by: splits x, so there must be no y", argument="by", remedy="pass one table, or no by")
-        table, labels, warnings = _read_labelled(x, choice)
-        names = labels.two(choice.groups)
-        first, second = (table._replace(rows=table.rows[labels.rows(group)]) for group in names)
-        tables = first, second
-    choice.check_drop([table.present for table in tables])
-    nameless: tuple[LeftOut, ...] = ()
-    if all(table.settled for table in tables):
-        x_rows, y_rows, columns = align(*tables)
-        levels = tables[0].levels
-    else:
-        tables = united(*tables)
-        aligned = align(*tables)
-        x_rows, y_rows, columns, levels, nameless = settled(*aligned, levels_of(tables[0], aligned[2]), tables[0].asked)
-    left_out = tuple({one.column: one for table in tables for one in table.left_out}.values()) + nameless
-    times = tuple(dict.fromkeys(column for table in tables for column in table.times))
-    _same_kind(tables)
-    warnings += _about(left_out, times)
-    named = columns if any(table.columns is not None for table in tables) else None
-    of_numbers = [place for place in identifiers(x_rows, y_rows, named) if not levels or levels[place] is None]
-    warnings += about_identifiers([columns[place] for place in of_numbers])
+        return read_all({"x": x, "y": y}, choice).with_identifiers_noted()
+    if y is not None:
+        raise InputError("by: splits x, so there must be no y", argument="by", remedy="pass one table, or no by")
+    table, labels, warnings = _read_labelled(x, choice)
+    names = labels.two(choice.groups)
+    return _together(table.split(labels, names), names, ("x", "y"), choice, warnings).with_identifiers_noted()
+
+
+def read_all(samples: Mapping[str, object], choice: Choice = EVERYTHING, roles: Sequence[str] = ("x", "y")) -> Tables:
+    """Read samples by name, which messages call by their roles; warns about what is left out or looks wrong.
+
+    Examples
+    --------
+    >>> tables = read_all({"a": [1.0, 2.0], "b": [3.0], "c": [4.0]}, roles=("group a", "group b", "group c"))
+    >>> tables.names, [len(rows) for rows in tables.rows]
+    (('a', 'b', 'c'), [2, 1, 1])
+    """
+    tables = [read(values, role, choice) for role, values in zip(roles, samples.values(), strict=True)]
+    return _together(tables, tuple(samples), tuple(roles), choice, [])
+
+
+def read_split(x: object, choice: Choice) -> Tables:
+    """Read one table and split it into its groups; warns about what is left out or looks wrong."""
+    table, labels, warnings = _read_labelled(x, choice)
+    names = tuple(labels.counts)
+    roles = tuple(Role(f"group {name!r}", "by") for name in names)
+    return _together(table.split(labels, names), names, roles, choice, warnings)
+
+
+def _together(
+    tables: Sequence[Table],
+    names: tuple[str, ...],
+    roles: tuple[str, ...],
+    choice: Choice,
+    warnings: list[TwoSampleWarning],
+) -> Tables:
+    """The tables with the same columns and levels; warns about what is left out or looks wrong."""
+    choice.check_drop([table.present for table in tables], roles[0])
+    known = all(table.settled for table in tables)
+    tables = tables if known else category_columns(tables, roles)
+    places, columns = align(tables, roles)
+    rows = [table.at(own) for table, own in zip(tables, places, strict=True)]
+    levels, left_out = tables[0].levels, [one for table in tables for one in table.left_out]
+    if not known and any(table.levels for table in tables):
+        of_each = [table.levels_at(own) for table, own in zip(tables, places, strict=True)]
+        rows, levels, mixed = united(rows, of_each, columns, roles)
+        if mixed and not all(table.is_frame for table in tables):
+            raise InputTypeError(
+                f"{_all_of(roles)}: a column holds {mixed[0].reason}",
+                argument=_all_of(roles),
+                remedy="give both in the same way",
+            )
+        unused = {one.column for one in mixed}
+        kept = [place for place, column in enumerate(columns) if column not in unused]
+        left_out += mixed
+        if not kept:
+            raise _no_common_column(roles, left_out)
+        columns, levels = tuple(columns[place] for place in kept), tuple(levels[place] for place in kept)
+        asked = tuple({column for table in tables for column in table.asked})
+        rows, columns, levels, nameless = settled(
+            [one[:, kept] for one in rows], columns, levels, asked, argument=_all_of(roles)
+        )
+        left_out += nameless
+    left_out = list({one.column: one for one in left_out}.values())
+    _check_times(tables, roles)
+    warnings += _about(left_out, tuple(dict.fromkeys(column for table in tables for column in table.times)))
     for warning in warnings:
         warn(warning)
-    return TwoTables(x_rows, y_rows, columns, names, left_out, _notes(warnings), levels)
+    named = any(table.columns is not None for table in tables)
+    return Tables(tuple(rows), columns, names, roles, tuple(left_out), _notes(warnings), levels, named)
 
 
 def read_one(x: object, choice: Choice = EVERYTHING) -> tuple[Table, tuple[str, ...]]:
     """Read one table with rows of both samples; returns also what was warned about."""
     table = read(x, "x", choice)
-    choice.check_drop([table.present])
-    table = settled_table(table)
-    warnings = _about(table.left_out, table.times)
-    for warning in warnings:
-        warn(warning)
-    return table, _notes(warnings)
+    return _alone(table, choice, [])
 
 
 def read_groups(x: object, choice: Choice) -> tuple[Table, Labels, tuple[str, ...]]:
     """Read a table of any number of groups; returns also which row is in which, and what was warned about."""
     table, labels, warnings = _read_labelled(x, choice)
+    table, notes = _alone(table, choice, warnings)
+    return table, labels, notes
+
+
+def _alone(table: Table, choice: Choice, warnings: list[TwoSampleWarning]) -> tuple[Table, tuple[str, ...]]:
     choice.check_drop([table.present])
     table = settled_table(table)
     warnings += _about(table.left_out, table.times)
     for warning in warnings:
         warn(warning)
-    return table, labels, _notes(warnings)
+    return table, _notes(warnings)
 
 
 def row_labels(x: Any, by: object) -> Labels:
@@ -149,52 +224,62 @@ def row_labels(x: Any, by: object) -> Labels:
     return Labels(label_list(by), "by")
 
 
-def align(x: Table, y: Table) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]]:
-    """Return the rows of both with the columns of y in the order of those of x, and the names of the columns.
+def align(tables: Sequence[Table], roles: Sequence[str]) -> tuple[list[list[int]], tuple[str, ...]]:
+    """The places of the columns of each table that all of them have, in one order, and their names.
 
-    Columns that one of them left out are left out of the other too.
+    Columns of data frames are matched by name, in the order of the first, and those that one of them left out are left
+    out of the others too; columns of other tables are matched by place.
     """
-    if x.is_frame and y.is_frame:
-        assert x.columns is not None and y.columns is not None
-        if x.columns == y.columns and x.columns:
-            return x.rows, y.rows, x.columns
-        unused = {one.column for table in (x, y) for one in table.left_out}
-        places = [
-            {column: place for place, column in enumerate(table.columns or ()) if column not in unused}
-            for table in (x, y)
-        ]
-        missing = [
-            f"{name} has no column {some(absent)}"
-            for name, absent in (
-                ("x", [column for column in places[1] if column not in places[0]]),
-                ("y", [column for column in places[0] if column not in places[1]]),
-            )
-            if absent
-        ]
-        if missing:
-            common = tuple(column for column in places[0] if column in places[1])
+    frames = [table for table in tables if table.is_frame]
+    of_frames = [role for table, role in zip(tables, roles, strict=True) if table.is_frame]
+    common = _common_columns(frames, of_frames) if frames else ()
+    places = []
+    for table in tables:
+        place_of = {column: place for place, column in enumerate(table.names)}
+        places.append([place_of[column] for column in common] if table.is_frame else list(place_of.values()))
+    for own, role in zip(places, roles, strict=True):
+        if len(own) != len(places[0]):
             raise InputError(
-                "x and y must have the same columns: " + "; ".join(missing),
-                argument="x and y",
-                remedy=("name those to compare, such as ", Setting("columns", common[:8])) if common else None,
+                f"{roles[0]} has {len(places[0])} columns and {role} has {len(own)}",
+                argument=roles[0],
+                remedy="they must have the same columns",
             )
-        if not places[0]:
-            reasons = {one.column: one.reason for table in (x, y) for one in table.left_out}
-            listed = some([f"{column!r} ({why})" for column, why in reasons.items()], quote=False)
-            raise InputTypeError(f"x and y: no column holds numbers in both: {listed}", argument="x and y")
-        columns = tuple(places[0])
-        return x.rows[:, list(places[0].values())], y.rows[:, [places[1][column] for column in columns]], columns
+    names = {common} if frames else {table.columns for table in tables if table.columns is not None}
+    return places, names.pop() if len(names) == 1 else tuple(map(str, range(len(places[0]))))
 
-    n_columns = x.rows.shape[1]
-    if n_columns != y.rows.shape[1]:
+
+def _common_columns(frames: Sequence[Table], roles: Sequence[str]) -> tuple[str, ...]:
+    """The columns that all data frames have, in the order of the first; refuses those that some lack."""
+    unused = {one.column for table in frames for one in table.left_out}
+    used = [dict.fromkeys(column for column in table.names if column not in unused) for table in frames]
+    every = dict.fromkeys(column for columns in used for column in columns)
+    missing = [
+        f"{role} has no column {some(absent)}"
+        for role, columns in zip(roles, used, strict=True)
+        if (absent := [column for column in every if column not in columns])
+    ]
+    if missing:
+        common = tuple(column for column in every if all(column in columns for columns in used))
         raise InputError(
-            f"x has {n_columns} columns and y has {y.rows.shape[1]}",
-            argument="x",
-            remedy="they must have the same columns",
+            f"{_all_of(roles)} must have the same columns: {'; '.join(missing[:_SHOWN])}",
+            argument=_all_of(roles),
+            remedy=("name those to compare, such as ", Setting("columns", common[:8])) if common else None,
         )
-    frames = [table for table in (x, y) if table.is_frame]
-    names = {table.columns for table in frames or (x, y) if table.columns is not None}
-    return x.rows, y.rows, names.pop() if len(names) == 1 else tuple(map(str, range(n_columns)))
+    if not every:
+        raise _no_common_column(roles, [one for table in frames for one in table.left_out])
+    return tuple(every)
+
+
+def _no_common_column(roles: Sequence[str], left_out: Sequence[LeftOut]) -> InputTypeError:
+    reasons = {one.column: one.reason for one in left_out}
+    listed = some([f"{column!r} ({why})" for column, why in reasons.items()], quote=False)
+    where = "both" if len(roles) == 2 else "all"
+    return InputTypeError(f"{_all_of(roles)}: no column holds numbers in {where}: {listed}", argument=_all_of(roles))
+
+
+def _all_of(roles: Sequence[str]) -> str:
+    """What messages call all samples together: "x and y", or the argument that all of them came in."""
+    return " and ".join(dict.fromkeys(role.argument if isinstance(role, Role) else role for role in roles))
 
 
 def _notes(warnings: list[TwoSampleWarning]) -> tuple[str, ...]:
@@ -234,22 +319,21 @@ def without_label(count: int, choice: Choice) -> DroppedDataWarning:
     return DroppedDataWarning(f"Left out {rows} without {where}.", argument="by")
 
 
-def _same_kind(tables: tuple[Table, Table]) -> None:
-    """Refuse a column that is times in one sample and numbers in the other."""
-    x, y = tables
-    if not (x.is_frame and y.is_frame):
-        return
-    for table, other, name, other_name in ((x, y, "x", "y"), (y, x, "y", "x")):
+def _check_times(tables: Sequence[Table], roles: Sequence[str]) -> None:
+    """Refuse a column of data frames that is times in one sample and numbers in another one."""
+    frames = [(table, role) for table, role in zip(tables, roles, strict=True) if table.is_frame]
+    for table, role in frames:
         for column in table.times:
-            if column in (other.columns or ()) and column not in other.times:
-                raise InputTypeError(
-                    f"column {column!r} holds dates or times in {name} and numbers in {other_name}",
-                    argument="x and y",
-                    remedy="give both in the same way, or leave the column out",
-                )
+            for other, other_role in frames:
+                if column in other.names and column not in other.times:
+                    raise InputTypeError(
+                        f"column {column!r} holds dates or times in {role} and numbers in {other_role}",
+                        argument=_all_of(roles),
+                        remedy="give both in the same way, or leave the column out",
+                    )
 
 
-def _about(left_out: tuple[LeftOut, ...], times: tuple[str, ...]) -> list[TwoSampleWarning]:
+def _about(left_out: Sequence[LeftOut], times: tuple[str, ...]) -> list[TwoSampleWarning]:
     """What to say of columns that were left out, and of dates."""
     warnings: list[TwoSampleWarning] = []
     nameless = [one for one in left_out if one.column == ""]

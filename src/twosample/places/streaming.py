@@ -12,15 +12,14 @@ from numpy.typing import ArrayLike
 from twosample import places
 from twosample.common.arrays import Array, Flags, doubles, take_rows
 from twosample.common.progress import Report, WorkCounter
-from twosample.data import Choice, LeftOut, Samples, find_copies
+from twosample.data import Choice, LeftOut, Samples, find_copies, serial_dependence
 from twosample.data.categories import recoded
+from twosample.data.complete import check_left, check_policy, check_sizes
 from twosample.data.identifiers import identifiers
 from twosample.data.levels import settled
 from twosample.data.parts import Layout, Pass, Sources
 from twosample.data.pilot import Pilot
 from twosample.data.reading import Table
-from twosample.data.samples import check_policy, dependence
-from twosample.data.sizes import check_left, check_sizes
 from twosample.data.sketch import Sketch
 from twosample.data.two_tables import about_identifiers, no_second_sample, read_two, without_label
 from twosample.data.views import MOST_KNOTS
@@ -219,8 +218,8 @@ def with_levels(layout: Layout, pilot: Pilot) -> tuple[Layout, Pilot, tuple[Left
     if not layout.levels:
         return layout, pilot, ()
     old, pooled = layout.known_levels, pilot.pooled()
-    _, _, columns, levels, nameless = settled(
-        pooled, pooled[:0], layout.columns, old, layout.tables[0].asked, pilot.limits
+    _, columns, levels, nameless = settled(
+        [pooled], layout.columns, old, layout.tables[0].asked, is_label=pilot.limits.is_label
     )
     kept = [layout.columns.index(column) for column in columns]
     codes = {}
@@ -308,7 +307,7 @@ def pilot_in_words(pilot: Pilot, pooled: Array) -> str:
 def of_first_rows(x: Table, y: Table, columns: tuple[str, ...], paired: bool) -> tuple[str, ...]:
     """Warn of copies, dependent rows and identifiers among the first rows, and return what was said."""
     copies = find_copies(x.rows, y.rows, paired=paired)
-    dependent = dependence(x.rows, y.rows, columns, copies, x.levels)
+    dependent = serial_dependence(x.rows, y.rows, columns, copies, x.levels)
     # Numbers that go on from the end of one sample in the other show in the first rows of each alone.
     counting = set.intersection(*(set(identifiers(head.rows, head.rows[:0], None)) for head in (x, y)))
     counting -= set(identifiers(x.rows, y.rows, x.columns))

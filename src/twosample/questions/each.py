@@ -11,11 +11,10 @@ from twosample.common.arguments import flag_of, share_of
 from twosample.common.arrays import Array, Flags, Indices
 from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.common.threads import in_order, one_thread
-from twosample.data import Choice, Ranks, View, find_copies, ranks, read_columns
+from twosample.data import Choice, Ranks, View, find_copies, ranks, read_columns, serial_dependence
 from twosample.data.categories import OTHER, Levels, sizes_of
 from twosample.data.reading import Table
-from twosample.data.samples import dependence
-from twosample.data.two_tables import TwoTables
+from twosample.data.two_tables import Tables
 from twosample.data.views import MOST_KNOTS
 from twosample.errors import DependentRowsWarning, DroppedDataWarning, warn
 from twosample.features.maps import PointFeatures, StackFeatures
@@ -150,7 +149,7 @@ def run(
     for note in notes:
         warn(DroppedDataWarning(note, argument="x and y"))
     copies = find_copies(x_rows, y_rows, paired=paired)
-    dependent = dependence(x_rows, y_rows, columns, copies, tables.levels)
+    dependent = serial_dependence(x_rows, y_rows, columns, copies, tables.levels)
     said = (*copies.warnings(), *(DependentRowsWarning(note, argument="x and y") for note in dependent))
     for warning in said:
         warn(warning)
@@ -175,7 +174,7 @@ def run(
 
 
 def _test_columns(
-    tables: TwoTables,
+    tables: Tables,
     kept: Indices,
     sizes: tuple[Indices, Indices],
     paired: bool,
@@ -267,7 +266,7 @@ def _centered(scores: Array) -> tuple[Indices, Array, Array]:
 
 
 def _test_groups(
-    tables: TwoTables,
+    tables: Tables,
     members: dict[str, list[int]],
     skipped: dict[str, str],
     paired: bool,

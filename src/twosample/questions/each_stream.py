@@ -16,9 +16,8 @@ from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.common.threads import one_thread
 from twosample.data import Choice, Limits, Ranks, Samples, View
 from twosample.data.choosing import EVERYTHING
+from twosample.data.complete import check_policy, check_sizes
 from twosample.data.parts import Layout, Sources
-from twosample.data.samples import check_policy
-from twosample.data.sizes import check_sizes
 from twosample.data.sketch import Sketch
 from twosample.data.two_tables import no_second_sample, read_two, without_label
 from twosample.data.views import MOST_KNOTS

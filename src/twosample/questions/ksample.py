@@ -86,9 +86,9 @@ def ksample(  # type: ignore[misc]
         What splits a table: the name of the column that says which group a row is in, or a label for each row.
     reference
         The name of the group that each other one is compared with; None compares all of them.
-    columns, drop, kernel, points, subsets, scale, nan_policy, tolerance
+    columns, drop, categories, kernel, points, subsets, scale, nan_policy, tolerance
         As in `test`; a list of kernels only with a reference.
-    categories, lengthscale, rope
+    lengthscale, rope
         As in `test`, with a reference only.
     model
         "adaptive", or a `Model` of your own that weighs lengthscales by their evidence and pools the covariance; with
@@ -147,7 +147,7 @@ def ksample(  # type: ignore[misc]
             tolerance=tolerance,
             rng=rng,
         )
-    for name, value in {"categories": categories, "lengthscale": lengthscale, "rope": rope}.items():
+    for name, value in {"lengthscale": lengthscale, "rope": rope}.items():
         if value is not None:
             raise InputError(
                 f"{name}: is for comparisons with a reference", argument=name, remedy="pass reference, or leave it out"
@@ -158,7 +158,8 @@ def ksample(  # type: ignore[misc]
     if isinstance(points, float | np.floating):
         points = count_of(float(points), "points", 1)
     scale = chosen.scale if isinstance(scale, str) and scale == "auto" else scale
-    given = Groups.of(groups, Choice.of(by, None, columns, drop), scale=scale, nan_policy=nan_policy)
+    choice = Choice.of(by, None, columns, drop, categories, texts=True)
+    given = Groups.of(groups, choice, scale=scale, nan_policy=nan_policy)
     plan = make_plan(
         given.samples,
         chosen,

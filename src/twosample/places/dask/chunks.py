@@ -11,8 +11,8 @@ import numpy as np
 from twosample.common.frames import needed
 from twosample.data import Choice
 from twosample.data.blocks import Blocks, as_blocks, block_rows, is_dask
+from twosample.data.complete import check_pairs
 from twosample.data.parts import Layout, Pass, Sources
-from twosample.data.sizes import check_pairs
 from twosample.errors import InputError, InputTypeError
 from twosample.places.dask.tasks import Counts, compute_all, height, lend, task
 
