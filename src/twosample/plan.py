@@ -24,6 +24,8 @@ from twosample.data import Ranks, Samples, View, are_blocks
 from twosample.data.categories import Levels, sizes_of
 from twosample.data.sketch import Sketch
 from twosample.errors import InputError, InputTypeError, Setting, warn
+from twosample.features.domains.domain import Domain
+from twosample.features.domains.precomputed import KernelRows
 from twosample.features.maps import PointFeatures, StackFeatures
 from twosample.features.points import evaluation_points, thin, typical_lengthscale
 from twosample.features.statistics import FeatureStatistics, merged_parts
@@ -32,12 +34,12 @@ from twosample.inference import evidence, grid
 from twosample.inference.evidence import Evidence
 from twosample.inference.lengthscale import Curves, LengthscalePosterior, wanted_error
 from twosample.inference.mixture import Mixture, StatisticsOf, evaluate_parts
-from twosample.kernels import Fourier, Kernel
+from twosample.kernels import RBF, Fourier, Kernel
 from twosample.models import LogUniform, Model
 from twosample.results import assembly
 from twosample.results.two_sample_result import TwoSampleResult
 
-__all__ = ["Plan", "make_plan"]
+__all__ = ["Plan", "make_plan", "plan_of_objects"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,6 +92,9 @@ class Plan(Record):
     levels
         The levels of columns of categories, most common first; all others count as one more. None for each column of
         numbers, and empty where there are no categories.
+    domain
+        Of objects that are no rows of a table, the kernel and the points; then `lengthscales` number the parameters of
+        that kernel, there are no columns, and `points` are the kernel values between the points. Else None.
 
     Examples
     --------
@@ -123,6 +128,7 @@ class Plan(Record):
     parts: tuple[Part, ...] = ()
     points_given: bool = field(default=False, metadata=NOT_DIGESTED)
     levels: Levels = field(default=(), metadata=DIGESTED_IF_SET)
+    domain: Domain | None = field(default=None, metadata=NOT_DIGESTED)
 
     @property
     def view(self) -> View:
@@ -130,8 +136,10 @@ class Plan(Record):
         return View(self.center, self.scale, sizes_of(self.levels))
 
     @cached_property
-    def features(self) -> PointFeatures:
+    def features(self) -> PointFeatures | KernelRows:
         """From rows to features."""
+        if self.domain is not None:
+            return self.domain.features
         return PointFeatures(self.kernel, self.view, self.points, self.typical)
 
     @cached_property
@@ -393,6 +401,29 @@ class Plan(Record):
         if isinstance(lengthscale, str) and lengthscale == "median":
             return np.array([self.typical])
         return lengthscales_of(lengthscale, self.view.unit)
+
+
+def plan_of_objects(domain: Domain, model: Model, *, paired: bool = False, tolerance: float = 1e-3) -> Plan:
+    """The plan for objects: all parameters of their kernel have equal prior weight."""
+    between = domain.features.at_points
+    return Plan(
+        columns=(),
+        kept=np.ones(0, dtype=bool),
+        center=np.zeros(0),
+        scale=np.ones(0),
+        points=between[0] if len(between) == 1 else np.concatenate(list(between), axis=1),
+        typical=1.0,
+        kernel=RBF(),
+        lengthscales=domain.features.parameters,
+        fixed=True,
+        level=0,
+        model=model,
+        paired=paired,
+        nan_policy="raise",
+        tolerance=tolerance,
+        notes=domain.notes,
+        domain=domain,
+    )
 
 
 def make_plan(

@@ -261,7 +261,7 @@ def rule(plan: Plan) -> tuple[Array, Array]:
     """
     if plan.fixed:
         assert plan.lengthscales is not None
-        return plan.lengthscales, np.zeros(1)
+        return plan.lengthscales, np.full(len(plan.lengthscales), -np.log(len(plan.lengthscales)))
     lengthscale_prior = plan.model.lengthscale
     low, high = np.log(plan.bounds)
     nodes, weights = np.polynomial.legendre.leggauss(_LENGTHSCALES)

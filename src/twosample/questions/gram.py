@@ -11,8 +11,11 @@ from twosample.common.arguments import Seed
 from twosample.common.arrays import Array
 from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.errors import InputError, InputTypeError
+from twosample.features.domains.domain import Domain
 from twosample.models import Model
-from twosample.questions.kernel_values import Pool, Question, answer
+from twosample.plan import plan_of_objects
+from twosample.questions.objects import answer, samples_of
+from twosample.questions.options import Options
 from twosample.results.objects_result import ObjectsResult
 
 __all__ = ["test_gram"]
@@ -63,7 +66,9 @@ def test_gram(
     >>> ts.test_gram(kernel(x, z), kernel(y, z), kernel(z, z)).verdict
     'very strong evidence of a large difference'
     """
-    question = Question.of(model, prior_odds, permutations, rope, rng)
+    options = Options.checked(
+        model=model, kernel="kmer", prior_odds=prior_odds, permutations=permutations, rope=rope, rng=rng
+    )
     between = _stack(K_zz, "K_zz")
     x, y = _stack(K_xz, "K_xz", 2), _stack(K_yz, "K_yz", 2)
     m, s = between.shape[:2]
@@ -83,10 +88,12 @@ def test_gram(
     names = tuple(str(number) for number in range(1, m + 1)) if parameters is None else tuple(map(str, named))
     if parameters is None and m == 1:
         names = ("None",)
+    domain = Domain.precomputed("precomputed", names, between, _at_points(m, s))
+    rows = domain.rows(np.concatenate([x, y], axis=1))
+    plan, n_x, n_y = plan_of_objects(domain.checked(rows), options.model), x.shape[1], y.shape[1]
     with progress_bar(progress) as report:
-        counter = WorkCounter(report, 0)
-        pool = Pool(range(x.shape[1]), range(y.shape[1]), np.concatenate([x, y], axis=1), between, _at_points(m, s))
-        return answer(pool, names, "precomputed", question, counter)
+        samples = samples_of(rows[:n_x], rows[n_x:])
+        return answer(plan, samples, options, WorkCounter(report, 0), (range(n_x), range(n_y)))
 
 
 test_gram.__test__ = False  # type: ignore[attr-defined]  # pytest is not to collect it

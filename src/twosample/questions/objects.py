@@ -1,184 +1,161 @@
-"""The test of objects of any kind: their kernel is evaluated at points that are some of them, and nowhere else."""
+"""The test of two samples of objects of any kind, through their kernel values at points that are some of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from twosample.common.arguments import count_of
 from twosample.common.arrays import Array
 from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.common.threads import one_thread
-from twosample.errors import InputError, InputTypeError, Setting
-from twosample.features.domains.centres import farthest_points
-from twosample.features.domains.counts import CountKernel
-from twosample.features.domains.graphs import WeisfeilerLehman
-from twosample.features.domains.kmers import KMer
-from twosample.features.domains.sources import Counted, Evaluated, Explicit, FeaturesOfObjects, KernelOfObjects, Source
-from twosample.kernels import Kernel
-from twosample.questions.kernel_values import Pool, Question, answer
+from twosample.data import Samples, View
+from twosample.data.sizes import check_pairs
+from twosample.errors import InputError
+from twosample.features.domains.domain import Domain, objects_of
+from twosample.inference import evidence, relabelling
+from twosample.inference.effect import Effect, combine, of_part
+from twosample.inference.evidence import Evidence
+from twosample.inference.lengthscale import H1
+from twosample.inference.witness import WitnessMixture
+from twosample.plan import Plan, plan_of_objects
+from twosample.questions.options import Options
 from twosample.results.objects_result import ObjectsResult
+from twosample.results.result_parts import Amplitude, Diagnostics
 
-__all__ = ["KERNELS", "concerns", "refuse", "test_objects"]
+__all__ = ["answer", "read_objects", "samples_of", "test_objects"]
 
-KERNELS: dict[str, type[CountKernel]] = {kernel.name: kernel for kernel in (KMer, WeisfeilerLehman)}
-
-
-# Relative differences of k(a, b) and k(b, a) that rounding explains, also in single precision.
-_ASYMMETRY = 1e-5
-
-
-def concerns(kernel: object, features: object = None) -> bool:
-    """Whether a question is about objects rather than rows of a table.
-
-    Examples
-    --------
-    >>> concerns("kmer"), concerns(KMer()), concerns("rbf"), concerns("rbf", len)
-    (True, True, False, True)
-    """
-    if callable(features):
-        return True
-    if isinstance(kernel, str):
-        return kernel in KERNELS
-    return callable(kernel) and not isinstance(kernel, Kernel | type)
+# Parameters, and objects of a sample, that the effect is computed from.
+_PARAMETERS, _OBJECTS = 8, 2000
+# Values of the witness that a result holds of a sample, and places of objects.
+_SHOWN, _TELLING = 500, 20
+# Values of the witness that differ by less are tied.
+_DIGITS = 9
+_OF_TABLES = {
+    "by": None, "groups": None, "columns": None, "drop": None, "categories": None, "lengthscale": None,
+    "subsets": "auto", "scale": "auto", "nan_policy": "raise", "tolerance": 1e-3, "engine": "auto", "keep_rows": False,
+}  # fmt: skip
 
 
-def refuse(parameters: object, features: object) -> None:
-    """Refuse what is only for objects where the samples are tables."""
-    if features is not None:
-        raise InputError(
-            f"features: {features!r:.40} is unknown", argument="features", remedy="pass a function of a list of objects"
-        )
-    if parameters is not None:
-        raise InputError(
-            "parameters: they are those of a kernel of objects",
-            argument="parameters",
-            remedy=("pass such a kernel too, such as ", Setting("kernel", "kmer")),
-        )
+def refuse_options_of_tables(given: dict[str, Any]) -> None:
+    """Refuse options for rows of a table, unless they have their defaults, where the samples are objects."""
+    for name, default in _OF_TABLES.items():
+        value = given.get(name, default)
+        if value is not default and not (isinstance(value, type(default)) and value == default):
+            raise InputError(f"{name}: is for rows of a table, not for objects", argument=name, remedy="leave it out")
 
 
-def test_objects(
-    x: object,
-    y: object,
-    *,
-    kernel: Any,
-    features: FeaturesOfObjects | None,
-    parameters: Sequence[Any] | None,
-    points: Any,
-    question: Question,
-    progress: Progress,
-) -> ObjectsResult:
-    """Test samples of objects; `twosample.test` says what the arguments are."""
-    count = count_of(points, "points", 1)
-    objects_x, objects_y = _objects(x, "x"), _objects(y, "y")
-    source, name, named = _source(objects_x, objects_y, kernel, features, parameters)
+def read_objects(
+    samples: dict[str, object], options: Options, count: Any = lambda points: None
+) -> tuple[Domain, dict[str, Array]]:
+    """The domain of samples of objects, and the rows of each; `count` is called with the number of points done."""
+    lists = {name: objects_of(sample, name) for name, sample in samples.items()}
+    if options.paired:
+        check_pairs(*map(len, lists.values()))
+    with one_thread():
+        return Domain.of(lists, options.objects, options.generator, count)
+
+
+def samples_of(x: Array, y: Array, *, paired: bool = False) -> Samples:
+    """Rows of objects as checked samples without columns."""
+    return Samples(x, y, (), View.none(0), np.ones(0, dtype=bool), paired, ())
+
+
+def test_objects(x: object, y: object, options: Options, progress: Progress) -> ObjectsResult:
+    """Test two samples of objects; `twosample.test` says what the options are."""
     with progress_bar(progress) as report:
-        counter = WorkCounter(report, count + 1)
+        counter = WorkCounter(report, options.objects.points + 1)
+        domain, rows = read_objects({"x": x, "y": y}, options, counter)
+        plan = plan_of_objects(domain, options.model, paired=options.paired, tolerance=options.tolerance)
+        return answer(plan, samples_of(rows["x"], rows["y"], paired=options.paired), options, counter, (x, y))
+
+
+def answer(plan: Plan, samples: Samples, options: Options, counter: WorkCounter, objects: Any) -> ObjectsResult:
+    """The answer from rows of kernel values at the points of a plan; it remembers the objects of both samples."""
+    assert plan.lengthscales is not None and plan.domain is not None
+    features, model = plan.domain.features, plan.model
+    with one_thread():
+        by_parameter = evidence.evaluate(plan.collect_at(samples, plan.lengthscales), features, model)
+        posterior = plan.posterior(by_parameter, options.prior_odds)
+        mass = posterior.mass[:, H1]
+        mixture = WitnessMixture.of_each(by_parameter, mass, features, model)
+        scores = [mixture.through(features, rows)[0] for rows in (samples.x, samples.y)]
+        relabelled: dict[str, Any] = {"pvalue": None}
+        if options.permutations:
+            tests, drawn = relabelling.tests_of(plan), relabelling.of_samples(samples, model)
+            rows = samples.n_x + (0 if plan.paired else samples.n_y)
+            counter.expect(relabelling.work(tests, rows, options.permutations))
+            found = relabelling.compare(drawn, tests, options.permutations, options.generator, counter)
+            relabelled = found._asdict()
+    log_amplitudes, _ = evidence.amplitudes(model)
+    given_parameter = np.exp(by_parameter.log_mixture - by_parameter.log_bf10[:, None])
+    result = ObjectsResult(
+        log_bf10=posterior.log_bf10,
+        prior_odds=options.prior_odds,
+        amplitude=Amplitude(np.exp(log_amplitudes), mass @ given_parameter, fixed=model.amplitude is None),
+        n_x=samples.n_x,
+        n_y=samples.n_y,
+        paired=plan.paired,
+        kernel=plan.domain.kernel,
+        model=model,
+        diagnostics=Diagnostics(
+            evaluations=len(plan.lengthscales),
+            quadrature_error=0.0,
+            pairs=0,
+            permutations=options.permutations,
+            notes=plan.notes,
+            points=features.count,
+            flat=features.are_flat(np.concatenate([samples.x, samples.y])),
+        ),
+        **relabelled,
+        rope=options.rope,
+        parameters=plan.domain.parameters,
+        parameter_log_bf10=by_parameter.log_bf10,
+        parameter_posterior=mass,
+        witness_x=_quantiles(scores[0]),
+        witness_y=_quantiles(scores[1]),
+        telling_x=_largest(scores[0]),
+        telling_y=_largest(-scores[1]),
+    )
+    result = replace(result, effect=_effect(by_parameter, mass, plan, samples, result.prob_h1))
+    domain = plan.domain
+
+    def witness(at: object) -> tuple[Array, Array]:
         with one_thread():
-            order = source.order(question.generator)
-            scores = source.scores()[order]
-            first = order[np.argmax(scores >= scores.max() - _tied(scores))]
-            rank = np.argsort(order)
+            return mixture.through(features, domain.rows_of(at))
 
-            def column(place: int) -> Array:
-                counter(1)
-                return source.column(int(order[place]))[:, order]
-
-            chosen, block = farthest_points(int(rank[first]), count, column, source.diagonal()[:, order])
-        counter(count - len(chosen))
-        between = _symmetric(block[:, chosen])
-        pool = Pool(
-            objects_x,
-            objects_y,
-            block[:, rank],
-            between,
-            source.reader(order[chosen]),
-        )
-        return answer(pool, named, name, question, counter, source.notes)
+    result.remember_objects(*map(list, objects), witness)
+    counter.finish()
+    return result
 
 
-def _symmetric(between: Array) -> Array:
-    """The kernel between the points without rounding, if it is one."""
-    transposed = np.swapaxes(between, 1, 2)
-    if not np.allclose(between, transposed, rtol=0.0, atol=_ASYMMETRY * float(np.abs(between).max())):
-        raise InputError(
-            "kernel: it must be symmetric, but k(a, b) is not k(b, a)",
-            argument="kernel",
-            remedy="use their mean",
-        )
-    return np.asarray(0.5 * (between + transposed))
+def _effect(by_parameter: Evidence, mass: Array, plan: Plan, samples: Samples, prob_h1: float) -> Effect:
+    """How much the samples differ, by the likeliest parameters."""
+    kept = np.sort(np.argsort(-mass, kind="stable")[:_PARAMETERS])
+    likeliest, weights = by_parameter.select(kept), mass[kept] / mass[kept].sum()
+    rows = _some(samples.x), _some(samples.y)
+    with one_thread():
+        part = of_part(likeliest, weights, plan.features, plan.model, *rows)
+    return combine([part], np.ones(1), prob_h1)
 
 
-def _tied(scores: Array) -> float:
-    return float(1e-9 * np.abs(scores).max(initial=0.0))
+def _some(rows: Array) -> Array:
+    """At most so many rows, evenly spread in the order of the objects' own."""
+    rows = rows[np.argsort(rows[:, 0], kind="stable")]
+    return rows[np.unique(np.linspace(0, len(rows) - 1, _OBJECTS).round().astype(np.intp))]
 
 
-def _objects(sample: object, name: str) -> list[Any]:
-    """The objects of a sample as a list."""
-    if isinstance(sample, str | bytes | dict) or (hasattr(sample, "columns") and hasattr(sample, "shape")):
-        raise InputTypeError(
-            f"{name}: expected a list of objects, got {type(sample).__name__}",
-            argument=name,
-            remedy="pass one column of it, or the objects in a list",
-        )
-    try:
-        objects: list[Any] = list(sample)  # type: ignore[call-overload]
-    except TypeError:
-        raise InputTypeError(
-            f"{name}: expected a list of objects, got {type(sample).__name__}", argument=name
-        ) from None
-    if len(objects) < 2:
-        raise InputError(f"{name}: needs at least 2 objects, not {len(objects)}", argument=name)
-    return objects
+def _quantiles(values: Array) -> Array:
+    """All values in order, or so many quantiles of them."""
+    ordered = np.sort(values)
+    if len(ordered) <= _SHOWN:
+        return ordered
+    return np.asarray(np.quantile(ordered, (np.arange(_SHOWN) + 0.5) / _SHOWN))
 
 
-def _source(
-    x: list[Any],
-    y: list[Any],
-    kernel: str | CountKernel | KernelOfObjects,
-    features: FeaturesOfObjects | None,
-    parameters: Sequence[Any] | None,
-) -> tuple[Source, str, tuple[str, ...]]:
-    """Where the kernel comes from, its name, and those of its parameters."""
-    if features is not None:
-        for value, default, name in ((kernel, "rbf", "kernel"), (parameters, None, "parameters")):
-            if value is not default and value != default:
-                raise InputError(
-                    f"{name}: explicit features have a linear kernel without parameters",
-                    argument=name,
-                    remedy="leave it out, or test with a kernel instead of features",
-                )
-        return Explicit.of([*x, *y], features), "linear", ("None",)
-    if isinstance(kernel, str):
-        kernel = KERNELS[kernel]()
-    if isinstance(kernel, CountKernel):
-        checked = _listed(kernel.parameters if parameters is None else parameters)
-        values = tuple(kernel.check(value) for value in checked)
-        pool = [*kernel.read(x, "x"), *kernel.read(y, "y")]
-        return Counted(kernel, pool, values), kernel.name, tuple(map(str, values))
-    given = _listed((None,) if parameters is None else parameters)
-    return Evaluated(kernel, [*x, *y], given), _named(kernel), tuple(map(_short, given))
-
-
-def _listed(parameters: Sequence[Any]) -> tuple[Any, ...]:
-    if isinstance(parameters, str) or not hasattr(parameters, "__iter__"):
-        raise InputTypeError(
-            f"parameters: expected a list, got {type(parameters).__name__}",
-            argument="parameters",
-            remedy=("pass one such as ", Setting("parameters", [parameters])),
-        )
-    listed = tuple(parameters)
-    if not listed:
-        raise InputError("parameters: the list is empty", argument="parameters", remedy="leave it out")
-    return listed
-
-
-def _named(kernel: object) -> str:
-    return str(getattr(kernel, "__name__", type(kernel).__name__))
-
-
-def _short(parameter: object) -> str:
-    text = " ".join(str(parameter).split())
-    return text if len(text) <= 40 else f"{text[:37]}..."
+def _largest(values: Array) -> tuple[int, ...]:
+    """Places of the largest values, the largest first; of equal ones the first place."""
+    order = np.argsort(-values.round(_DIGITS), kind="stable")[:_TELLING]
+    return tuple(order.tolist())

@@ -1,4 +1,4 @@
-"""Features of objects that are kernel values computed beforehand; where lengthscales stand elsewhere are parameters."""
+"""Features of objects whose rows hold kernel values computed beforehand; parameters stand in for lengthscales."""
 
 from __future__ import annotations
 
@@ -8,50 +8,51 @@ from typing import NoReturn
 
 import numpy as np
 
-from twosample.common.arrays import Array, Flags
+from twosample.common.arrays import Array
 
-__all__ = ["BlockFeatures"]
+__all__ = ["KernelRows"]
 
 # Relative differences of kernel values below this are rounding.
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class BlockFeatures:
-    """A `FeatureMap` of objects: rows (n, 1) are places of objects in a block, and lengthscale j is parameter j.
+class KernelRows:
+    """A `FeatureMap` of objects, each of which is a row of its kernel values at the points.
+
+    A row is (place, k(a, z_1; parameter 1), ..., k(a, z_s; parameter m)). The place numbers the objects in an order of
+    their own: relabellings sort rows, and so meet the same ones whatever the order the objects were given in.
 
     Attributes
     ----------
-    block
-        Kernel values of all objects at the points, for every parameter, (m, n, s).
     at_points
-        Those between the points, (m, s, s).
+        Kernel values between the points, for every parameter, (m, s, s).
 
     Examples
     --------
-    >>> features = BlockFeatures(np.arange(6.0).reshape(1, 3, 2), np.eye(2)[None])
-    >>> features.at(np.array([[2.0]]), 1.0)
-    array([[4., 5.]])
+    >>> features = KernelRows(np.stack([np.eye(2), np.ones((2, 2))]))
+    >>> features.at(np.array([[7.0, 0.1, 0.2, 0.3, 0.4]]), 2.0)
+    array([[0.3, 0.4]])
     """
 
-    block: Array
     at_points: Array
     typical: float = 1.0
+
+    @staticmethod
+    def rows(places: Array, block: Array) -> Array:
+        """Rows of objects from their places (n,) and their kernel values (m, n, s)."""
+        values = np.swapaxes(block, 0, 1).reshape(block.shape[1], -1)
+        return np.concatenate([np.asarray(places, dtype=np.float64)[:, np.newaxis], values], axis=1)
 
     @property
     def count(self) -> int:
         """Number of points, s."""
-        return int(self.block.shape[-1])
+        return int(self.at_points.shape[-1])
 
     @property
     def parameters(self) -> Array:
         """The numbers of the parameters, from 1 on, (m,)."""
-        return np.arange(1.0, 1.0 + len(self.block))
-
-    def rows(self, chosen: Flags | None = None) -> Array:
-        """The rows of all objects, or of those that are flagged."""
-        places = np.arange(self.block.shape[1]) if chosen is None else np.flatnonzero(chosen)
-        return places[:, None].astype(np.float64)
+        return np.arange(1.0, 1.0 + len(self.at_points))
 
     def values(self, rows: Array, lengthscales: Array) -> Iterator[tuple[int, Array]]:
         """Features (n, s) for every parameter."""
@@ -60,17 +61,18 @@ class BlockFeatures:
 
     def at(self, rows: Array, lengthscale: float) -> Array:
         """Features (n, s) for one parameter."""
-        return np.asarray(self.block[round(lengthscale) - 1][rows[:, 0].astype(np.intp)])
+        start = 1 + (round(lengthscale) - 1) * self.count
+        return rows[:, start : start + self.count].copy()
 
     def between(self, lengthscales: Array) -> Array:
         """The kernel between the points, (m, s, s)."""
         return np.asarray(self.at_points[np.round(lengthscales).astype(np.intp) - 1])
 
-    @property
-    def flat(self) -> bool:
-        """Whether the features vary for no parameter, so that nothing follows from them."""
-        spread = np.ptp(self.block, axis=1).max(axis=1)
-        return bool((spread <= _ROUNDING * np.abs(self.block).max(axis=(1, 2))).all())
+    def are_flat(self, rows: Array) -> bool:
+        """Whether the features of these rows are constant for every parameter, so that the test is uninformative."""
+        values = rows[:, 1:].reshape(len(rows), len(self.at_points), self.count)
+        spread = np.ptp(values, axis=0).max(axis=1)
+        return bool((spread <= _ROUNDING * np.abs(values).max(axis=(0, 2))).all())
 
     def convolved(self, rows: Array, lengthscale: float) -> NoReturn:
         """Refuse: only the models of the paper need it."""

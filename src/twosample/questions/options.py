@@ -1,0 +1,182 @@
+"""The options that questions share: checked once, in one frozen record, and refused where they have no meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import Any, Literal, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from twosample import kernels, models
+from twosample.common.arguments import count_of, flag_of, generator_of, is_one_of, positive, share_of
+from twosample.data import Choice, Samples
+from twosample.data.complete import check_policy
+from twosample.errors import InputError, Setting
+from twosample.features.domains.domain import KernelChoice
+from twosample.kernels import Kernel
+from twosample.models import LogUniform, Model
+from twosample.plan import Plan, make_plan
+
+__all__ = ["Options", "refusing"]
+
+_Arguments = ParamSpec("_Arguments")
+_Returned = TypeVar("_Returned")
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """What a question was asked with; names and meanings are those of `twosample.test`.
+
+    Attributes
+    ----------
+    model, points, lengthscale, subsets, scale, nan_policy, tolerance
+        What a plan is made with; `scale` is that of the model unless another one was given.
+    kernels
+        The kernels that are averaged over; of rows of a table.
+    objects
+        The kernel or the features of objects; `objects.of_objects` says whether the samples are objects.
+    choice
+        Which columns are compared, and what a single table is split by.
+    prior_odds, permutations, rope, paired, keep_rows
+        As given.
+    generator
+        The source of everything random.
+    """
+
+    model: Model
+    kernels: tuple[Kernel, ...]
+    objects: KernelChoice
+    points: int | ArrayLike
+    lengthscale: Any
+    subsets: object
+    scale: ArrayLike
+    nan_policy: Literal["raise", "omit"]
+    tolerance: float
+    choice: Choice
+    prior_odds: float
+    permutations: int
+    rope: float | None
+    paired: bool
+    keep_rows: bool
+    generator: np.random.Generator
+
+    @classmethod
+    def checked(cls, *, pooled: bool = False, **given: Any) -> Options:
+        """Check the options of a question, those of `test` by name; all others have the defaults of `test`.
+
+        `pooled` is for questions whose model must pool the covariance of all rows.
+        """
+        option: Callable[..., Any] = given.get
+        model = (models.resolve_pooled if pooled else models.resolve)(option("model", "adaptive"))
+        points, scale = option("points", 40), option("scale", "auto")
+        kernel, features = option("kernel", "rbf"), option("features")
+        objects = KernelChoice(kernel, features, option("parameters"))
+        if objects.of_objects:
+            objects = replace(objects, points=count_of(points, "points", 1))
+        else:
+            objects.check_table()
+        rope = option("rope")
+        names = ("by", "groups", "columns", "drop", "categories")
+        check_policy(option("nan_policy", "raise"))
+        found = cls(
+            model=model,
+            kernels=() if objects.of_objects else kernels.resolve_several(kernel),
+            objects=objects,
+            points=count_of(float(points), "points", 1) if isinstance(points, float | np.floating) else points,
+            lengthscale=option("lengthscale"),
+            subsets=option("subsets", "auto"),
+            scale=model.scale if is_one_of(scale, ("auto",)) else scale,
+            nan_policy=option("nan_policy", "raise"),
+            tolerance=positive(option("tolerance", 1e-3), "tolerance"),
+            choice=Choice.of(*map(option, names), texts=not model.needs_pairs),
+            prior_odds=positive(option("prior_odds", 1.0), "prior_odds"),
+            permutations=count_of(option("permutations", 0), "permutations", 0),
+            rope=None if rope is None else share_of(rope, "rope", 0.5),
+            paired=flag_of(option("paired", False), "paired"),
+            keep_rows=flag_of(option("keep_rows", False), "keep_rows"),
+            generator=generator_of(option("rng", 0)),
+        )
+        found._check_model()
+        return found
+
+    def _check_model(self) -> None:
+        """Refuse what the model cannot answer."""
+        model, adaptive = self.model, ("use ", Setting("model", "adaptive"))
+        if self.objects.of_objects and (model.needs_pairs or not model.has_effect):
+            raise InputError(f"model: {model.name!r} needs rows of numbers", argument="model", remedy=adaptive)
+        if self.rope is not None and not model.has_effect:
+            raise InputError(
+                f"rope: model {model.name!r} does not say how much samples differ", argument="rope", remedy=adaptive
+            )
+        if self.permutations and model.needs_pairs:
+            raise InputError(
+                f"permutations: the p-value is for models without pairs, not {model.name!r}",
+                argument="permutations",
+                remedy=adaptive,
+            )
+
+    @property
+    def kernel(self) -> Kernel:
+        """The only kernel, where a question cannot average over several."""
+        return self.kernels[0]
+
+    def plan(self, samples: Samples, **changes: Any) -> Plan:
+        """The plan for checked samples, also with another `kernel`, `model`, number of `points` or `lengthscale`."""
+        model = changes.get("model", self.model)
+        lengthscale = changes.get("lengthscale", self.lengthscale)
+        # Only a prior that covers a known range has lengthscales that are fixed beforehand.
+        mixes = model.ranks > 0.0 and isinstance(model.lengthscale, LogUniform)
+        subsets = self.subsets
+        if not mixes or lengthscale is not None:
+            if not (subsets is None or is_one_of(subsets, ("auto",))):
+                why = f"model {model.name!r} tests all columns together"
+                if mixes:
+                    why = "at a given lengthscale all columns are tested together"
+                raise InputError(f"subsets: {why}", argument="subsets", remedy=("use ", Setting("subsets", "auto")))
+            subsets = None
+        return make_plan(
+            samples,
+            model,
+            changes.get("kernel", self.kernels[0]),
+            changes.get("points", self.points),
+            lengthscale,
+            nan_policy=self.nan_policy,
+            tolerance=self.tolerance,
+            subsets=changes.get("subsets", subsets),
+        )
+
+    def plans(self, samples: Samples) -> list[Plan]:
+        """The plans for checked samples, one for each kernel."""
+        return [self.plan(samples, kernel=kernel) for kernel in self.kernels]
+
+    def without_texts(self) -> Options:
+        """The same where columns of text are left out."""
+        return replace(self, choice=replace(self.choice, texts=False))
+
+
+def refusing(**reasons: str) -> Callable[[Callable[_Arguments, _Returned]], Callable[_Arguments, _Returned]]:
+    """Decorate a public function: refuse options of other questions that it does not have, and say why.
+
+    Examples
+    --------
+    >>> @refusing(rope="these answers have no size of a difference")
+    ... def ask(x): ...
+    >>> ask(1, rope=0.6)
+    Traceback (most recent call last):
+    twosample.errors.InputError: rope: these answers have no size of a difference; leave it out
+    """
+
+    def decorate(function: Callable[_Arguments, _Returned]) -> Callable[_Arguments, _Returned]:
+        @wraps(function)
+        def asked(*args: _Arguments.args, **options: _Arguments.kwargs) -> _Returned:
+            for name, reason in reasons.items():
+                if name in options:
+                    raise InputError(f"{name}: {reason}", argument=name, remedy="leave it out")
+            return function(*args, **options)
+
+        return asked
+
+    return decorate
