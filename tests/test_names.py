@@ -21,7 +21,7 @@ def test_dir_shows_the_public_names_alone():
     importlib.import_module("twosample.places.streaming")
     assert dir(ts) == sorted(ts.__all__)
     assert {"kernels", "domains", "baselines", "simulate", "datasets", "checks", "plots"} <= set(dir(ts))
-    assert not {"places", "questions", "np"} & set(dir(ts))
+    assert not {"streaming", "places", "api", "np"} & set(dir(ts))
     assert all(hasattr(ts, name) for name in dir(ts))
 
 
