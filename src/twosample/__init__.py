@@ -17,7 +17,7 @@ from twosample.data.blocks import Blocks, blocks
 from twosample.features.statistics import FeatureStatistics
 from twosample.models import Model
 from twosample.plan import Plan
-from twosample.questions.two_samples import gibbs, log_bf10, plan, test, test_each
+from twosample.questions.two_samples import log_bf10, plan, test, test_each
 from twosample.results.robustness import Robustness
 from twosample.results.two_sample_result import TwoSampleResult
 
@@ -26,6 +26,7 @@ if _TYPE_CHECKING:
     from twosample.features import domains
     from twosample.paper import baselines, chemistry, datasets, simulate
     from twosample.paper.gibbs_result import GibbsResult
+    from twosample.questions.gibbs import gibbs
     from twosample.questions.goodness import goodness
     from twosample.questions.gram import test_gram
     from twosample.questions.independence import IndependenceResult, independence
@@ -104,6 +105,7 @@ _LATER = {
     "ObjectsResult": "results.objects_result",
     "Reference": "questions.reference",
     "test_gram": "questions.gram",
+    "gibbs": "questions.gibbs",
     "goodness": "questions.goodness",
     "ksample": "questions.ksample",
 }

@@ -25,7 +25,6 @@ from twosample.data.categories import Levels, sizes_of
 from twosample.data.sketch import Sketch
 from twosample.errors import InputError, InputTypeError, Setting, warn
 from twosample.features.domains.domain import Domain
-from twosample.features.domains.precomputed import KernelRows
 from twosample.features.maps import PointFeatures, StackFeatures
 from twosample.features.points import evaluation_points, thin, typical_lengthscale
 from twosample.features.statistics import FeatureStatistics, merged_parts
@@ -136,10 +135,10 @@ class Plan(Record):
         return View(self.center, self.scale, sizes_of(self.levels))
 
     @cached_property
-    def features(self) -> PointFeatures | KernelRows:
+    def features(self) -> PointFeatures:
         """From rows to features."""
         if self.domain is not None:
-            return self.domain.features
+            return self.domain.features  # type: ignore[return-value]  # all that questions need of features
         return PointFeatures(self.kernel, self.view, self.points, self.typical)
 
     @cached_property

@@ -448,7 +448,7 @@ def gibbs(
     that matter, and for the chains themselves; for everything else use "twosample test", which takes a small part of
     the time. Models paper and published are for reproducing the paper.
     """
-    from twosample.questions.two_samples import gibbs as run_gibbs
+    from twosample.questions.gibbs import gibbs as run_gibbs
 
     check_outputs(source.files, json_path, {"--plot": plot_path, "--trace": trace_path})
     with notes():

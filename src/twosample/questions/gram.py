@@ -67,7 +67,7 @@ def test_gram(
     'very strong evidence of a large difference'
     """
     options = Options.checked(
-        model=model, kernel="kmer", prior_odds=prior_odds, permutations=permutations, rope=rope, rng=rng
+        model=model, features=np.asarray, prior_odds=prior_odds, permutations=permutations, rope=rope, rng=rng
     )
     between = _stack(K_zz, "K_zz")
     x, y = _stack(K_xz, "K_xz", 2), _stack(K_yz, "K_yz", 2)

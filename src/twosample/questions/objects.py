@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +12,7 @@ from twosample.common.arrays import Array
 from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.common.threads import one_thread
 from twosample.data import Samples, View
-from twosample.data.sizes import check_pairs
-from twosample.errors import InputError
+from twosample.data.complete import check_pairs
 from twosample.features.domains.domain import Domain, objects_of
 from twosample.inference import evidence, relabelling
 from twosample.inference.effect import Effect, combine, of_part
@@ -25,7 +24,7 @@ from twosample.questions.options import Options
 from twosample.results.objects_result import ObjectsResult
 from twosample.results.result_parts import Amplitude, Diagnostics
 
-__all__ = ["answer", "read_objects", "samples_of", "test_objects"]
+__all__ = ["answer", "rows_of", "samples_of", "test_objects"]
 
 # Parameters, and objects of a sample, that the effect is computed from.
 _PARAMETERS, _OBJECTS = 8, 2000
@@ -33,29 +32,14 @@ _PARAMETERS, _OBJECTS = 8, 2000
 _SHOWN, _TELLING = 500, 20
 # Values of the witness that differ by less are tied.
 _DIGITS = 9
-_OF_TABLES = {
-    "by": None, "groups": None, "columns": None, "drop": None, "categories": None, "lengthscale": None,
-    "subsets": "auto", "scale": "auto", "nan_policy": "raise", "tolerance": 1e-3, "engine": "auto", "keep_rows": False,
-}  # fmt: skip
 
 
-def refuse_options_of_tables(given: dict[str, Any]) -> None:
-    """Refuse options for rows of a table, unless they have their defaults, where the samples are objects."""
-    for name, default in _OF_TABLES.items():
-        value = given.get(name, default)
-        if value is not default and not (isinstance(value, type(default)) and value == default):
-            raise InputError(f"{name}: is for rows of a table, not for objects", argument=name, remedy="leave it out")
-
-
-def read_objects(
-    samples: dict[str, object], options: Options, count: Any = lambda points: None
+def rows_of(
+    samples: dict[str, list[Any]], options: Options, count: Any = lambda points: None
 ) -> tuple[Domain, dict[str, Array]]:
     """The domain of samples of objects, and the rows of each; `count` is called with the number of points done."""
-    lists = {name: objects_of(sample, name) for name, sample in samples.items()}
-    if options.paired:
-        check_pairs(*map(len, lists.values()))
     with one_thread():
-        return Domain.of(lists, options.objects, options.generator, count)
+        return Domain.of(samples, options.objects, options.generator, count)
 
 
 def samples_of(x: Array, y: Array, *, paired: bool = False) -> Samples:
@@ -65,14 +49,24 @@ def samples_of(x: Array, y: Array, *, paired: bool = False) -> Samples:
 
 def test_objects(x: object, y: object, options: Options, progress: Progress) -> ObjectsResult:
     """Test two samples of objects; `twosample.test` says what the options are."""
+    objects = {"x": objects_of(x, "x"), "y": objects_of(y, "y")}
+    if options.paired:
+        check_pairs(*map(len, objects.values()))
     with progress_bar(progress) as report:
         counter = WorkCounter(report, options.objects.points + 1)
-        domain, rows = read_objects({"x": x, "y": y}, options, counter)
+        domain, rows = rows_of(objects, options, counter)
         plan = plan_of_objects(domain, options.model, paired=options.paired, tolerance=options.tolerance)
-        return answer(plan, samples_of(rows["x"], rows["y"], paired=options.paired), options, counter, (x, y))
+        samples = samples_of(rows["x"], rows["y"], paired=options.paired)
+        return answer(plan, samples, options, counter, (objects["x"], objects["y"]))
 
 
-def answer(plan: Plan, samples: Samples, options: Options, counter: WorkCounter, objects: Any) -> ObjectsResult:
+def answer(
+    plan: Plan,
+    samples: Samples,
+    options: Options,
+    counter: WorkCounter,
+    objects: tuple[Sequence[Any], Sequence[Any]],
+) -> ObjectsResult:
     """The answer from rows of kernel values at the points of a plan; it remembers the objects of both samples."""
     assert plan.lengthscales is not None and plan.domain is not None
     features, model = plan.domain.features, plan.model
@@ -126,7 +120,7 @@ def answer(plan: Plan, samples: Samples, options: Options, counter: WorkCounter,
         with one_thread():
             return mixture.through(features, domain.rows_of(at))
 
-    result.remember_objects(*map(list, objects), witness)
+    result.remember_objects(*objects, witness)
     counter.finish()
     return result
 

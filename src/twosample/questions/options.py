@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from twosample import kernels, models
-from twosample.common.arguments import count_of, flag_of, generator_of, is_one_of, positive, share_of
+from twosample.common.arguments import Seed, count_of, flag_of, generator_of, is_one_of, positive, share_of
 from twosample.data import Choice, Samples
 from twosample.data.complete import check_policy
 from twosample.errors import InputError, Setting
@@ -22,6 +22,11 @@ from twosample.plan import Plan, make_plan
 
 __all__ = ["Options", "refusing"]
 
+# Options for rows of a table, which objects do not have, with their defaults.
+_OF_TABLES = {
+    "by": None, "groups": None, "columns": None, "drop": None, "categories": None, "lengthscale": None,
+    "subsets": "auto", "scale": "auto", "nan_policy": "raise", "tolerance": 1e-3, "engine": "auto", "keep_rows": False,
+}  # fmt: skip
 _Arguments = ParamSpec("_Arguments")
 _Returned = TypeVar("_Returned")
 
@@ -42,8 +47,8 @@ class Options:
         Which columns are compared, and what a single table is split by.
     prior_odds, permutations, rope, paired, keep_rows
         As given.
-    generator
-        The source of everything random.
+    generator, rng
+        The source of everything random, and what it was made from.
     """
 
     model: Model
@@ -62,6 +67,7 @@ class Options:
     paired: bool
     keep_rows: bool
     generator: np.random.Generator
+    rng: Seed
 
     @classmethod
     def checked(cls, *, pooled: bool = False, **given: Any) -> Options:
@@ -70,20 +76,21 @@ class Options:
         `pooled` is for questions whose model must pool the covariance of all rows.
         """
         option: Callable[..., Any] = given.get
-        model = (models.resolve_pooled if pooled else models.resolve)(option("model", "adaptive"))
-        points, scale = option("points", 40), option("scale", "auto")
-        kernel, features = option("kernel", "rbf"), option("features")
-        objects = KernelChoice(kernel, features, option("parameters"))
+        objects = KernelChoice(option("kernel", "rbf"), option("features"), option("parameters"))
         if objects.of_objects:
-            objects = replace(objects, points=count_of(points, "points", 1))
+            _refuse_options_of_tables(given)
         else:
             objects.check_table()
+        model = (models.resolve_pooled if pooled else models.resolve)(option("model", "adaptive"))
+        points, scale = option("points", 40), option("scale", "auto")
+        if objects.of_objects:
+            objects = replace(objects, points=count_of(points, "points", 1))
         rope = option("rope")
         names = ("by", "groups", "columns", "drop", "categories")
         check_policy(option("nan_policy", "raise"))
         found = cls(
             model=model,
-            kernels=() if objects.of_objects else kernels.resolve_several(kernel),
+            kernels=() if objects.of_objects else kernels.resolve_several(objects.kernel),
             objects=objects,
             points=count_of(float(points), "points", 1) if isinstance(points, float | np.floating) else points,
             lengthscale=option("lengthscale"),
@@ -98,6 +105,7 @@ class Options:
             paired=flag_of(option("paired", False), "paired"),
             keep_rows=flag_of(option("keep_rows", False), "keep_rows"),
             generator=generator_of(option("rng", 0)),
+            rng=option("rng", 0),
         )
         found._check_model()
         return found
@@ -152,9 +160,21 @@ class Options:
         """The plans for checked samples, one for each kernel."""
         return [self.plan(samples, kernel=kernel) for kernel in self.kernels]
 
+    def again(self) -> Options:
+        """The same with a generator that starts anew."""
+        return replace(self, generator=generator_of(self.rng))
+
     def without_texts(self) -> Options:
         """The same where columns of text are left out."""
         return replace(self, choice=replace(self.choice, texts=False))
+
+
+def _refuse_options_of_tables(given: dict[str, Any]) -> None:
+    """Refuse options for rows of a table, unless they have their defaults."""
+    for name, default in _OF_TABLES.items():
+        value = given.get(name, default)
+        if value is not default and not (isinstance(value, type(default)) and value == default):
+            raise InputError(f"{name}: is for rows of a table, not for objects", argument=name, remedy="leave it out")
 
 
 def refusing(**reasons: str) -> Callable[[Callable[_Arguments, _Returned]], Callable[_Arguments, _Returned]]:

@@ -23,7 +23,7 @@ from twosample.features.domains.sources import (
     Source,
 )
 from twosample.kernels import Kernel
-from twosample.models import PRESETS
+from twosample.models import LogUniform
 
 __all__ = ["KERNELS", "Domain", "KernelChoice", "objects_of"]
 
@@ -33,6 +33,8 @@ KERNELS: dict[str, type[CountKernel]] = {kernel.name: kernel for kernel in (KMer
 _ASYMMETRY = 1e-5
 # Relative size of a negative eigenvalue that rounding explains, also in single precision.
 _ROUNDED_EIGENVALUE = 1e-5
+# Lengthscales of a feature map of the user's own, relative to its typical one.
+_MULTIPLES = LogUniform(1 / 16, 8.0).multiples
 # Kernel values that differ by less are the same, where objects are put in order.
 _DIGITS = 9
 
@@ -64,8 +66,8 @@ class KernelChoice:
 
         Examples
         --------
-        >>> [KernelChoice(kernel).of_objects for kernel in ("kmer", KMer(), "rbf")], KernelChoice(features=len).of_objects
-        ([True, True, False], True)
+        >>> [KernelChoice(kernel).of_objects for kernel in ("kmer", KMer(), "rbf")]
+        [True, True, False]
         """
         if self.features is not None and (callable(self.features) or self.reads_features):
             return True
@@ -187,7 +189,7 @@ class Domain:
     @classmethod
     def _mapped(cls, features: Any) -> Domain:
         """With a feature map of the user's own, at lengthscales around its typical one."""
-        lengthscales = features.typical * PRESETS["adaptive"].lengthscale.multiples
+        lengthscales = features.typical * _MULTIPLES
 
         def read(objects: object) -> Array:
             found = np.empty((len(lengthscales), 0, 0))
@@ -220,7 +222,7 @@ class Domain:
         block = block / self.scale
         keys = [(np.round(one, _DIGITS) + 0.0).tobytes() for one in np.swapaxes(block, 0, 1)]
         order = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
-        return self.features.rows(np.argsort(order, kind="stable"), block)
+        return self.features.rows(np.argsort(order, kind="stable").astype(np.float64), block)
 
     def rows_of(self, objects: object) -> Array:
         """Rows of other objects of the same kind."""
