@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +26,7 @@ from twosample.errors import (
     warn,
 )
 
-__all__ = ["Groups"]
+__all__ = ["Groups", "named_groups"]
 
 _MOST_GROUPS = 50
 
@@ -98,8 +99,14 @@ class Groups:
         )
 
 
-def _read(groups: object, choice: Choice) -> Tables:
-    """A dictionary or list of samples, by name."""
+def named_groups(groups: object) -> dict[str, Any]:
+    """The samples of a dictionary or list by name, at least two.
+
+    Examples
+    --------
+    >>> named_groups([[1.0], [2.0]])
+    {'0': [1.0], '1': [2.0]}
+    """
     if not isinstance(groups, Mapping | list | tuple):
         raise InputTypeError(
             f"groups: expected a dictionary or a list of samples, got {type(groups).__name__}",
@@ -112,6 +119,12 @@ def _read(groups: object, choice: Choice) -> Tables:
         raise InputError("groups: two of them have the same name", argument="groups")
     if len(samples) < 2:
         raise InputError(f"groups: there are {len(samples)}", argument="groups", remedy=f"needs 2 to {_MOST_GROUPS}")
+    return samples
+
+
+def _read(groups: object, choice: Choice) -> Tables:
+    """A dictionary or list of samples, read with the same columns."""
+    samples = named_groups(groups)
     return read_all(samples, choice, [Role(f"group {name!r}", "groups") for name in samples])
 
 

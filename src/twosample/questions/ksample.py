@@ -3,37 +3,41 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial, reduce
 from itertools import combinations
-from typing import Any, Literal, overload
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from twosample import kernels, models
-from twosample.common.arguments import Seed, count_of, generator_of, positive
+from twosample.common.arguments import Seed
 from twosample.common.arrays import Array, Indices
 from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.common.threads import one_thread
-from twosample.data import Choice
-from twosample.data.groups import Groups
+from twosample.data.groups import Groups, named_groups
 from twosample.errors import InputError, warn
+from twosample.features.domains.domain import objects_of
 from twosample.features.statistics import Moments
 from twosample.features.subsets import multiples_of
-from twosample.inference import evidence, grid, partitions, relabelling
+from twosample.inference import evidence, partitions, relabelling
 from twosample.inference.contrasts import Contrasts
 from twosample.inference.evidence import Evidence
 from twosample.inference.lengthscale import LengthscalePosterior, wanted_error
 from twosample.inference.mixture import log_mean
+from twosample.inference.refinement import refinements
 from twosample.kernels import Kernel
 from twosample.models import Model
 from twosample.places import local
-from twosample.plan import Plan, make_plan
+from twosample.plan import Plan, plan_of_objects
+from twosample.questions.objects import rows_of, samples_of
+from twosample.questions.options import Options
 from twosample.results import assembly
 from twosample.results.groups_result import GroupsResult
 from twosample.results.ksample_result import KSampleResult
 from twosample.results.result_parts import Diagnostics
+from twosample.results.robustness import robustness_of, variations_of
 
 __all__ = ["ksample"]
 
@@ -54,7 +58,9 @@ def ksample(  # type: ignore[misc]
     drop: Sequence[str | int] | None = None,
     categories: Sequence[str | int] | None = None,
     model: str | Model = "adaptive",
-    kernel: str | Kernel | Sequence[str | Kernel] = "rbf",
+    kernel: str | Kernel | Sequence[str | Kernel] | Callable[[Sequence[Any], Sequence[Any], Any], Any] = "rbf",
+    parameters: Sequence[Any] | None = None,
+    features: Callable[[Sequence[Any]], Any] | None = None,
     lengthscale: float | Literal["median"] | None = None,
     points: int | ArrayLike = 40,
     subsets: str | Iterable[Iterable[str | int]] | None = "auto",
@@ -136,6 +142,8 @@ def ksample(  # type: ignore[misc]
             model=model,
             progress=progress,
             kernel=kernel,
+            features=features,
+            parameters=parameters,
             lengthscale=lengthscale,
             points=points,
             subsets=subsets,
@@ -147,41 +155,80 @@ def ksample(  # type: ignore[misc]
             tolerance=tolerance,
             rng=rng,
         )
-    for name, value in {"lengthscale": lengthscale, "rope": rope}.items():
-        if value is not None:
-            raise InputError(
-                f"{name}: is for comparisons with a reference", argument=name, remedy="pass reference, or leave it out"
-            )
-    chosen = models.resolve_pooled(model)
-    prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
-    permutations = count_of(permutations, "permutations", 0)
-    if isinstance(points, float | np.floating):
-        points = count_of(float(points), "points", 1)
-    scale = chosen.scale if isinstance(scale, str) and scale == "auto" else scale
-    choice = Choice.of(by, None, columns, drop, categories, texts=True)
-    given = Groups.of(groups, choice, scale=scale, nan_policy=nan_policy)
-    plan = make_plan(
-        given.samples,
-        chosen,
-        kernels.resolve(kernel),  # type: ignore[arg-type]
-        points,
+    if rope is not None:
+        raise InputError(
+            "rope: several groups have no single size of a difference",
+            argument="rope",
+            remedy="pass reference to compare each with one of them, or leave it out",
+        )
+    options = Options.checked(
+        pooled=True,
+        by=by,
+        columns=columns,
+        drop=drop,
+        categories=categories,
+        model=model,
+        kernel=kernel,
+        features=features,
+        parameters=parameters,
+        lengthscale=lengthscale,
+        points=points,
+        subsets=subsets,
+        prior_odds=prior_odds,
+        scale=scale,
         nan_policy=nan_policy,
-        tolerance=positive(tolerance, "tolerance"),
-        subsets=subsets if chosen.ranks > 0.0 else None,
+        permutations=permutations,
+        tolerance=tolerance,
+        rng=rng,
     )
+    return _compare(groups, options, progress)
+
+
+def _compare(groups: object, options: Options, progress: Progress) -> KSampleResult:
+    """Compare the groups with each other."""
     with progress_bar(progress) as report, one_thread():
-        counter = WorkCounter(report, _work(plan, given, permutations))
-        found = _answer(plan, given, prior_odds, counter)
-        if permutations:
-            drawn = relabelling.GroupLabels.of(given.rows, chosen)
-            relabelled = relabelling.compare(drawn, relabelling.tests_of(plan), permutations, generator, counter)
-            diagnostics = replace(found.diagnostics, permutations=permutations)
+        given, plans = _read(groups, options)
+        tests = relabelling.tests_of(*plans) if options.permutations else []
+        work = relabelling.work(tests, _rows(given), options.permutations)
+        counter = WorkCounter(report, work + sum(_rows(given) * _count(plan) for plan in plans))
+        found = _answer(plans, given, options, counter)
+        if options.permutations:
+            drawn = relabelling.GroupLabels.of(given.rows, options.model)
+            relabelled = relabelling.compare(drawn, tests, options.permutations, options.generator, counter)
+            diagnostics = replace(found.diagnostics, permutations=options.permutations)
             found = replace(found, **relabelled._asdict(), diagnostics=diagnostics)
         counter.finish()
-    if found.diagnostics.flat:
-        warn(assembly.out_of_reach())
+    if not options.objects.of_objects:
+        again = partial(_again, plans, given, options)
+        found.remember(partial(robustness_of, found.log_bf10, variations_of(plans[0]), again))
+        if found.diagnostics.flat:
+            warn(assembly.out_of_reach())
     if not found.diagnostics.converged:
         warn(assembly.inaccurate(found, "the likelihood of the lengthscale is rough"))
+    return found
+
+
+def _read(groups: object, options: Options) -> tuple[Groups, list[Plan]]:
+    """The groups, and a plan for each kernel."""
+    if not options.objects.of_objects:
+        given = Groups.of(groups, options.choice, scale=options.scale, nan_policy=options.nan_policy)
+        return given, options.plans(given.samples)
+    lists = {name: objects_of(sample, f"group {name!r}") for name, sample in named_groups(groups).items()}
+    domain, rows = rows_of(lists, options)
+    first, *others = rows.values()
+    samples = samples_of(first, np.concatenate(others))
+    given = Groups(tuple(rows), tuple(rows.values()), samples, by="", left_out=(), notes=domain.notes)
+    return given, [plan_of_objects(domain, options.model, tolerance=options.tolerance)]
+
+
+def _again(plans: Sequence[Plan], given: Groups, options: Options, changes: Sequence[dict[str, Any]]) -> list[float]:
+    """Log BF10 of the same groups with other models or numbers of points."""
+    counter = WorkCounter(None, 1)
+    kernels = [plan.kernel for plan in plans]
+    found = []
+    for change in changes:
+        others = [options.plan(given.samples, kernel=kernel, **change) for kernel in kernels]
+        found.append(_answer(others, given, options, counter).log_bf10)
     return found
 
 
@@ -248,61 +295,125 @@ class _Tests:
         return _Tests(self.plan, self.main.coarse(), tuple(stack.coarse() for stack in self.stacks))
 
 
-def _answer(plan: Plan, given: Groups, prior_odds: float, counter: WorkCounter) -> KSampleResult:
-    """The answer, from as many lengthscales as its accuracy needs."""
-    k, model = len(given.names), plan.model
-    stacks = tuple(_stack(plan, given, part) for part in range(len(plan.parts)))
-    chosen: Indices | None = None
-    while True:
-        assert plan.lengthscales is not None
-        moments = _moments(plan, given, counter)
-        tests = _Tests(plan, Contrasts.of(moments, plan.features, plan.lengthscales, model), stacks)
-        if chosen is None:
-            chosen = partitions.all_partitions(k)[1:] if k <= partitions.MOST_LISTED else _near_best(tests, k, counter)
+class _OfKernel(NamedTuple):
+    """What the tests with one kernel say.
+
+    Attributes
+    ----------
+    by_partition
+        Log Bayes factors of the partitions, (P,).
+    log_bf10
+        Of all of them together.
+    pairs
+        Log Bayes factors of each two groups.
+    by_column
+        Those of each column by itself.
+    error, converged
+        The error of the integration over the lengthscale, and whether it is small enough.
+    evaluations
+        Number of lengthscales.
+    flat
+        Whether no feature varies.
+    """
+
+    by_partition: Array
+    log_bf10: float
+    pairs: Array
+    by_column: Array
+    error: float
+    converged: bool
+    evaluations: int
+    flat: bool
+
+
+def _answer(plans: Sequence[Plan], given: Groups, options: Options, counter: WorkCounter) -> KSampleResult:
+    """The answer, averaged over the kernels of the plans."""
+    k = len(given.names)
+    stacks = [tuple(_stack(plan, given, part) for part in range(len(plan.parts))) for plan in plans]
+    if k <= partitions.MOST_LISTED:
+        chosen = partitions.all_partitions(k)[1:]
+    else:
+        each = [_tests(plan, given, stack, counter)[0] for plan, stack in zip(plans, stacks, strict=True)]
+        near = [tuple(one) for tests in each for one in _near_best(tests, k, counter).tolist()]
+        chosen = np.array(list(dict.fromkeys(near)), dtype=np.int64)
+    found = [_of_kernel(plan, given, stack, chosen, counter) for plan, stack in zip(plans, stacks, strict=True)]
+    shares = np.exp([one.log_bf10 for one in found] - np.logaddexp.reduce([one.log_bf10 for one in found]))
+    by_partition = _mean_of([one.by_partition for one in found])
+    log_prior = partitions.log_prior(chosen)
+    return KSampleResult(
+        log_bf10=float(np.logaddexp.reduce(log_prior + by_partition)),
+        prior_odds=options.prior_odds,
+        names=given.names,
+        n=np.array([len(rows) for rows in given.rows]),
+        assignments=np.concatenate([np.zeros((1, k), dtype=np.int64), chosen]),
+        partition_log_bf10=np.concatenate([[0.0], by_partition]),
+        partition_log_prior=np.concatenate([[0.0], log_prior]),
+        pair_log_bf10=_mean_of([one.pairs for one in found]),
+        column_log_bf10=_mean_of([one.by_column for one in found]),
+        columns=plans[0].columns,
+        left_out=given.left_out,
+        by=given.by,
+        model=options.model,
+        diagnostics=Diagnostics(
+            evaluations=sum(one.evaluations for one in found),
+            quadrature_error=float(shares @ [one.error for one in found]),
+            converged=all(one.converged for one in found),
+            pairs=0,
+            permutations=0,
+            notes=given.notes,
+            points=len(plans[0].points),
+            flat=all(one.flat for one in found),
+        ),
+    )
+
+
+def _mean_of(logs: Sequence[Array]) -> Array:
+    """Logarithms of the means of Bayes factors over kernels."""
+    return np.asarray(np.logaddexp.reduce(logs, axis=0) - math.log(len(logs))) if len(logs) > 1 else logs[0]
+
+
+def _of_kernel(
+    plan: Plan, given: Groups, stacks: tuple[Contrasts, ...], chosen: Indices, counter: WorkCounter
+) -> _OfKernel:
+    """What one kernel says of these partitions, from as many lengthscales as its accuracy needs."""
+    log_prior = partitions.log_prior(chosen)
+    for refined in refinements(plan):
+        tests, moments = _tests(refined, given, stacks, counter)
         by_test, posteriors = tests.log_bf(chosen, counter)
         by_partition = np.array([log_mean(column, tests.weights) for column in by_test.T])
-        log_prior = partitions.log_prior(chosen)
         log_bf10 = float(np.logaddexp.reduce(log_prior + by_partition))
         # How much of the answer is the first test, whose integral over the lengthscale has an error.
         shares = np.exp(log_prior + by_test[0] - log_bf10) * plan.prior
         error = float(shares @ np.array([posterior.rule.error for posterior in posteriors]))
         converged = all(posterior.rule.converged for posterior in posteriors)
         converged = converged or error <= wanted_error(log_bf10, plan.tolerance)
-        if converged or plan.level >= grid.LAST_LEVEL:
+        if converged:
             break
-        plan = plan.refined()
-        counter.expect(_rows(given) * 2 * len(moments[0].mean))
+        counter.expect(_rows(given) * 2 * _count(refined))
+    k = len(given.names)
     alone = [np.eye(k)[group] for group in range(k)]
     pairs = [tests.log_bf_of_two(alone[first], alone[second]) for first, second in combinations(range(k), 2)]
-    rest = moments[1]
-    for more in moments[2:]:
-        rest = rest.merge(more)
     varies = any((rows != given.rows[0][0]).any() for rows in given.rows)
-    return KSampleResult(
-        log_bf10=log_bf10,
-        prior_odds=prior_odds,
-        names=given.names,
-        n=np.array([len(rows) for rows in given.rows]),
-        assignments=np.concatenate([np.zeros((1, k), dtype=np.int64), chosen]),
-        partition_log_bf10=np.concatenate([[0.0], by_partition]),
-        partition_log_prior=np.concatenate([[0.0], log_prior]),
-        pair_log_bf10=np.array(pairs),
-        column_log_bf10=_by_column(plan, by_test, log_prior, log_bf10),
-        columns=plan.columns,
-        left_out=given.left_out,
-        by=given.by,
-        model=model,
-        diagnostics=Diagnostics(
-            evaluations=len(plan.lengthscales),
-            quadrature_error=error,
-            converged=converged,
-            pairs=0,
-            permutations=0,
-            notes=given.notes,
-            points=len(plan.points),
-            flat=bool(varies and evidence.are_flat(moments[0], rest, model).all()),
-        ),
+    rest = reduce(Moments.merge, moments[1:])
+    return _OfKernel(
+        by_partition,
+        log_bf10,
+        np.array(pairs),
+        _by_column(plan, by_test, log_prior, log_bf10),
+        error,
+        converged,
+        _count(refined),
+        bool(varies and evidence.are_flat(moments[0], rest, plan.model).all()),
     )
+
+
+def _tests(
+    plan: Plan, given: Groups, stacks: tuple[Contrasts, ...], counter: WorkCounter
+) -> tuple[_Tests, list[Moments]]:
+    """All tests of a plan, and the moments of all columns."""
+    assert plan.lengthscales is not None
+    moments = _moments(plan, given, counter)
+    return _Tests(plan, Contrasts.of(moments, plan.features, plan.lengthscales, plan.model), stacks), moments
 
 
 def _by_column(plan: Plan, by_test: Array, log_prior: Array, log_bf10: float) -> Array:
@@ -366,8 +477,7 @@ def _near_best(tests: _Tests, k: int, counter: WorkCounter) -> Indices:
     return np.array(list(dict.fromkeys([*path, *near])), dtype=np.int64)
 
 
-def _work(plan: Plan, given: Groups, permutations: int) -> int:
-    """All that is counted, in rows × lengthscales."""
+def _count(plan: Plan) -> int:
+    """Number of lengthscales."""
     assert plan.lengthscales is not None
-    tests = relabelling.tests_of(plan) if permutations else []
-    return _rows(given) * len(plan.lengthscales) + relabelling.work(tests, _rows(given), permutations)
+    return len(plan.lengthscales)

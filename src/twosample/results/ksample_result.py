@@ -229,9 +229,7 @@ class KSampleResult(BayesFactor):
                     bound,
                 ),
                 Fact("likeliest", blocks, f" ({prob})"),
-                Fact(
-                    "data", f"{len(self.names)} groups, {int(self.n.sum())} rows, {columns_in_words(len(self.columns))}"
-                ),
+                Fact("data", f"{len(self.names)} groups, {self._data_words}"),
                 *self._column_facts(),
                 Fact("model", self.model.name, f", {self.diagnostics.points} evaluation points"),
             ),
@@ -294,7 +292,15 @@ class KSampleResult(BayesFactor):
             "pairs": Panel.bars("Two at a time", "groups", "P(same)", names, same),
         }
 
+    @property
+    def _data_words(self) -> str:
+        """How many rows and columns there are, or objects."""
+        count = int(self.n.sum())
+        return f"{count} rows, {columns_in_words(len(self.columns))}" if self.columns else f"{count} objects"
+
     def _column_facts(self) -> list[Fact]:
+        if not self.columns:
+            return []
         if len(self.columns) == 1 or not len(self.column_log_bf10):
             return used_columns(self.columns, self.left_out)
         words = [f"{printable(row.column)} {log_bf10_text(row.log_bf10)}" for row in self.by_column]
