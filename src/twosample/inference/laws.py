@@ -15,7 +15,7 @@ from twosample.common.arrays import Array
 from twosample.errors import InputError, InputTypeError
 from twosample.features.statistics import Moments
 
-__all__ = ["Law", "law_of_text", "normal_moments"]
+__all__ = ["Law", "Reading", "law_of_text", "normal_moments", "rows_drawn"]
 
 # Quantiles that stand for a distribution of one column.
 _QUANTILES = 1 << 13
@@ -23,6 +23,10 @@ _LONGEST_TEXT = 2000
 # Variances that can be divided by each other.
 _SMALLEST = 1e-200
 _SHOWN = 60
+# How often rows that lack a value are drawn again.
+_MOST_TRIES = 100
+
+Reading = Callable[[Any, int], tuple[Array, Callable[[Any, int], Array]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,18 +61,27 @@ class Law:
     normal: tuple[Array, Array] | None = None
 
     @classmethod
-    def of(cls, law: Any, draws: int, generator: np.random.Generator) -> Law:
+    def of(cls, law: Any, draws: int, generator: np.random.Generator, read: Reading | None = None) -> Law:
         """A frozen distribution of `scipy.stats`, its text, or a function of a size and a generator.
 
-        Of what cannot be computed, `draws` rows are drawn.
+        Parameters
+        ----------
+        law
+            Of what cannot be computed, `draws` rows are drawn.
+        draws, generator
+            How many rows, and their randomness.
+        read
+            Reads what a function draws first: returns its rows, and a function that reads later draws in the same way.
+            None is for arrays of numbers.
         """
+        read = _as_numbers if read is None else read
         if isinstance(law, str):
             law = law_of_text(law)
         if hasattr(law, "ppf") and hasattr(law, "rvs"):
             return cls._of_one_column(law if hasattr(law, "dist") else _frozen(law))
         if hasattr(law, "icdf") and hasattr(law, "sample"):
             rows = _quantiles(law.icdf)
-            return cls(_shown(repr(law)), rows, True, lambda n, rng: _rows(law.sample(n, rng=rng), n, 1))
+            return cls(_shown(repr(law)), rows, True, lambda n, rng: rows_drawn(law.sample(n, rng=rng), n, 1))
         normal = None
         if hasattr(law, "rvs"):
             name = _multivariate_name(law)
@@ -87,8 +100,11 @@ class Law:
                 argument="law",
                 remedy="pass such as scipy.stats.norm(0, 1), or a function of size and rng that returns rows",
             )
-        rows = _rows(draw(draws, generator), draws, None if normal is None else len(normal[0]))
-        return cls(name, rows, False, lambda n, rng: _rows(draw(n, rng), n, rows.shape[1]), normal)
+        if normal is not None:
+            rows, columns = rows_drawn(draw(draws, generator), draws, len(normal[0])), len(normal[0])
+            return cls(name, rows, False, lambda n, rng: rows_drawn(draw(n, rng), n, columns), normal)
+        rows, later = read(draw(draws, generator), draws)
+        return cls(name, rows, False, lambda n, rng: _complete(lambda size: later(draw(size, rng), size), n))
 
     @classmethod
     def _of_one_column(cls, law: Any) -> Law:
@@ -105,7 +121,7 @@ class Law:
             name=_shown(f"{law.dist.name}({', '.join(args)})"),
             rows=_quantiles(law.ppf),
             exact=True,
-            draw=lambda n, rng: _rows(law.rvs(size=n, random_state=rng), n, 1),
+            draw=lambda n, rng: rows_drawn(law.rvs(size=n, random_state=rng), n, 1),
             normal=normal,
         )
 
@@ -130,8 +146,8 @@ def _quantiles(inverse: Callable[[Array], Any]) -> Array:
     return found[:, np.newaxis]
 
 
-def _rows(drawn: Any, n: int, n_columns: int | None) -> Array:
-    """Rows that were drawn, checked."""
+def rows_drawn(drawn: Any, n: int, n_columns: int | None, *, finite: bool = True) -> Array:
+    """Rows of numbers that were drawn, checked."""
     try:
         rows = np.asarray(drawn, dtype=np.float64)
     except (TypeError, ValueError):
@@ -145,9 +161,26 @@ def _rows(drawn: Any, n: int, n_columns: int | None) -> Array:
             argument="law",
             remedy="it must return one row for each, (size, columns)",
         )
-    if not np.isfinite(rows).all():
+    if finite and not np.isfinite(rows).all():
         raise InputError("law: it draws missing or infinite values", argument="law")
     return rows
+
+
+def _as_numbers(drawn: Any, n: int) -> tuple[Array, Callable[[Any, int], Array]]:
+    """Rows of numbers, all of them finite, and what reads later ones."""
+    rows = rows_drawn(drawn, n, None)
+    return rows, lambda again, size: rows_drawn(again, size, rows.shape[1])
+
+
+def _complete(draw: Callable[[int], Array], n: int) -> Array:
+    """As many rows as wanted that lack no value; rows that lack one are drawn again."""
+    rows = draw(n)
+    for _ in range(_MOST_TRIES):
+        rows = rows[np.isfinite(rows).all(axis=1)]
+        if len(rows) >= n:
+            return rows[:n]
+        rows = np.concatenate([rows, draw(n)])
+    raise InputError("law: nearly all rows that it draws lack a value", argument="law")
 
 
 def _check_arguments(law: Callable[..., Any], *arguments: object) -> None:

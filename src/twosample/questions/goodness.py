@@ -2,62 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from twosample import kernels, models
-from twosample.common.arguments import Seed, count_of, generator_of, positive, share_of
+from twosample.common.arguments import Seed, count_of
 from twosample.common.arrays import Array
 from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.common.threads import one_thread
 from twosample.common.words import columns_in_words
-from twosample.data import Choice, Samples, check_finite, finite_rows
-from twosample.data.samples import check_policy
+from twosample.data import LeftOut, Samples, finite_rows
+from twosample.data.complete import complete
+from twosample.data.known_columns import columns_of
 from twosample.data.sketch import Sketch
-from twosample.data.two_tables import read_one
-from twosample.errors import DroppedDataWarning, InputError, Setting, warn
+from twosample.data.two_tables import Tables, read_all, read_one
+from twosample.errors import DroppedDataWarning, InputError, InputTypeError, Role, warn
+from twosample.features.domains.domain import objects_of
 from twosample.features.statistics import FeatureStatistics, Moments
-from twosample.inference import grid, relabelling
+from twosample.inference import relabelling
 from twosample.inference.evidence import Difference, Hypotheses, mean_diagonal
-from twosample.inference.laws import Law, normal_moments
+from twosample.inference.laws import Law, normal_moments, rows_drawn
+from twosample.inference.refinement import refinements
 from twosample.inference.relabelling import RankOne, Statistic, WeightedTest
 from twosample.kernels import RBF, Kernel
 from twosample.models import Model
 from twosample.places import local
-from twosample.plan import Plan, make_plan
+from twosample.plan import Plan, plan_of_objects
+from twosample.questions.objects import answer as answer_objects
+from twosample.questions.objects import rows_of, samples_of
+from twosample.questions.options import Options, refusing
 from twosample.results import assembly
-from twosample.results.goodness_result import GoodnessResult
+from twosample.results.goodness_result import GoodnessOfObjectsResult, GoodnessResult
+from twosample.results.robustness import robustness_of, variations_of
+from twosample.results.two_sample_result import TwoSampleResult
 
 __all__ = ["goodness"]
 
 # A law whose features are known counts as so many rows.
 _KNOWN = 1 << 40
-_FEWEST_DRAWS = 1000
+_DRAWS, _FEWEST_DRAWS = 20_000, 1000
 
 
+@refusing(
+    by="a law is compared with one sample",
+    groups="a law is compared with one sample",
+    paired="what a law draws has no partners",
+    scale="columns are divided by the spread of the law",
+    permutations="data sets are drawn from the law instead, as many as `simulations` says",
+    engine="the rows are read into the memory of this machine",
+)
 def goodness(
     x: object,
     law: Any,
     *,
     columns: Sequence[str | int] | None = None,
     drop: Sequence[str | int] | None = None,
+    categories: Sequence[str | int] | None = None,
     model: str | Model = "adaptive",
-    kernel: str | Kernel = "rbf",
+    kernel: str | Kernel | Sequence[str | Kernel] | Callable[[Sequence[Any], Sequence[Any], Any], Any] = "rbf",
+    parameters: Sequence[Any] | None = None,
+    features: Callable[[Sequence[Any]], Any] | None = None,
+    lengthscale: float | Literal["median"] | None = None,
     points: int | ArrayLike = 40,
     subsets: str | Iterable[Iterable[str | int]] | None = "auto",
     prior_odds: float = 1.0,
     nan_policy: Literal["raise", "omit"] = "raise",
     simulations: int = 0,
-    draws: int = 20_000,
+    draws: int | None = None,
     rope: float | None = None,
     tolerance: float = 1e-3,
     rng: Seed = 0,
     progress: Progress = False,
-) -> GoodnessResult:
+    keep_rows: bool = False,
+) -> GoodnessResult | GoodnessOfObjectsResult:
     """Test whether a sample comes from a given law: a distribution, or a simulator.
 
     It is the test of two samples in the limit of a second sample that is all of the law. Points, scale and noise are
@@ -69,11 +90,14 @@ def goodness(
         The sample, as in `test`.
     law
         A frozen distribution of `scipy.stats`, such as ``norm(0, 1)`` or ``multivariate_normal(...)``, or its text,
-        such as ``"norm(0, 1)"``; or a function of a size and a `numpy.random.Generator` that returns rows, (size, D). A
-        distribution of one column is known by 8,192 of its quantiles, and all columns of a normal law together
-        exactly. Of everything else `draws` rows are drawn once, and their noise is taken into account.
-    columns, drop, model, kernel, subsets, prior_odds, nan_policy, rope, tolerance
-        As in `test`; the columns of the law are those of the data, in their order.
+        such as ``"norm(0, 1)"``; or a function of a size and a `numpy.random.Generator` that returns rows, (size, D), a
+        data frame, or a list of objects. A distribution of one column is known by 8,192 of its quantiles, and all
+        columns of a normal law together exactly. Of everything else `draws` rows are drawn once, and their noise is
+        taken into account.
+    columns, drop, categories, model, kernel, parameters, features, lengthscale, subsets, prior_odds, rope, tolerance
+        As in `test`; the columns of the law are those of the data, in their order or, of data frames, by name.
+    nan_policy
+        "raise" refuses missing and infinite values, also those that a law draws; "omit" drops their rows.
     points
         Number of evaluation points, which are chosen among rows of the law, or the points themselves.
     simulations
@@ -81,16 +105,16 @@ def goodness(
         e-value, none if 0. The level is exact. Their statistic is log BF10 with the noise of the law, by one fixed rule
         of lengthscales.
     draws
-        Number of rows that are drawn from a law that cannot be computed.
+        Number of rows that are drawn from a law that cannot be computed; 20,000 if None.
     rng
         Seed of all that is drawn.
-    progress
-        True shows a progress bar on a terminal; a function is called with the share of work done.
+    progress, keep_rows
+        As in `test`.
 
     Returns
     -------
     GoodnessResult
-        As from `test`, with the law in the place of y.
+        As from `test`, with the law in the place of y; of objects a `GoodnessOfObjectsResult`.
 
     Examples
     --------
@@ -108,75 +132,195 @@ def goodness(
     >>> result.verdict[:45]
     'positive evidence that the sample comes from '
     """
-    chosen, generator = models.resolve_pooled(model), generator_of(rng)
-    prior_odds = positive(prior_odds, "prior_odds")
-    simulations, draws = count_of(simulations, "simulations", 0), count_of(draws, "draws", _FEWEST_DRAWS)
-    rope = None if rope is None else share_of(rope, "rope", 0.5)
-    if isinstance(points, float | np.floating):
-        points = count_of(float(points), "points", 1)
-    rows, names, left_out, notes = _read(x, Choice.of(columns=columns, drop=drop), nan_policy)
-    known = Law.of(law, draws, generator)
-    samples = _as_samples(known, rows, names, notes)
-    plan = make_plan(
-        samples,
-        chosen,
-        kernels.resolve(kernel),
-        points,
+    draws = count_of(_DRAWS if draws is None else draws, "draws", _FEWEST_DRAWS)
+    options = Options.checked(
+        pooled=True,
+        columns=columns,
+        drop=drop,
+        categories=categories,
+        model=model,
+        kernel=kernel,
+        parameters=parameters,
+        features=features,
+        lengthscale=lengthscale,
+        points=points,
+        subsets=subsets,
+        prior_odds=prior_odds,
         nan_policy=nan_policy,
-        tolerance=positive(tolerance, "tolerance"),
-        subsets=subsets if chosen.ranks > 0.0 else None,
+        permutations=count_of(simulations, "simulations", 0),
+        rope=rope,
+        tolerance=tolerance,
+        rng=rng,
+        keep_rows=keep_rows,
     )
-    both = replace(samples, x=rows, y=known.rows)
     with progress_bar(progress) as report, one_thread():
-        counter = WorkCounter(report, _work(plan, len(rows), simulations))
-        while True:
-            statistics = _with_law(plan, plan.collect(both, counter), known)
-            result = plan.answer(statistics, prior_odds=prior_odds)
-            if result.diagnostics.converged or plan.level >= grid.LAST_LEVEL:
-                break
-            plan = plan.refined()
-        found = GoodnessResult.of(
-            result,
-            n_y=len(known.rows),
-            names=("x", known.name),
-            left_out=left_out,
-            rope=rope,
-            law=known.name,
-            exact=known.exact,
-        )
-        if simulations:
-            drawn, tests = _Draws(rows, known, plan), relabelling.tests_of(plan)
-            relabelled = relabelling.compare(drawn, tests, simulations, generator, counter)
-            diagnostics = replace(found.diagnostics, permutations=simulations)
-            found = replace(found, **relabelled._asdict(), diagnostics=diagnostics)
+        if options.objects.of_objects:
+            given = _read_objects(x, law, options, draws)
+        else:
+            given = _read_rows(x, law, options, draws)
+        counter = WorkCounter(report, _work(given, options.permutations))
+        found = given.answer(options, counter)
+        if options.permutations:
+            tests = relabelling.tests_of(*given.plans)
+            relabelled = relabelling.compare(_Draws(given), tests, options.permutations, options.generator, counter)
+            diagnostics = replace(found.diagnostics, permutations=options.permutations)
+            found = found.changed(**relabelled._asdict(), diagnostics=diagnostics)
         counter.finish()
-    if found.diagnostics.flat:
-        warn(assembly.flat_features(plan, (len(rows), len(known.rows)), (Sketch.of(rows), Sketch.of(known.rows))))
-    if not found.diagnostics.converged:
-        warn(assembly.inaccurate(found, "the likelihood of the lengthscale is rough"))
+    if isinstance(found, GoodnessResult):
+        _look_again_and_warn(found, given, options)
     return found
 
 
-def _read(x: object, choice: Choice, nan_policy: str) -> tuple[Array, tuple[str, ...], Any, tuple[str, ...]]:
-    """The rows of the sample, the names of its columns, those left out, and what was said."""
-    check_policy(nan_policy)
-    table, notes = read_one(x, choice)
-    names = table.columns or tuple(map(str, range(table.rows.shape[1])))
-    keep = finite_rows(table.rows)
-    rows = table.rows
-    if not keep.all():
-        if nan_policy == "raise":
-            check_finite(rows, "x", names, remedy=("remove them or pass ", Setting("nan_policy", "omit")))
-        note = f"Dropped {np.sum(~keep)} of {len(keep)} rows with a missing or infinite value."
+def _look_again_and_warn(found: GoodnessResult, given: _Given, options: Options) -> None:
+    """Remember how to test with other assumptions, and warn of flat features and of rough integrals."""
+    variations = variations_of(given.plans[0])
+    found.remember(partial(robustness_of, found.log_bf10, variations, partial(_again, given, options)))
+    if found.diagnostics.flat:
+        sketches = Sketch.of(given.rows), Sketch.of(given.law.rows)
+        warn(assembly.flat_features(given.plans[0], (found.n_x, found.n_y), sketches))
+    if not found.diagnostics.converged:
+        warn(assembly.inaccurate(found, "the likelihood of the lengthscale is rough"))
+
+
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """A sample, the law, and the plans, one for each kernel.
+
+    Attributes
+    ----------
+    rows
+        The rows of the sample, (n, D).
+    law
+        The law.
+    samples
+        The rows of the law, shared out to two samples: for what is fixed beforehand.
+    plans
+        The plans.
+    left_out
+        Columns that were not used, and why.
+    objects
+        The objects of the sample and of the law, where these are no rows of a table.
+    """
+
+    rows: Array
+    law: Law
+    samples: Samples
+    plans: list[Plan]
+    left_out: tuple[LeftOut, ...] = ()
+    objects: tuple[list[Any], list[Any]] | None = None
+
+    def answer(self, options: Options, counter: WorkCounter) -> GoodnessResult | GoodnessOfObjectsResult:
+        """The answer, without a p-value."""
+        names, exact = ("x", self.law.name), self.law.exact
+        if self.objects is not None:
+            both = samples_of(self.rows, self.law.rows)
+            alone = replace(options, permutations=0)
+            of_objects = answer_objects(self.plans[0], both, alone, counter, self.objects)
+            return GoodnessOfObjectsResult.of(of_objects, names=names, law=self.law.name, exact=exact)
+        result = assembly.average([self._of_kernel(plan, options, counter) for plan in self.plans])
+        return GoodnessResult.of(
+            result,
+            n_y=len(self.law.rows),
+            names=names,
+            left_out=self.left_out,
+            rope=options.rope,
+            law=self.law.name,
+            exact=exact,
+        )
+
+    def _of_kernel(self, plan: Plan, options: Options, counter: WorkCounter) -> TwoSampleResult:
+        """The answer with one kernel, from as many lengthscales as its accuracy needs."""
+        both = replace(self.samples, x=self.rows, y=self.law.rows)
+        for refined in refinements(plan):
+            statistics = _with_law(refined, refined.collect(both, counter), self.law)
+            result = refined.answer(statistics, prior_odds=options.prior_odds, keep_rows=options.keep_rows)
+            if result.diagnostics.converged:
+                break
+        return result
+
+
+def _again(given: _Given, options: Options, changes: Sequence[dict[str, Any]]) -> list[float]:
+    """Log BF10 of the same sample with other models or numbers of points."""
+    found = []
+    for change in changes:
+        plans = [options.plan(given.samples, kernel=plan.kernel, **change) for plan in given.plans]
+        found.append(replace(given, plans=plans).answer(options, WorkCounter(None, 1)).log_bf10)
+    return found
+
+
+def _read_rows(x: object, law: Any, options: Options, draws: int) -> _Given:
+    """A sample of rows of a table."""
+    role = Role("what the law draws", "law")
+    tables: Tables | None = None
+
+    def read(drawn: Any, n: int) -> tuple[Array, Callable[[Any, int], Array]]:
+        nonlocal tables
+        if not hasattr(drawn, "columns"):
+            numbers = _numbers(drawn, n, options.nan_policy)
+            rows = numbers(drawn, n)
+            return rows[finite_rows(rows)], numbers
+        tables = read_all({"x": x, "law": drawn}, options.choice, ("x", role))
+        columns, levels = tables.columns, tables.levels
+        [rows], note = complete(tables.rows[1:], columns, options.nan_policy, roles=[role])
+        if note is not None:
+            warn(DroppedDataWarning(note, argument="law"))
+        everything = np.ones(len(columns), dtype=bool)
+        return rows, lambda again, size: columns_of(again, "law", columns, everything, levels)
+
+    known = Law.of(law, draws, options.generator, read)
+    if tables is None:
+        if options.choice.categories:
+            raise InputError(
+                "categories: this law draws numbers", argument="categories", remedy="let it draw data frames with them"
+            )
+        table, notes = read_one(x, options.without_texts().choice)
+        own = Tables((table.rows,), table.columns or tuple(map(str, range(table.rows.shape[1]))), ("x",), ("x",))
+        tables = own._replace(left_out=table.left_out, notes=notes, levels=table.levels)
+    [rows], note = complete(tables.rows[:1], tables.columns, options.nan_policy, roles=["x"])
+    notes = tables.notes if note is None else (*tables.notes, note)
+    if note is not None:
         warn(DroppedDataWarning(note, argument="x"))
-        rows, notes = rows[keep], (*notes, note)
     if len(rows) < 2:
         raise InputError(f"x has {len(rows)} row{'s' * (len(rows) != 1)}", argument="x", remedy="pass at least 2")
-    return rows, names, table.left_out, notes
+    samples = _as_samples(known, rows, tables._replace(notes=notes))
+    return _Given(rows, known, samples, options.plans(samples), tables.left_out)
 
 
-def _as_samples(law: Law, rows: Array, names: tuple[str, ...], notes: tuple[str, ...]) -> Samples:
+def _numbers(first: Any, n: int, nan_policy: str) -> Callable[[Any, int], Array]:
+    """What reads arrays of numbers that a law draws; with the policy "omit" values may be missing."""
+    rows = rows_drawn(first, n, None, finite=nan_policy == "raise")
+    return lambda again, size: rows_drawn(again, size, rows.shape[1], finite=nan_policy == "raise")
+
+
+def _read_objects(x: object, law: Any, options: Options, draws: int) -> _Given:
+    """A sample of objects; the points are among those that the law draws."""
+    own, drawn, domain = objects_of(x, "x"), list[Any](), None
+
+    def read(first: Any, n: int) -> tuple[Array, Callable[[Any, int], Array]]:
+        nonlocal drawn, domain
+        drawn = objects_of(first, "law")
+        domain, rows = rows_of({"law": drawn}, options)
+        return rows["law"], lambda again, size: found_domain(again)
+
+    def found_domain(objects: Any) -> Array:
+        assert domain is not None
+        return domain.rows_of(objects)
+
+    known = Law.of(law, draws, options.generator, read)
+    if domain is None:
+        raise InputTypeError(
+            "law: a distribution of numbers has no objects",
+            argument="law",
+            remedy="pass a function of size and rng that returns a list of objects",
+        )
+    plan = plan_of_objects(domain, options.model, tolerance=options.tolerance)
+    rows = domain.rows_of(own)
+    return _Given(rows, known, samples_of(known.rows[::2], known.rows[1::2]), [plan], (), (own, drawn))
+
+
+def _as_samples(law: Law, rows: Array, tables: Tables) -> Samples:
     """The rows of the law, shared out to two samples: for what is fixed beforehand."""
+    names = tables.columns
     if law.rows.shape[1] != rows.shape[1]:
         raise InputError(
             f"law: it has {columns_in_words(law.rows.shape[1])} and x has {rows.shape[1]}",
@@ -191,8 +335,10 @@ def _as_samples(law: Law, rows: Array, names: tuple[str, ...], notes: tuple[str,
             argument="law",
             remedy="leave that column out, or compare it by eye",
         )
-    samples = Samples.checked(ordered[::2], ordered[1::2], names, False, "robust", "raise", look=False)
-    return replace(samples, notes=notes)
+    samples = Samples.checked(
+        ordered[::2], ordered[1::2], names, False, "robust", "raise", look=False, levels=tables.levels
+    )
+    return replace(samples, notes=tables.notes)
 
 
 def _with_law(plan: Plan, statistics: FeatureStatistics, law: Law) -> FeatureStatistics:
@@ -223,47 +369,42 @@ def _known(law: Law, moments: Moments) -> Moments:
     return Moments(_KNOWN, moments.mean, moments.scatter * (_KNOWN / moments.count))
 
 
-def _work(plan: Plan, n: int, simulations: int) -> int:
+def _work(given: _Given, simulations: int) -> int:
     """All that is counted, in rows × lengthscales."""
-    assert plan.lengthscales is not None
-    tests = relabelling.tests_of(plan) if simulations else []
-    return n * (len(plan.lengthscales) + (1 + simulations) * sum(len(test.lengthscales) for test in tests))
+    tests = relabelling.tests_of(*given.plans) if simulations else []
+    own = sum(len(plan.lengthscales) for plan in given.plans if plan.lengthscales is not None)
+    return len(given.rows) * (own + (1 + simulations) * sum(len(test.lengthscales) for test in tests))
 
 
 @dataclass(frozen=True, eq=False)
 class _Draws:
-    """Data sets drawn from a law, all judged with the noise of the law.
+    """Data sets drawn from a law, all judged with the noise of the law."""
 
-    Attributes
-    ----------
-    observed
-        The rows of the sample, (n, D).
-    law
-        The law.
-    plan
-        The plan of the test.
-    """
+    given: _Given
 
-    observed: Array
-    law: Law
-    plan: Plan
+    @property
+    def observed(self) -> Array:
+        """The rows of the sample, (n, D)."""
+        return self.given.rows
 
     def draw(self, generator: np.random.Generator) -> Array:
         """As many rows from the law, (n, D)."""
-        return self.law.draw(len(self.observed), generator)
+        return self.given.law.draw(len(self.observed), generator)
 
     def statistic(self, test: WeightedTest) -> Statistic:
         """Log BF10 of data sets (B, n, D)."""
         n, features, lengthscales = len(self.observed), test.features, test.lengthscales
-        [of_law] = local.sample_moments(features, (self.law.rows[:, test.columns],), lengthscales)
-        if features is self.plan.features:
-            of_law = _all_columns(self.plan, self.law, lengthscales, of_law)
+        law, plans = self.given.law, self.given.plans
+        [of_law] = local.sample_moments(features, (law.rows[:, test.columns],), lengthscales)
+        of_all_columns = next((plan for plan in plans if plan.features is features), None)
+        if of_all_columns is not None:
+            of_law = _all_columns(of_all_columns, law, lengthscales, of_law)
         else:
-            of_law = _known(self.law, of_law)
+            of_law = _known(law, of_law)
         size = 2.0 / (1.0 / n + 1.0 / of_law.count)
         noise, variance = of_law.covariance * (2.0 / size), mean_diagonal(of_law.covariance)
         difference = Difference(np.zeros_like(of_law.mean), noise, size, size - 1.0, variance)
-        rank_one = RankOne(Hypotheses.of(difference, self.plan.model, features, lengthscales), 0.0)
+        rank_one = RankOne(Hypotheses.of(difference, plans[0].model, features, lengthscales), 0.0)
         mean = np.full((1, n), 1.0 / n)
 
         def delta(rows: Array) -> Array:

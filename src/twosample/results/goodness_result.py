@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from twosample.common.words import columns_in_words, printable
+from twosample.results.comparison import Comparison
+from twosample.results.objects_result import ObjectsResult
 from twosample.results.two_sample_result import TwoSampleResult
 
-__all__ = ["GoodnessResult"]
+__all__ = ["GoodnessOfObjectsResult", "GoodnessResult"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class GoodnessResult(TwoSampleResult):
-    """The answer to "is this sample from this law?"; x is the sample and y the law.
-
-    It has all that `TwoSampleResult` has: P(different), log BF10, witness, effect, columns, plots and reports.
+class _OfLaw(Comparison):
+    """What answers about a law have in common; x is the sample and y the law.
 
     Attributes
     ----------
@@ -37,10 +37,28 @@ class GoodnessResult(TwoSampleResult):
     exact: bool = True
 
     @classmethod
-    def of(cls, result: TwoSampleResult, **more: Any) -> GoodnessResult:
+    def of(cls, result: Comparison, **more: Any) -> Self:
         """The result of a test, with what there is to say of the law."""
         content = {field.name: getattr(result, field.name) for field in fields(result)}
-        return cls(**{**content, **more})
+        return cls(**{**content, **more}).remember(copied=result)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class GoodnessResult(_OfLaw, TwoSampleResult):
+    """The answer to "is this sample from this law?"; x is the sample and y the law.
+
+    It has all that `TwoSampleResult` has: P(different), log BF10, witness, effect, columns, plots and reports.
+
+    Attributes
+    ----------
+    law
+        What the law is called.
+    exact
+        Whether the law is known by its quantiles. Else it is by the `n_y` rows that were drawn, and their noise is
+        taken into account.
+    pvalue, evalue
+        From data sets that were simulated from the law; None without. `diagnostics.permutations` says how many.
+    """
 
     @property
     def _data_words(self) -> str:
@@ -49,3 +67,8 @@ class GoodnessResult(TwoSampleResult):
             f"{self.n_x} rows, {columns_in_words(len(self.columns))}, against {printable(self.law)} "
             f"({self.n_y:,} {how})"
         )
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class GoodnessOfObjectsResult(_OfLaw, ObjectsResult):
+    """The answer to "are these objects from this law?", which draws such objects; as `ObjectsResult`."""
