@@ -36,6 +36,7 @@ from twosample.inference.mixture import Mixture, StatisticsOf, evaluate_parts
 from twosample.kernels import RBF, Fourier, Kernel
 from twosample.models import LogUniform, Model
 from twosample.results import assembly
+from twosample.results.objects_assembly import objects_result
 from twosample.results.two_sample_result import TwoSampleResult
 
 __all__ = ["Plan", "make_plan", "plan_of_objects"]
@@ -344,6 +345,12 @@ class Plan(Record):
             )
         by_lengthscale = evidence.evaluate(statistics, self.features, self.model)
         posterior = self.posterior(by_lengthscale, prior_odds)
+        sizes, sketches = (statistics.n_x, statistics.n_y), (statistics.sketch_x, statistics.sketch_y)
+        if self.domain is not None:
+            rows, notes = (sketches[0].rows, sketches[1].rows), statistics.notes
+            return objects_result(  # type: ignore[return-value]  # has no columns, but all else
+                self, by_lengthscale, posterior, rows, sizes=sizes, prior_odds=prior_odds, notes=notes
+            )
         mixture = None
         if self.parts:
             if statistics_of is None:
@@ -357,8 +364,8 @@ class Plan(Record):
             posterior,
             mixture=mixture,
             prior_odds=prior_odds,
-            sizes=(statistics.n_x, statistics.n_y),
-            sketches=(statistics.sketch_x, statistics.sketch_y),
+            sizes=sizes,
+            sketches=sketches,
             statistics=statistics,
             notes=statistics.notes,
             keep_rows=keep_rows,

@@ -286,7 +286,6 @@ def test_what_is_a_list_of_objects():
         ("groups", ["a", "b"]),
         ("columns", ["a"]),
         ("drop", ["a"]),
-        ("paired", True),
         ("lengthscale", 1.0),
         ("subsets", None),
         ("scale", "raw"),
@@ -354,3 +353,47 @@ def test_new_objects_must_be_a_list():
         result.witness([1.5])
     of_features = ts.test(X, Y, features=lambda objects: [[len(one)] for one in objects])
     assert of_features.witness(["a" * 30]).mean.shape == (1,)
+
+
+def test_pairs_of_objects_are_compared_by_their_differences():
+    """What pairs share hides a small change from the test of two samples, and not from that of pairs."""
+    rng = np.random.default_rng(4)
+    first = [rng.normal(0.0, 3.0, 4) for _ in range(60)]
+    second = [one + rng.normal(0.3, 0.2, 4) for one in first]
+    features = lambda objects: np.array(objects)  # noqa: E731
+    paired = ts.test(first, second, features=features, paired=True, permutations=99)
+    assert paired.log_bf10 > 10 and paired.pvalue == 0.01 and paired.paired
+    assert ts.test(first, second, features=features).log_bf10 < 0
+    order = rng.permutation(60)
+    again = ts.test([second[i] for i in order], [first[i] for i in order], features=features, paired=True)
+    assert again.log_bf10 == pytest.approx(paired.log_bf10, abs=1e-8)
+    with pytest.raises(InputError, match="x has 60 rows and y has 59; paired=True"):
+        ts.test(first, second[1:], features=features, paired=True)
+
+
+class Words:
+    """A feature map of one's own: words, whose distance is the number of letters that only one of them has."""
+
+    points, typical, count = ("art", "nose", "stone", "tin", "rain"), 2.0, 5
+
+    def distances(self, words):
+        return np.array([[len(set(a) ^ set(b)) for b in self.points] for a in words], dtype=float)
+
+    def values(self, words, lengthscales):
+        for index, lengthscale in enumerate(lengthscales):
+            yield index, np.exp(-0.5 * self.distances(words) / lengthscale**2)
+
+    def between(self, lengthscales):
+        return np.stack([np.exp(-0.5 * self.distances(self.points) / lengthscale**2) for lengthscale in lengthscales])
+
+
+def test_a_feature_map_of_ones_own_is_that_of_its_kernel_values():
+    rng, features = np.random.default_rng(2), Words()
+    x, y = (["".join(rng.choice(list(letters), 4)) for _ in range(50)] for letters in ("aeinor", "inorst"))
+    lengthscales = 2.0 * 2.0 ** (np.arange(-8, 7) / 2)
+    blocks = [np.stack([values.copy() for _, values in features.values(words, lengthscales)]) for words in (x, y)]
+    expected = ts.test_gram(*blocks, features.between(lengthscales), permutations=19)
+    found = ts.test(x, y, features=features, permutations=19)
+    assert found.log_bf10 == pytest.approx(expected.log_bf10, abs=1e-9) and found.log_bf10 > 3
+    assert (found.pvalue, found.kernel, len(found.parameters)) == (expected.pvalue, "Words", 15)
+    assert ts.ksample([x[:25], x[25:], y], features=features).partitions[0].groups == (("0", "1"), ("2",))

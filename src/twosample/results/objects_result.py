@@ -112,10 +112,12 @@ class ObjectsResult(Comparison):
         )
 
     def remember_objects(
-        self, x: Sequence[Any], y: Sequence[Any], witness: Callable[[Any], tuple[Array, Array]]
+        self, x: Sequence[Any], y: Sequence[Any], witness: Callable[[Any], tuple[Array, Array]] | None = None
     ) -> None:
-        """Keep the objects, and the witness of new ones, in memory."""
-        self.remember(objects=(x, y, witness))
+        """Keep the objects, and the witness of new ones, in memory; None is the one that was kept before."""
+        if witness is None:
+            witness = self._kept("witness")[2]
+        self.remember(objects=(x, y, witness), copied=self)
 
     def _kept(self, caller: str) -> _Kept:
         remedy = "call it on what test returned, before it is written"

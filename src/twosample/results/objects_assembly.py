@@ -1,0 +1,129 @@
+"""From evidence about objects to the result that a user sees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twosample.common.arrays import Array
+from twosample.common.threads import one_thread
+from twosample.inference.effect import Effect, combine, of_part
+from twosample.inference.evidence import Evidence, amplitudes
+from twosample.inference.lengthscale import H1, LengthscalePosterior
+from twosample.inference.witness import WitnessMixture
+from twosample.results.objects_result import ObjectsResult
+from twosample.results.result_parts import Amplitude, Diagnostics
+
+if TYPE_CHECKING:
+    from twosample.plan import Plan
+
+__all__ = ["objects_result"]
+
+# Parameters, and objects of a sample, that the effect is computed from.
+_PARAMETERS, _OBJECTS = 8, 2000
+# Values of the witness that a result holds of a sample, and places of objects.
+_SHOWN, _TELLING = 500, 20
+# Values of the witness that differ by less are tied.
+_DIGITS = 9
+
+
+def objects_result(
+    plan: Plan,
+    by_parameter: Evidence,
+    posterior: LengthscalePosterior,
+    rows: tuple[Array, Array],
+    *,
+    sizes: tuple[int, int],
+    prior_odds: float,
+    notes: tuple[str, ...] = (),
+) -> ObjectsResult:
+    """The record of an answer about objects.
+
+    Parameters
+    ----------
+    plan
+        What was fixed beforehand.
+    by_parameter
+        The evidence with each parameter of the kernel.
+    posterior
+        Of the parameters.
+    rows
+        Kernel values of the objects of each sample at the points, or of some of them.
+    sizes
+        How many objects there were of each sample.
+    prior_odds, notes
+        As in the result.
+    """
+    assert plan.domain is not None
+    features, model = plan.domain.features, plan.model
+    mass = posterior.mass[:, H1]
+    mixture = WitnessMixture.of_each(by_parameter, mass, features, model)
+    scores = [mixture.through(features, one)[0] for one in rows]
+    complete = tuple(map(len, rows)) == sizes
+    log_amplitudes, _ = amplitudes(model)
+    given_parameter = np.exp(by_parameter.log_mixture - by_parameter.log_bf10[:, None])
+    result = ObjectsResult(
+        log_bf10=posterior.log_bf10,
+        prior_odds=prior_odds,
+        amplitude=Amplitude(np.exp(log_amplitudes), mass @ given_parameter, fixed=model.amplitude is None),
+        n_x=sizes[0],
+        n_y=sizes[1],
+        paired=plan.paired,
+        kernel=plan.domain.kernel,
+        model=model,
+        diagnostics=Diagnostics(
+            evaluations=len(by_parameter.lengthscales),
+            quadrature_error=0.0,
+            pairs=0,
+            permutations=0,
+            notes=(*plan.notes, *notes),
+            points=features.count,
+            flat=features.are_flat(np.concatenate(rows)),
+        ),
+        pvalue=None,
+        parameters=plan.domain.parameters,
+        parameter_log_bf10=by_parameter.log_bf10,
+        parameter_posterior=mass,
+        witness_x=_quantiles(scores[0]),
+        witness_y=_quantiles(scores[1]),
+        telling_x=_largest(scores[0]) if complete else (),
+        telling_y=_largest(-scores[1]) if complete else (),
+    )
+    domain = plan.domain
+
+    def witness(at: object) -> tuple[Array, Array]:
+        with one_thread():
+            return mixture.through(features, domain.rows_of(at))
+
+    found = result.changed(effect=_effect(by_parameter, mass, plan, rows, result.prob_h1))
+    found.remember_objects((), (), witness)
+    return found
+
+
+def _effect(by_parameter: Evidence, mass: Array, plan: Plan, rows: tuple[Array, Array], prob_h1: float) -> Effect:
+    """How much the samples differ, by the likeliest parameters."""
+    kept = np.sort(np.argsort(-mass, kind="stable")[:_PARAMETERS])
+    likeliest, weights = by_parameter.select(kept), mass[kept] / mass[kept].sum()
+    part = of_part(likeliest, weights, plan.features, plan.model, *map(_some, rows))
+    return combine([part], np.ones(1), prob_h1)
+
+
+def _some(rows: Array) -> Array:
+    """At most so many rows, evenly spread in the order of the objects' own."""
+    rows = rows[np.argsort(rows[:, 0], kind="stable")]
+    return rows[np.unique(np.linspace(0, len(rows) - 1, _OBJECTS).round().astype(np.intp))]
+
+
+def _quantiles(values: Array) -> Array:
+    """All values in order, or so many quantiles of them."""
+    ordered = np.sort(values)
+    if len(ordered) <= _SHOWN:
+        return ordered
+    return np.asarray(np.quantile(ordered, (np.arange(_SHOWN) + 0.5) / _SHOWN))
+
+
+def _largest(values: Array) -> tuple[int, ...]:
+    """Places of the largest values, the largest first; of equal ones the first place."""
+    order = np.argsort(-values.round(_DIGITS), kind="stable")[:_TELLING]
+    return tuple(order.tolist())
