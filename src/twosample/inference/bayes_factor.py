@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["probability", "strength", "verdict"]
+__all__ = ["CONCLUSIONS", "probability", "strength", "verdict"]
 
 # Kass and Raftery (1995): 2 log BF of 2, 6 and 10.
 _STRENGTHS = ((1.0, ""), (3.0, "positive"), (5.0, "strong"), (math.inf, "very strong"))
-_CONCLUSIONS = ("the samples differ", "the samples come from the same distribution")
+# What there is evidence for where a Bayes factor is large, and where it is small.
+CONCLUSIONS = ("the samples differ", "the samples come from the same distribution")
 
 
 def strength(log_bf10: float) -> str:
@@ -22,7 +23,7 @@ def strength(log_bf10: float) -> str:
     return next(words for limit, words in _STRENGTHS if abs(log_bf10) <= limit)
 
 
-def verdict(log_bf10: float, *, flat: bool = False, conclusions: tuple[str, str] = _CONCLUSIONS) -> str:
+def verdict(log_bf10: float, *, flat: bool = False, conclusions: tuple[str, str] = CONCLUSIONS) -> str:
     """The Bayes factor in words, on the scale of Kass and Raftery (1995), in both directions.
 
     Where the features do not vary (`flat`) it says nothing, whatever it is. `conclusions` are what there is evidence

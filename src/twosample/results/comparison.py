@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import numpy as np
 
 from twosample import models
-from twosample.common.words import (
-    odds_in_words,
-    probability_in_words,
-    pvalue_text,
-    sentence,
-    short,
-)
-from twosample.errors import InputError
-from twosample.inference.bayes_factor import strength, verdict
+from twosample.common.words import odds_in_words, probability_in_words, pvalue_text, sentence, short
+from twosample.inference.bayes_factor import strength
 from twosample.inference.effect import Effect, size_in_words
 from twosample.results.mixing import Mixing
 from twosample.results.result import BayesFactor
@@ -25,21 +18,14 @@ from twosample.results.sayings import evidence_facts
 from twosample.show.content import Fact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from matplotlib.figure import Figure
 
-    from twosample.common.arrays import Array
-    from twosample.common.progress import Progress
     from twosample.questions.monitor import Monitor
-    from twosample.results.robustness import Robustness
 
 __all__ = ["CLEAR", "Comparison"]
 
 # A log Bayes factor beyond which there is evidence; where a p-value and the Bayes factor disagree.
 CLEAR, _SMALL_PVALUE, _TINY_PVALUE = 1.0, 0.05, 0.005
-# Functions that look at the data again.
-_REMEMBERED = ("_look", "_sequence", "_votes")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -78,12 +64,17 @@ class Comparison(BayesFactor):
         What the samples are called: the groups, where one table was split.
     """
 
-    _internal: ClassVar[tuple[str, ...]] = ("changed", "of_files", "remember")
     _derived: ClassVar[tuple[str, ...]] = (*BayesFactor._derived, "prob_beyond_rope")
+    _internal: ClassVar[tuple[str, ...]] = (*BayesFactor._internal, "of_files")
     # What the p-value is counted in, where the rows are no pairs; and the data that it is a share of.
     _relabellings: ClassVar[str] = "permutations"
     _relabelled_data: ClassVar[str] = "relabelled data"
     _unit: ClassVar[str] = "row"
+    _no_look: ClassVar[tuple[str, str]] = (
+        "this result has no data to look at again",
+        "call it on what test returned for rows in memory, before it is written or copied to another process; a saved "
+        "reference has no rows, and rows that were read in blocks are not kept",
+    )
     # The function that returns it, what it calls the second sample, and its option for a p-value.
     call: ClassVar[tuple[str, str, str]] = ("test", "y", "permutations")
 
@@ -103,10 +94,8 @@ class Comparison(BayesFactor):
     @property
     def verdict(self) -> str:
         """Evidence and size of the difference in words, or how large one could have been missed."""
-        if self._is_uninformative:
-            return verdict(0.0, flat=True)
-        words = verdict(self.log_bf10, conclusions=self._conclusions)
-        if self.effect is None or not strength(self.log_bf10):
+        words = super().verdict
+        if self._is_uninformative or self.effect is None or not strength(self.log_bf10):
             return words
         if self.log_bf10 > 0:
             size = size_in_words(self.effect.auc.given_different(0.5))
@@ -153,71 +142,12 @@ class Comparison(BayesFactor):
         >>> abs(result.mixture.mean - (0.25 + 0.5 * result.bf10 / (1 + result.bf10))) < 1e-12
         True
         """
-        return Mixing(np.array([self.log_bf10])).remember(self.__dict__.get("_votes"))
-
-    def remember(
-        self,
-        look: Callable[..., Robustness],
-        sequence: Callable[..., Monitor] | None = None,
-        votes: Callable[..., Array] | None = None,
-    ) -> None:
-        """Keep functions that look at the same data again; neither JSON nor pickles have them.
-
-        One tests with other assumptions, one goes through the rows in their order, and one has the Bayes factors of
-        blocks of rows.
-        """
-        for name, value in zip(_REMEMBERED, (look, sequence, votes), strict=True):
-            object.__setattr__(self, name, value)
-
-    def changed(self, **fields: Any) -> Self:
-        """The same with other values of some fields; it remembers what this one does."""
-        other = replace(self, **fields)
-        if "_look" in self.__dict__:
-            other.remember(*(self.__dict__[name] for name in _REMEMBERED))
-        return other
+        return Mixing(np.array([self.log_bf10])).remember(copied=self)
 
     def of_files(self, names: tuple[str, str], notes: tuple[str, ...]) -> Self:
         """The same, with what the samples are called and, before the other notes, what was said when they were read."""
         diagnostics = replace(self.diagnostics, notes=notes + self.diagnostics.notes)
         return self.changed(names=names, diagnostics=diagnostics)
-
-    @property
-    def has_robustness(self) -> bool:
-        """Whether `robustness` has data to look at again, and a prior that can be varied."""
-        return "_look" in self.__dict__ and self.model.amplitude is not None and not self.model.needs_pairs
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what pickles hold: all but the data."""
-        return {name: value for name, value in self.__dict__.items() if name not in _REMEMBERED}
-
-    def robustness(self, *, progress: Progress = False) -> Robustness:
-        """How log BF10 depends on what was assumed: the test again with other priors and numbers of points.
-
-        It is for results of `test` while they are in memory, which have the data to look at again. It takes about four
-        times as long as the test did.
-
-        Parameters
-        ----------
-        progress
-            As in `twosample.test`.
-
-        Examples
-        --------
-        >>> import numpy as np, twosample as ts
-        >>> rng = np.random.default_rng(1)
-        >>> found = ts.test(rng.normal(0, 1, 60), rng.normal(2, 1, 60)).robustness()
-        >>> found.sentence[:60]
-        'The verdict holds for scales of the amplitude from 0.05 to 2'
-        """
-        look = self.__dict__.get("_look")
-        if look is None:
-            raise InputError(
-                "robustness: this result has no data to look at again",
-                remedy="call it on what test returned, before it is written, copied to another process or changed; of "
-                "rows that were too many to keep, test a sample",
-            )
-        found: Robustness = look(progress=progress)
-        return found
 
     def sequential(self, *, batches: int = 20, **options: Any) -> Monitor:
         """Go through the samples in their order, as if they had come as streams: how the evidence grew.
@@ -245,14 +175,8 @@ class Comparison(BayesFactor):
         >>> result.sequential(batches=8).state.alarm
         True
         """
-        sequence = self.__dict__.get("_sequence")
-        if sequence is None:
-            raise InputError(
-                "sequential: this result has no data to look at again",
-                remedy="call it on what test returned, or use twosample.sequential",
-            )
-        monitor: Monitor = sequence(batches=batches, **options)
-        return monitor
+        remedy = "call it on what test returned, or use twosample.sequential"
+        return cast("Monitor", self.remembered("sequence", "sequential", remedy)(batches=batches, **options))
 
     @property
     def relabelled_words(self) -> str:

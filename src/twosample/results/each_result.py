@@ -113,6 +113,10 @@ class EachResult(Result):
         One sentence for everything that was left out or warned about.
     """
 
+    _no_look: ClassVar[tuple[str, str]] = (
+        "a table of single columns has no data to test again: each was tested by its normal scores alone",
+        "call it on what test returns for the columns in question",
+    )
     page: ClassVar[str] = "columns_page"
     figure: ClassVar[str] = "plot_each"
 

@@ -97,6 +97,10 @@ class GroupsResult(Result):
         The whole result of each comparison, by group; not part of the JSON form, and so empty when read back.
     """
 
+    _no_look: ClassVar[tuple[str, str]] = (
+        "a table of comparisons has no data of its own to test again",
+        "call it on one of its `results`, which are in memory as long as the table is",
+    )
     _printed: ClassVar[tuple[str, ...]] = ("groups",)
 
     by: str

@@ -12,7 +12,6 @@ from twosample import models
 from twosample.common.arrays import Array, Indices
 from twosample.common.words import columns_in_words, log_bf10_text, printable, probability_in_words, sentence
 from twosample.data import LeftOut, some
-from twosample.inference.bayes_factor import verdict
 from twosample.inference.columns import Table
 from twosample.inference.partitions import MOST_LISTED, blocks_of
 from twosample.results.result import BayesFactor
@@ -121,7 +120,7 @@ class KSampleResult(BayesFactor):
         From permuted labels; None without.
     """
 
-    _derived: ClassVar[tuple[str, ...]] = ("prob_h1", "prob_h0", "verdict", "partitions", "pairs", "by_column")
+    _derived: ClassVar[tuple[str, ...]] = (*BayesFactor._derived, "partitions", "pairs", "by_column")
     _conclusions: ClassVar[tuple[str, str]] = (
         "not all groups come from one distribution",
         "all groups come from one distribution",
@@ -146,9 +145,8 @@ class KSampleResult(BayesFactor):
     evalue: float | None = None
 
     @property
-    def verdict(self) -> str:
-        """The Bayes factor in words, on the scale of Kass and Raftery (1995), in both directions."""
-        return verdict(self.log_bf10, flat=self.diagnostics.flat, conclusions=self._conclusions)
+    def _is_uninformative(self) -> bool:
+        return self.diagnostics.flat
 
     @property
     def all_listed(self) -> bool:

@@ -9,18 +9,17 @@ of blocks of rows that are independent, its density is in proportion to
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from twosample.common.arguments import check_level, share_of
 from twosample.common.arrays import Array
-from twosample.common.records import Record
 from twosample.common.words import probability_in_words
 from twosample.errors import InputError
+from twosample.results.result import InMemory
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,7 +34,7 @@ _CELLS = 4096
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Mixing(Record):
+class Mixing(InMemory):
     """The posterior of the share a of H1 in the mixture (1 - a) H0 + a H1 that the data come from.
 
     `TwoSampleResult.mixture` has it for all rows as one draw from the mixture; with `over_blocks` each block of rows is
@@ -108,15 +107,6 @@ class Mixing(Record):
         log_likelihood = self._log_likelihood(share.ravel(), 1.0 - share.ravel()).reshape(share.shape)
         return np.asarray(np.exp(log_prior + log_likelihood - log_evidence))
 
-    def remember(self, votes: Callable[..., Array] | None) -> Mixing:
-        """Keep what finds the Bayes factors of blocks, where the data are still in memory; JSON does not have it."""
-        object.__setattr__(self, "_votes", votes)
-        return self
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what pickles hold: all but the data."""
-        return {name: value for name, value in self.__dict__.items() if name != "_votes"}
-
     def over_blocks(self, count: int = 10, *, progress: Progress = False) -> Mixing:
         """The posterior where the rows are dealt into blocks, each of which comes from H0 or from H1 and votes.
 
@@ -130,13 +120,9 @@ class Mixing(Record):
         progress
             As in `twosample.test`.
         """
-        votes = self.__dict__.get("_votes")
-        if votes is None:
-            raise InputError(
-                "over_blocks: this result has no data to look at again",
-                remedy="call it on the mixture of what test returned, before that is written or copied",
-            )
-        return Mixing(votes(count, progress=progress)).remember(votes)
+        remedy = "call it on the mixture of what test returned, before that is written or copied"
+        votes = self.remembered("votes", "over_blocks", remedy)
+        return Mixing(votes(count, progress=progress)).remember(copied=self)
 
     def summary(self) -> str:
         """The answer in a few lines of text."""

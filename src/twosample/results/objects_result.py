@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
 from twosample.common.arrays import Array
 from twosample.common.words import printable, probability_in_words, short
-from twosample.errors import InputError
 from twosample.inference.columns import Table
 from twosample.inference.witness import Witness
 from twosample.results.comparison import Comparison
@@ -66,6 +65,10 @@ class ObjectsResult(Comparison):
 
     _derived: ClassVar[tuple[str, ...]] = (*Comparison._derived, "by_parameter")
     _internal: ClassVar[tuple[str, ...]] = (*Comparison._internal, "remember_objects")
+    _no_look: ClassVar[tuple[str, str]] = (
+        "this result has no data to look at again",
+        "call test with other points or another model; a result of objects keeps no kernel values to test again",
+    )
     _unit: ClassVar[str] = "object"
     page: ClassVar[str] = "objects_page"
     figure: ClassVar[str] = "plot_objects"
@@ -111,27 +114,12 @@ class ObjectsResult(Comparison):
     def remember_objects(
         self, x: Sequence[Any], y: Sequence[Any], witness: Callable[[Any], tuple[Array, Array]]
     ) -> None:
-        """Keep the objects, and the witness of new ones; neither JSON nor pickles have them."""
-        object.__setattr__(self, "_objects", (x, y, witness))
+        """Keep the objects, and the witness of new ones, in memory."""
+        self.remember(objects=(x, y, witness))
 
     def _kept(self, caller: str) -> _Kept:
-        found: _Kept | None = self.__dict__.get("_objects")
-        if found is None:
-            raise InputError(
-                f"{caller}: this result has no objects", remedy="call it on what test returned, before it is written"
-            )
-        return found
-
-    def changed(self, **fields: Any) -> Self:
-        """The same with other values of some fields; it remembers what this one does."""
-        other = replace(self, **fields)
-        if "_objects" in self.__dict__:
-            other.remember_objects(*self.__dict__["_objects"])
-        return other
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what pickles hold: all but the objects."""
-        return {name: value for name, value in super().__getstate__().items() if name != "_objects"}
+        remedy = "call it on what test returned, before it is written"
+        return cast("_Kept", self.remembered("objects", caller, remedy, "objects"))
 
     def witness(self, at: object) -> Witness:
         """Where the samples differ: posterior of the witness at other objects of the same kind.

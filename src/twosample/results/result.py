@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from twosample.common.frames import FrameKind
 from twosample.common.records import Record
 from twosample.errors import InputError
-from twosample.inference.bayes_factor import probability, verdict
+from twosample.inference.bayes_factor import CONCLUSIONS, probability, verdict
 from twosample.show.content import DataTable, Facts, Panel, text_of_facts, text_of_table
 
 if TYPE_CHECKING:
@@ -19,11 +19,56 @@ if TYPE_CHECKING:
     from twosample.common.progress import Progress
     from twosample.results.robustness import Robustness
 
-__all__ = ["BayesFactor", "Result"]
+__all__ = ["BayesFactor", "InMemory", "Result"]
+
+
+class InMemory(Record):
+    """A record that may hold the data, or functions that look at them again; neither JSON nor pickles contain these."""
+
+    _internal: ClassVar[tuple[str, ...]] = ("changed", "remember", "remembered")
+
+    def remember(
+        self, look: Any = None, sequence: Any = None, votes: Any = None, *, objects: Any = None, copied: Any = None
+    ) -> Self:
+        """Keep functions of the data, in this record only.
+
+        Parameters
+        ----------
+        look
+            Tests with other assumptions: a function of `progress` that returns a `Robustness`.
+        sequence
+            Goes through the rows in their order: a function that returns a `Monitor`.
+        votes
+            Returns log Bayes factors of blocks of rows.
+        objects
+            Objects of both samples, and the witness as a function of new ones.
+        copied
+            Another record, whose memory this one shares.
+        """
+        given = {"look": look, "sequence": sequence, "votes": votes, "objects": objects}
+        known = {} if copied is None else copied.__dict__.get("_memory", {})
+        memory = {**known, **{name: value for name, value in given.items() if value is not None}}
+        object.__setattr__(self, "_memory", memory)
+        return self
+
+    def remembered(self, name: str, caller: str, remedy: str, lacks: str = "data to look at again") -> Any:
+        """One of the functions in memory; where there is none, `caller` is refused with this remedy."""
+        try:
+            return self.__dict__["_memory"][name]
+        except KeyError:
+            raise InputError(f"{caller}: this result has no {lacks}", remedy=remedy) from None
+
+    def changed(self, **fields: Any) -> Self:
+        """The same with other values of some fields, and the same memory."""
+        return replace(self, **fields).remember(copied=self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickles hold: everything but the memory."""
+        return {name: value for name, value in self.__dict__.items() if name != "_memory"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(Record):
+class Result(InMemory):
     """A record that prints, draws, reports and describes itself from its `facts`, `tables` and `panels`.
 
     Class attributes name what is more than generic: `page` a module of `twosample.show.report`, `figure` a function of
@@ -32,6 +77,13 @@ class Result(Record):
 
     page: ClassVar[str] = "any_page"
     figure: ClassVar[str] = "plot_panels"
+    # What there is evidence for where the Bayes factor is large, and where it is small.
+    _conclusions: ClassVar[tuple[str, str]] = CONCLUSIONS
+    # Why `robustness` is refused where nothing is remembered, and what to do.
+    _no_look: ClassVar[tuple[str, str]] = (
+        "this kind of result has no data to test again with other assumptions",
+        "call it on what test returned for the two samples in question",
+    )
     # Tables that a summary prints below the facts, and one that is shown beside the facts in notebooks.
     _printed: ClassVar[tuple[str, ...]] = ()
 
@@ -138,14 +190,39 @@ class Result(Record):
     @property
     def has_robustness(self) -> bool:
         """Whether `robustness` has data to look at again, and a prior that can be varied."""
-        return False
+        model = getattr(self, "model", None)
+        varies = model is None or (model.amplitude is not None and not model.needs_pairs)
+        return varies and "look" in self.__dict__.get("_memory", {})
 
     def robustness(self, *, progress: Progress = False) -> Robustness:
-        """How log BF10 depends on what was assumed, where the data are at hand to be tested again."""
-        raise InputError(
-            f"robustness: a {type(self).__name__} has no data to test again with other assumptions",
-            remedy="call it on what test returned for the two samples in question",
-        )
+        """How log BF10 depends on what was assumed: the test again with other priors and numbers of points.
+
+        It is for results in memory, which have the data to look at again. It takes about four times as long as the
+        test did.
+
+        Parameters
+        ----------
+        progress
+            As in `twosample.test`.
+
+        Examples
+        --------
+        >>> import numpy as np, twosample as ts
+        >>> rng = np.random.default_rng(1)
+        >>> found = ts.test(rng.normal(0, 1, 60), rng.normal(2, 1, 60)).robustness()
+        >>> found.sentence[:60]
+        'The verdict holds for scales of the amplitude from 0.05 to 2'
+        """
+        look = self.__dict__.get("_memory", {}).get("look")
+        if look is None:
+            why, remedy = self._no_look
+            raise InputError(f"robustness: {why}", remedy=remedy)
+        return replace(cast("Robustness", look(progress=progress)), conclusions=self._claims)
+
+    @property
+    def _claims(self) -> tuple[str, str]:
+        """What there is evidence for where the Bayes factor is large, and where it is small."""
+        return self._conclusions
 
     def _repr_html_(self) -> str:
         """Return the head of the report, for notebooks."""
@@ -167,15 +244,13 @@ class BayesFactor(Result):
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("prob_h1", "prob_h0", "verdict")
-    # What there is evidence for where the Bayes factor is large, and where it is small.
-    _conclusions: ClassVar[tuple[str, str]] = ("the samples differ", "the samples come from the same distribution")
 
     log_bf10: float
     prior_odds: float
 
     @property
     def bf10(self) -> float:
-        """Bayes factor of "different" over "the same"; infinite where it exceeds the floating-point range."""
+        """Bayes factor of H1 ("different", "dependent") over H0; infinite where it exceeds the floating-point range."""
         try:
             return math.exp(self.log_bf10)
         except OverflowError:
@@ -183,18 +258,23 @@ class BayesFactor(Result):
 
     @property
     def prob_h1(self) -> float:
-        """Posterior probability that the samples come from different distributions."""
+        """Posterior probability of H1: that the samples come from different distributions, or x and y are dependent."""
         return probability(self.log_bf10 + math.log(self.prior_odds))
 
     @property
     def prob_h0(self) -> float:
-        """Posterior probability that the samples come from the same distribution."""
+        """Posterior probability of H0: that the samples come from the same distribution, or x and y are independent."""
         return probability(-self.log_bf10 - math.log(self.prior_odds))
 
     @property
     def verdict(self) -> str:
         """The Bayes factor in words, on the scale of Kass and Raftery (1995), in both directions."""
-        return verdict(self.log_bf10, conclusions=self._conclusions)
+        return verdict(self.log_bf10, flat=self._is_uninformative, conclusions=self._claims)
+
+    @property
+    def _is_uninformative(self) -> bool:
+        """Whether the features do not vary, so that nothing follows from them."""
+        return False
 
     def __repr__(self) -> str:
         """Return the answer in one line."""

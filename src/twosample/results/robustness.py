@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from twosample.common.arrays import Array
 from twosample.common.frames import FrameKind, to_frame
@@ -19,7 +20,7 @@ from twosample.data import Samples
 from twosample.errors import InputError, Setting
 from twosample.features.statistics import FeatureStatistics
 from twosample.inference import evidence
-from twosample.inference.bayes_factor import verdict
+from twosample.inference.bayes_factor import CONCLUSIONS, verdict
 from twosample.inference.mixture import StatisticsOf, log_mean, stack_log_bf10
 from twosample.models import HalfCauchy, LogUniform, Model
 
@@ -28,12 +29,23 @@ if TYPE_CHECKING:
 
     from twosample.plan import Plan
 
-__all__ = ["Robustness", "Sensitivity", "by_models", "look"]
+__all__ = [
+    "AMPLITUDE_SCALES",
+    "POINT_COUNTS",
+    "WIDTHS",
+    "Robustness",
+    "Sensitivity",
+    "Variation",
+    "by_models",
+    "look",
+    "robustness_of",
+    "variations_of",
+]
 
-_SCALES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0)
-_COUNTS = (10, 20, 40, 80)
-# The range of log ℓ, relative to that of the model.
-_WIDTHS = (0.5, 1.0, 2.0)
+# Other values of what is varied; widths of the range of log ℓ are relative to that of the test.
+AMPLITUDE_SCALES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0)
+POINT_COUNTS = (10, 20, 40, 80)
+WIDTHS = (0.5, 2.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,10 +95,13 @@ class Robustness(Record):
         Of the test.
     curves
         One for each assumption that was varied.
+    conclusions
+        What there is evidence for where the Bayes factor is large, and where it is small.
     """
 
     log_bf10: float
     curves: tuple[Sensitivity, ...]
+    conclusions: tuple[str, str] = CONCLUSIONS
 
     @property
     def sentence(self) -> str:
@@ -105,7 +120,7 @@ class Robustness(Record):
             lines.append(f"  {curve.label}")
             for value, log_bf10 in zip(curve.values.tolist(), curve.log_bf10.tolist(), strict=True):
                 own = " (the test)" if value == curve.default else ""
-                lines.append(f"    {value:<8g} log BF10 {log_bf10_text(log_bf10):>8}  {verdict(log_bf10)}{own}")
+                lines.append(f"    {value:<8g} log BF10 {log_bf10_text(log_bf10):>8}  {self._verdict(log_bf10)}{own}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -115,18 +130,103 @@ class Robustness(Record):
     def to_frame(self, kind: FrameKind = "pandas") -> Any:
         """A data frame, of pandas, polars or pyarrow, with a row for each value of each assumption."""
         rows = [
-            (curve.name, value, log_bf10, verdict(log_bf10))
+            (curve.name, value, log_bf10, self._verdict(log_bf10))
             for curve in self.curves
             for value, log_bf10 in zip(curve.values.tolist(), curve.log_bf10.tolist(), strict=True)
         ]
         names = ("assumption", "value", "log_bf10", "verdict")
         return to_frame({name: list(cells) for name, cells in zip(names, zip(*rows, strict=True), strict=True)}, kind)
 
+    def _verdict(self, log_bf10: float) -> str:
+        return verdict(log_bf10, conclusions=self.conclusions)
+
     def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
         """Draw log BF10 against each assumption (needs the `plot` extra)."""
         from twosample.show.plots import plot_robustness
 
         return plot_robustness(self, figsize=figsize)
+
+
+class Variation(NamedTuple):
+    """One assumption, and other values of it.
+
+    Attributes
+    ----------
+    name, label
+        As of `Sensitivity`.
+    default
+        The value that the test has.
+    changes
+        By each other value, what it changes: options of the test by name, such as `model` or `points`.
+    """
+
+    name: str
+    label: str
+    default: float
+    changes: dict[float, dict[str, Any]]
+
+
+def robustness_of(
+    log_bf10: float,
+    variations: Sequence[Variation],
+    again: Callable[[Sequence[dict[str, Any]]], ArrayLike],
+    *,
+    progress: Progress = False,
+) -> Robustness:
+    """Test again with other assumptions. With the first three arguments filled in, it is what results remember.
+
+    Parameters
+    ----------
+    log_bf10
+        What the test found.
+    variations
+        What is varied.
+    again
+        Log BF10 of the same data with each of some changes, (m,).
+    progress
+        As in `twosample.test`.
+
+    Examples
+    --------
+    >>> scales = Variation("amplitude", "scales", 1.0, {0.5: {"scale": 0.5}, 2.0: {"scale": 2.0}})
+    >>> found = robustness_of(3.5, [scales], lambda changes: [3.0 + one["scale"] for one in changes])
+    >>> found.curves[0].values, found.curves[0].log_bf10
+    (array([0.5, 1. , 2. ]), array([3.5, 3.5, 5. ]))
+    """
+    curves = []
+    with progress_bar(progress) as report, one_thread():
+        for number, (name, label, default, changes) in enumerate(variations):
+            if report is not None:
+                report(number / len(variations))
+            values, found = np.array([*changes, default]), np.append(again(list(changes.values())), log_bf10)
+            order = np.argsort(values)
+            curves.append(Sensitivity(name, label, values[order], found[order], default))
+    return Robustness(log_bf10, tuple(curves))
+
+
+def variations_of(plan: Plan) -> list[Variation]:
+    """What can be varied of a plan: the scale of the amplitude, the number of points, and the range of lengthscales.
+
+    The changes are of `model` and of `points`.
+    """
+    model = plan.model
+    if plan.lengthscales is None or model.amplitude is None:
+        raise InputError(
+            f"robustness: model {model.name!r} fixes what would be varied",
+            argument="model",
+            remedy=("use ", Setting("model", "adaptive")),
+        )
+    own, points = model.amplitude.scale, len(plan.points)
+    scales = {one: {"model": replace(model, amplitude=HalfCauchy(one))} for one in AMPLITUDE_SCALES if one != own}
+    found = [Variation("amplitude", "scales of the amplitude", own, scales)]
+    if not plan.points_given:
+        counts = {float(count): {"points": count} for count in POINT_COUNTS if count != points}
+        found.append(Variation("points", "numbers of points", float(points), counts))
+    if not plan.fixed and isinstance(model.lengthscale, LogUniform):
+        low, high = model.lengthscale.low, model.lengthscale.high
+        widths = {one: {"model": replace(model, lengthscale=LogUniform(low**one, high**one))} for one in WIDTHS}
+        found.append(Variation("lengthscale", "widths of the range of lengthscales", 1.0, widths))
+    return found
 
 
 def look(
@@ -137,7 +237,7 @@ def look(
     *,
     progress: Progress = False,
 ) -> Robustness:
-    """Test the same samples again with other assumptions.
+    """Test the same two samples again with other assumptions.
 
     Parameters
     ----------
@@ -152,53 +252,19 @@ def look(
     progress
         As in `twosample.test`.
     """
-    plan, model = plans[0], plans[0].model
-    if plan.lengthscales is None or model.amplitude is None:
-        raise InputError(
-            f"robustness: model {model.name!r} fixes what would be varied",
-            argument="model",
-            remedy=("use ", Setting("model", "adaptive")),
-        )
-    variations = list(_variations(plan, model))
-    curves = []
-    with progress_bar(progress) as report, one_thread():
-        for number, (name, label, values, default, changes) in enumerate(variations):
-            if report is not None:
-                report(number / len(variations))
-            if name == "amplitude":
-                by_kernel = [by_models(one, samples, [change["model"] for change in changes]) for one in plans]
-            else:
-                by_kernel = []
-                for one in plans:
-                    others = [remake(samples, kernel=one.kernel, **change) for change in changes]
-                    by_kernel.append(np.concatenate([by_models(other, samples, [other.model]) for other in others]))
-            found = np.logaddexp.reduce(by_kernel, axis=0) - np.log(len(plans))
-            curves.append(_with_own(Sensitivity(name, label, values, found, default), log_bf10))
-    return Robustness(log_bf10, tuple(curves))
 
+    def of_kernel(plan: Plan, changes: Sequence[dict[str, Any]]) -> Array:
+        models = [change.get("model") for change in changes]
+        if all(model is not None and model.lengthscale == plan.model.lengthscale for model in models):
+            return by_models(plan, samples, models)  # the lengthscales stay, and so one pass serves all of them
+        others = [remake(samples, kernel=plan.kernel, **change) for change in changes]
+        return np.concatenate([by_models(other, samples, [other.model]) for other in others])
 
-def _variations(plan: Plan, model: Model) -> Iterator[tuple[str, str, Array, float, list[dict[str, Any]]]]:
-    """What is varied: name, label, the values beside the model's own, that one, and what each changes."""
-    assert model.amplitude is not None
-    own = model.amplitude.scale
-    scales = np.array([scale for scale in _SCALES if scale != own])
-    changes = [{"model": replace(model, amplitude=HalfCauchy(scale))} for scale in scales.tolist()]
-    yield "amplitude", "scales of the amplitude", scales, own, changes
-    if not plan.points_given:
-        count = len(plan.points)
-        counts = [other for other in _COUNTS if other != count]
-        yield "points", "numbers of points", np.array(counts, float), float(count), [{"points": n} for n in counts]
-    if not plan.fixed and isinstance(model.lengthscale, LogUniform):
-        low, high, widths = model.lengthscale.low, model.lengthscale.high, [one for one in _WIDTHS if one != 1.0]
-        changes = [{"model": replace(model, lengthscale=LogUniform(low**one, high**one))} for one in widths]
-        yield "lengthscale", "widths of the range of lengthscales", np.array(widths), 1.0, changes
+    def again(changes: Sequence[dict[str, Any]]) -> Array:
+        logs = [of_kernel(plan, changes) for plan in plans]
+        return np.asarray(np.logaddexp.reduce(logs, axis=0) - np.log(len(plans)))
 
-
-def _with_own(curve: Sensitivity, log_bf10: float) -> Sensitivity:
-    """The curve with the value of the test in its place."""
-    place = int(np.searchsorted(curve.values, curve.default))
-    values, found = np.insert(curve.values, place, curve.default), np.insert(curve.log_bf10, place, log_bf10)
-    return replace(curve, values=values, log_bf10=found)
+    return robustness_of(log_bf10, variations_of(plans[0]), again, progress=progress)
 
 
 def by_models(plan: Plan, samples: Samples, models: Sequence[Model]) -> Array:

@@ -85,7 +85,7 @@ class TwoSampleResult(Comparison):
 
     _derived: ClassVar[tuple[str, ...]] = (*Comparison._derived, "by_column", "subsets")
     _internal: ClassVar[tuple[str, ...]] = (
-        *Comparison._internal, "by_subset", "of_files", "picture", "points_given", "shown", "shown_witness", "shown_x",
+        *Comparison._internal, "by_subset", "picture", "points_given", "shown", "shown_witness", "shown_x",
         "shown_y", "view", "witness_picture", "witness_posterior",
     )  # fmt: skip
     page: ClassVar[str] = "two_samples_page"

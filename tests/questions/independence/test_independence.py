@@ -17,7 +17,8 @@ import twosample as ts
 from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, InputTypeError
 from twosample.inference import relabelling
 from twosample.inference.relabelling import Relabelled
-from twosample.questions.independence import run
+from twosample.questions.independence import pairing, run
+from twosample.questions.independence.sides import Column, Side
 from twosample.questions.independence.two_sides import read_sides
 
 few = settings(max_examples=8, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -422,3 +423,52 @@ def test_level_of_the_p_value():
         rng = np.random.default_rng([7, seed])
         found.append(ts.independence(rng.poisson(1.0, 30), rng.standard_cauchy(30), permutations=19, rng=seed).pvalue)
     assert abs(np.mean(np.array(found) <= 0.05) - 0.05) < 4 * math.sqrt(0.05 * 0.95 / 150)
+
+
+def test_robustness_tests_the_same_sides_again():
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(80, 2))
+    y = x[:, 0] + rng.normal(size=80)
+    result = ts.independence(x, y)
+    found = result.robustness()
+    by_name = {curve.name: curve for curve in found.curves}
+    assert list(by_name) == ["amplitude", "points", "lengthscale"]
+    for curve in found.curves:
+        assert (np.diff(curve.values) > 0).all() and np.isfinite(curve.log_bf10).all()
+        assert curve.log_bf10[curve.values.tolist().index(curve.default)] == result.log_bf10
+    points = by_name["points"]
+    for count, log_bf10 in zip(points.values.tolist(), points.log_bf10.tolist(), strict=True):
+        assert log_bf10 == ts.independence(x, y, points=int(count)).log_bf10
+    assert len(set(by_name["amplitude"].log_bf10.tolist())) == len(by_name["amplitude"].values) == 11
+    assert "that x and y are " in str(found) and "the samples" not in str(found)
+    assert type(found).from_json(found.to_json()) == found
+
+
+def test_robustness_with_another_prior(monkeypatch):
+    rng = np.random.default_rng(8)
+    x, y = rng.normal(size=(2, 60))
+    found = {curve.name: curve for curve in ts.independence(x, y).robustness().curves}
+    monkeypatch.setattr(pairing.Pairing, "_amplitudes", _amplitudes_of_scale_two)
+    assert found["amplitude"].log_bf10[-1] == pytest.approx(ts.independence(x, y).log_bf10, abs=1e-12)
+    monkeypatch.undo()
+    wide = 0.3 * 4.0 * 4.0 ** np.arange(-2.0, 3.0)
+    side = [Side.of(Column("", one).coordinates(), 16, wide) for one in (x, y)]
+    of = pairing.Pairing(*side, 60)
+    rows = [Column("", one).coordinates() for one in (x, y)]
+    expected = pairing.log_mean(of.log_bf10(of.scores(pairing.products(*side, *rows))))
+    assert found["lengthscale"].log_bf10[-1] == pytest.approx(float(expected), abs=1e-12)
+
+
+def _amplitudes_of_scale_two(self):
+    offsets = np.arange(-4.0, 5.0)
+    weights = 1.0 / np.cosh(offsets)
+    return zip((2.0 * np.exp(offsets)).tolist(), np.log(weights / weights.sum()).tolist(), strict=True)
+
+
+def test_robustness_needs_the_data():
+    result = ts.independence([1.0, 2.0, 3.0, 4.0, 5.0], [2.0, 1.0, 4.0, 3.0, 5.0])
+    assert result.has_robustness
+    again = ts.IndependenceResult.from_json(result.to_json())
+    assert not again.has_robustness and again == result
+    with pytest.raises(InputError, match="no data to look at again; call it on what independence returned"):
+        again.robustness()

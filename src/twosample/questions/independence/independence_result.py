@@ -15,7 +15,6 @@ from twosample.common.words import columns_in_words, odds_in_words, printable, p
 from twosample.data import some
 from twosample.errors import InputError, InputTypeError
 from twosample.inference import discoveries
-from twosample.inference.bayes_factor import verdict
 from twosample.inference.columns import Table
 from twosample.inference.witness import Witness
 from twosample.questions.independence.pairing_witness import PairsWitness, Picture
@@ -121,7 +120,11 @@ class IndependenceResult(BayesFactor):
         What `witness` is computed from; None where the result was read from a file and x or y has several columns.
     """
 
-    _derived: ClassVar[tuple[str, ...]] = ("prob_h1", "prob_h0", "verdict", "by_pair")
+    _derived: ClassVar[tuple[str, ...]] = (*BayesFactor._derived, "by_pair")
+    _no_look: ClassVar[tuple[str, str]] = (
+        "this result has no data to look at again",
+        "call it on what independence returned, before it is written or copied to another process",
+    )
     page: ClassVar[str] = "independence_page"
     figure: ClassVar[str] = "plot_independence"
 
@@ -142,25 +145,9 @@ class IndependenceResult(BayesFactor):
     witness_posterior: PairsWitness | None
 
     @property
-    def prob_h1(self) -> float:
-        """Posterior probability that x and y are dependent."""
-        return super().prob_h1
-
-    @property
-    def prob_h0(self) -> float:
-        """Posterior probability that x and y are independent."""
-        return super().prob_h0
-
-    @property
-    def bf10(self) -> float:
-        """Bayes factor of "dependent" over "independent"; infinite where it exceeds the floating-point range."""
-        return super().bf10
-
-    @property
-    def verdict(self) -> str:
-        """The Bayes factor in words, on the scale of Kass and Raftery (1995)."""
+    def _claims(self) -> tuple[str, str]:
         both = " and ".join(self.labels)
-        return verdict(self.log_bf10, conclusions=(f"{both} are dependent", f"{both} are independent"))
+        return f"{both} are dependent", f"{both} are independent"
 
     @property
     def labels(self) -> tuple[str, str]:

@@ -25,7 +25,7 @@ from twosample.questions.independence.sides import Side, blocks_of
 
 __all__ = ["AMPLITUDE", "EXPECTED", "Coefficients", "Pairing", "log_mean", "permuted", "products"]
 
-# Scale of the half-Cauchy prior of a, and the values of log a that stand for it.
+# Scale of the half-Cauchy prior of a, and the values of log a, relative to it, that stand for the prior.
 AMPLITUDE = 0.4
 _OFFSETS = np.arange(-4.0, 5.0)
 # How many of the correlations are expected not to be zero; as likely beforehand.
@@ -59,11 +59,14 @@ class Pairing:
         The sides.
     count
         Number of pairs n.
+    amplitude
+        Scale of the half-Cauchy prior of a.
     """
 
     x: Side
     y: Side
     count: int
+    amplitude: float = AMPLITUDE
 
     def scores(self, sums: Array) -> Array:
         """The u_ij from Σ f_i g_j over the pairs (..., m_x, k_x, m_y, k_y), as (..., m_x, m_y, k_x, k_y)."""
@@ -102,7 +105,7 @@ class Pairing:
         """Values of a, and logarithms of their prior weights: the density of log a is sech(log a - log scale)/π."""
         log_weights = -np.logaddexp(_OFFSETS, -_OFFSETS)
         log_weights -= np.logaddexp.reduce(log_weights)
-        return zip((AMPLITUDE * np.exp(_OFFSETS)).tolist(), log_weights.tolist(), strict=True)
+        return zip((self.amplitude * np.exp(_OFFSETS)).tolist(), log_weights.tolist(), strict=True)
 
     @cached_property
     def _variance(self) -> Array:

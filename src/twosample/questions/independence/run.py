@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,10 +18,11 @@ from twosample.errors import InputError
 from twosample.inference import relabelling
 from twosample.inference.relabelling import Statistic
 from twosample.questions.independence.independence_result import IndependenceResult, Scales
-from twosample.questions.independence.pairing import Pairing, log_mean, permuted, products
+from twosample.questions.independence.pairing import AMPLITUDE, Pairing, log_mean, permuted, products
 from twosample.questions.independence.pairing_witness import PairsWitness
 from twosample.questions.independence.sides import MULTIPLES, Axis, Column, Side
 from twosample.questions.independence.two_sides import Sides, read_sides
+from twosample.results.robustness import AMPLITUDE_SCALES, POINT_COUNTS, WIDTHS, Variation, robustness_of
 
 __all__ = ["independence"]
 
@@ -102,7 +104,6 @@ def independence(
         counter = WorkCounter(report, _work(sides, 1 + permutations))
         tests = _Tests.of(sides, points, counter)
         observed = tests.observed(counter)
-        main = observed[0]
         relabelled = None
         if permutations:
             numbers = range(len(tests.which))
@@ -110,14 +111,14 @@ def independence(
         counter.finish()
     log_bf10 = [float(log_mean(one.log_bf10)) for one in observed]
     pairs = np.array(log_bf10 if len(log_bf10) == 1 else log_bf10[1:]).reshape(len(sides.x), len(sides.y))
+    main, side_x, side_y = observed[0], tests.sides_x[0], tests.sides_y[0]
     mass = np.exp(main.log_bf10 - np.logaddexp.reduce(main.log_bf10, axis=None))
     found = tests.pairings[0].coefficients(main.scores)
     contingency = float((mass[..., None, None] * (found.mean**2 + found.variance)).sum())
     axes = [Axis.of(column) for column in sides.x], [Axis.of(column) for column in sides.y]
-    side_x, side_y = tests.sides_x[0], tests.sides_y[0]
     witness = PairsWitness.of(axes, side_x, side_y, main.log_bf10, found)
-    return IndependenceResult(
-        log_bf10=float(np.logaddexp.reduce(tests.log_weights + log_bf10)),
+    result = IndependenceResult(
+        log_bf10=tests.log_bf10(observed),
         prior_odds=prior_odds,
         n=sides.count,
         x=tuple(column.name for column in sides.x),
@@ -135,6 +136,34 @@ def independence(
         picture=witness.picture(),
         witness_posterior=witness,
     )
+    return result.remember(partial(robustness_of, result.log_bf10, _variations(points), partial(_again, sides, points)))
+
+
+def _variations(points: int) -> list[Variation]:
+    """What robustness varies: the scale of the amplitude, the number of points, and the range of lengthscales."""
+    scales = {scale: {"amplitude": scale} for scale in AMPLITUDE_SCALES if scale != AMPLITUDE}
+    counts = {float(count): {"points": count} for count in POINT_COUNTS if count != points}
+    middle = MULTIPLES[len(MULTIPLES) // 2]
+    widths = {width: {"multiples": middle * (MULTIPLES / middle) ** width} for width in WIDTHS}
+    return [
+        Variation("amplitude", "scales of the amplitude", AMPLITUDE, scales),
+        Variation("points", "numbers of points", float(points), counts),
+        Variation("lengthscale", "widths of the range of lengthscales", 1.0, widths),
+    ]
+
+
+def _again(sides: Sides, points: int, changes: Sequence[dict[str, Any]]) -> list[float]:
+    """Log BF10 of the same sides with other amplitudes, numbers of points or lengthscales."""
+    found = []
+    tests: _Tests | None = None
+    for change in changes:
+        amplitude = change.get("amplitude", AMPLITUDE)
+        if tests is None or "amplitude" not in change:
+            multiples = change.get("multiples", MULTIPLES)
+            tests = _Tests.of(sides, change.get("points", points), lambda work: None, multiples)
+        tests = replace(tests, amplitude=amplitude)
+        found.append(tests.log_bf10(tests.observed(lambda work: None)))
+    return found
 
 
 class _Observed(NamedTuple):
@@ -158,6 +187,8 @@ class _Tests:
         Places in these of the two sides of every test, (T, 2).
     keys
         A number for every row of x and of y, which does not depend on the order of rows and columns, (2, n).
+    amplitude
+        Scale of the prior of the correlations.
     """
 
     rows_x: list[Array]
@@ -166,10 +197,11 @@ class _Tests:
     sides_y: list[Side]
     which: Indices
     keys: Array
+    amplitude: float = AMPLITUDE
 
     @classmethod
-    def of(cls, sides: Sides, points: int, count: Callable[[int], object]) -> _Tests:
-        """Those of two sides; counts the work done."""
+    def of(cls, sides: Sides, points: int, count: Callable[[int], object], multiples: Array = MULTIPLES) -> _Tests:
+        """Those of two sides; `count` is called with the work done."""
         rows = [_together([column.coordinates() for column in columns]) for columns in (sides.x, sides.y)]
         single = [(0, 0)]
         if len(sides.x) * len(sides.y) > 1:
@@ -178,7 +210,7 @@ class _Tests:
         keys = np.stack([sum(map(_key, columns)) for columns in (sides.x, sides.y)])
 
         def side_of(one: Array) -> Side:
-            found = Side.of(one, points)
+            found = Side.of(one, points, multiples)
             count(_work_of_a_side(len(one)))
             return found
 
@@ -195,7 +227,8 @@ class _Tests:
     @property
     def pairings(self) -> list[Pairing]:
         """The tests without the pairs."""
-        return [Pairing(self.sides_x[i], self.sides_y[j], self.keys.shape[1]) for i, j in self.which.tolist()]
+        count = self.keys.shape[1]
+        return [Pairing(self.sides_x[i], self.sides_y[j], count, self.amplitude) for i, j in self.which.tolist()]
 
     def observed(self, count: Callable[[int], object]) -> list[_Observed]:
         """Every test with the pairs as they are."""
@@ -205,6 +238,10 @@ class _Tests:
             found.append(_Observed(scores, pairing.log_bf10(scores)))
             count(_work_of_a_test(self.keys.shape[1]))
         return found
+
+    def log_bf10(self, observed: Sequence[_Observed]) -> float:
+        """Log BF10 of all tests together."""
+        return float(np.logaddexp.reduce(self.log_weights + [float(log_mean(one.log_bf10)) for one in observed]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -157,8 +157,8 @@ class Side(Comparable):
     kurtosis: Array
 
     @classmethod
-    def of(cls, rows: Array, count: int) -> Side:
-        """Of coordinates (n, d) that vary, at so many points or fewer.
+    def of(cls, rows: Array, count: int, multiples: Array = MULTIPLES) -> Side:
+        """Of coordinates (n, d) that vary, at `count` points or fewer and multiples of the median heuristic.
 
         Examples
         --------
@@ -169,7 +169,7 @@ class Side(Comparable):
         (True, 1.0)
         """
         points = _points(rows, count)
-        lengthscales = np.asarray(float(typical_of_points(points[np.newaxis])[0]) * MULTIPLES, dtype=np.float64)
+        lengthscales = np.asarray(float(typical_of_points(points[np.newaxis])[0]) * multiples, dtype=np.float64)
         roots = np.stack([_root(points, lengthscale) for lengthscale in lengthscales.tolist()])
         side = cls(points, lengthscales, np.zeros(roots.shape[:2]), roots, np.empty((0, 0)), np.empty((0, 0)))
         means = sum(side.features(block).sum(axis=1) for block in blocks_of(rows)) / len(rows)

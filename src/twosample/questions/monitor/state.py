@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from twosample.common.records import freeze, to_json, to_plain
 from twosample.common.threads import one_thread
@@ -130,6 +130,11 @@ class MonitorState(Result):
     answered
         That answer, in what was read from JSON; else None.
     """
+
+    _no_look: ClassVar[tuple[str, str]] = (
+        "the state of a stream has no data to test again: a monitor keeps statistics of its batches, and no rows",
+        "call it on what test returns for rows that were kept",
+    )
 
     alpha: float
     batches: int
