@@ -15,6 +15,7 @@ import numpy as np
 
 from twosample.common.arrays import Array, namespace, solve_lower
 from twosample.inference import prior
+from twosample.inference.bayes_factor import probability
 
 if TYPE_CHECKING:
     from twosample.features.maps import PointKernel
@@ -334,11 +335,6 @@ def _log_determinant_of_factor(lower: Any) -> Any:
     """Log |LLᵀ|, (...)."""
     xp = namespace(lower)
     return 2.0 * xp.sum(xp.log(xp.linalg.diagonal(lower)), axis=-1)
-
-
-def probability(log_odds: Array) -> Array:
-    """The probability of H1 at these log odds, never quite 0."""
-    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(log_odds, -700.0, 700.0))))
 
 
 def log_pseudo_likelihood(sigma: Any, pairs: Moments, log_volume: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twosample.common.arrays import Array
-from twosample.inference.evidence import probability
+from twosample.inference.bayes_factor import probability
 from twosample.inference.quadrature import Quadrature
 
 if TYPE_CHECKING:

@@ -17,8 +17,11 @@ from twosample.data.ranks import direction
 from twosample.features.statistics import FeatureStatistics, Moments
 from twosample.inference import evidence
 from twosample.inference.columns import BySubset, moved_level
+from twosample.inference.effect import PartEffect, of_part
 from twosample.inference.evidence import Evidence
 from twosample.inference.lengthscale import Curves, LengthscalePosterior
+from twosample.inference.pictures import levels_at
+from twosample.inference.witness import WitnessPosterior
 
 if TYPE_CHECKING:
     from twosample.features.maps import PointFeatures, StackFeatures
@@ -43,6 +46,23 @@ class OneTest:
     evidence: Evidence
     posterior: LengthscalePosterior
     features: PointFeatures
+
+    def witness(self, plan: Plan) -> WitnessPosterior:
+        """The witness of the test.
+
+        The lengthscale of one column of categories only says how similar different levels are. At the shortest one they
+        are not similar at all, and the witness is the difference of the shares.
+        """
+        found, posterior = self.evidence, self.posterior
+        if len(self.columns) == 1 and levels_at(plan.levels, self.columns[0]) is not None:
+            found = found.select(np.array([0]))
+            posterior = LengthscalePosterior.given(found, Curves(coherent=True))
+        return WitnessPosterior.of(found, posterior, self.features, plan.model)
+
+    def effect(self, model: Model, x: Array, y: Array) -> PartEffect:
+        """How much the samples differ by this test, from some rows of each, (n, D)."""
+        shares = self.posterior.shares(self.evidence.lengthscales)
+        return of_part(self.evidence, shares, self.features, model, x[:, self.columns], y[:, self.columns])
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -57,17 +58,45 @@ def read_sides(first: object, second: object, x: object, y: object, nan_policy: 
     """
     if not is_one_of(nan_policy, ("raise", "omit")):
         raise InputError(f'nan_policy must be "raise" or "omit", not {nan_policy!r}', argument="nan_policy")
-    columns_x, columns_y = _both(first, second, x, y)
-    sizes = [len(columns[0].values) for columns in (columns_x, columns_y)]
+    both = _both(first, second, x, y)
+    sizes = [len(columns[0].values) for columns in both]
     if sizes[0] != sizes[1]:
         raise InputError(
             f"x has {sizes[0]} rows and y has {sizes[1]}",
             argument="x and y",
             remedy="pass what was measured together: row i of x belongs with row i of y",
         )
+    complete = _complete(both, nan_policy)
+    if (rows := int(complete.sum())) < FEWEST_ROWS:
+        raise InputError(
+            f"x and y have {rows} complete row{'s' * (rows != 1)}",
+            argument="x and y",
+            remedy=f"pass at least {FEWEST_ROWS}",
+        )
     notes: list[str] = []
-    complete = np.ones(sizes[0], dtype=bool)
-    for side, columns in (("x", columns_x), ("y", columns_y)):
+    if not complete.all():
+        notes.append(f"Dropped {np.sum(~complete)} of {len(complete)} rows with a missing or infinite value.")
+    both = [[column.select(complete) for column in columns] for columns in both]
+    kept = [_varying(columns, side) for columns, side in zip(both, "xy", strict=True)]
+    constant = [one.name for columns in both for one in columns if not one.varies]
+    if constant:
+        notes.append(f"Dropped columns that hold one value throughout: {some(constant)}.")
+    for note in notes:
+        warn(DroppedDataWarning(note, argument="x and y"))
+    kept = [[_pooled(column, notes) for column in columns] for columns in kept]
+    if all(map(_is_serial, kept)):
+        notes.append(
+            "Rows of x and of y are both like the rows before them, in the order given: such series look dependent by "
+            "chance, and the evidence is overstated, unless rows that are independent were put in this order."
+        )
+        warn(DependentRowsWarning(notes[-1], argument="x and y"))
+    return Sides(tuple(kept[0]), tuple(kept[1]), tuple(notes))
+
+
+def _complete(both: list[list[Column]], nan_policy: str) -> NDArray[np.bool_]:
+    """Which rows have all values, (n,); the first column that lacks some is refused where that is the policy."""
+    complete = np.ones(len(both[0][0].values), dtype=bool)
+    for side, columns in zip("xy", both, strict=True):
         for column in columns:
             there = np.isfinite(column.values)
             if nan_policy == "raise" and not there.all():
@@ -79,32 +108,10 @@ def read_sides(first: object, second: object, x: object, y: object, nan_policy: 
                     remedy=("remove them or pass ", Setting("nan_policy", "omit")),
                 )
             complete &= there
-    if not complete.all():
-        columns_x, columns_y = ([column.select(complete) for column in columns] for columns in (columns_x, columns_y))
-        notes.append(f"Dropped {np.sum(~complete)} of {len(complete)} rows with a missing or infinite value.")
-    if (rows := int(complete.sum())) < FEWEST_ROWS:
-        raise InputError(
-            f"x and y have {rows} complete row{'s' * (rows != 1)}",
-            argument="x and y",
-            remedy=f"pass at least {FEWEST_ROWS}",
-        )
-    kept_x, kept_y = (_varying(columns, side) for columns, side in ((columns_x, "x"), (columns_y, "y")))
-    constant = [one.name for one in (*columns_x, *columns_y) if one not in kept_x and one not in kept_y]
-    if constant:
-        notes.append(f"Dropped columns that hold one value throughout: {some(constant)}.")
-    for note in notes:
-        warn(DroppedDataWarning(note, argument="x and y"))
-    kept_x, kept_y = ([_pooled(column, notes) for column in columns] for columns in (kept_x, kept_y))
-    if _is_serial(kept_x) and _is_serial(kept_y):
-        notes.append(
-            "Rows of x and of y are both like the rows before them, in the order given: such series look dependent by "
-            "chance, and the evidence is overstated, unless rows that are independent were put in this order."
-        )
-        warn(DependentRowsWarning(notes[-1], argument="x and y"))
-    return Sides(tuple(kept_x), tuple(kept_y), tuple(notes))
+    return complete
 
 
-def _both(first: object, second: object, x: object, y: object) -> tuple[list[Column], list[Column]]:
+def _both(first: object, second: object, x: object, y: object) -> list[list[Column]]:
     if second is not None:
         if x is not None or y is not None:
             raise InputError(
@@ -112,7 +119,7 @@ def _both(first: object, second: object, x: object, y: object) -> tuple[list[Col
                 argument="x and y",
                 remedy="leave one of them out",
             )
-        return _columns(first, "x"), _columns(second, "y")
+        return [_columns(first, "x"), _columns(second, "y")]
     if x is None or y is None:
         raise InputError(
             "x and y: two things are needed",
@@ -120,23 +127,31 @@ def _both(first: object, second: object, x: object, y: object) -> tuple[list[Col
             remedy="pass two tables, or one table and the names of its columns as x and y",
         )
     if first is None:
-        return _columns(x, "x"), _columns(y, "y")
+        return [_columns(x, "x"), _columns(y, "y")]
     names = [_names(one, side) for one, side in ((x, "x"), (y, "y"))]
     shared = [name for name in names[0] if name in names[1]]
     if shared:
         raise InputError(f"y: column {shared[0]!r} is also in x", argument="y", remedy="name it once")
-    return _columns(first, "x", names[0]), _columns(first, "y", names[1])
+    return [_columns(first, "x", names[0]), _columns(first, "y", names[1])]
 
 
 def _names(names: object, side: str) -> tuple[str, ...]:
-    try:
+    with _naming(side):
         found = Choice.of(columns=names).columns
-    except InputError as error:
-        raise InputError(error.message.replace("columns", side, 1), argument=side, remedy=error.remedy) from None
-    except InputTypeError as error:
-        raise InputTypeError(error.message.replace("columns", side, 1), argument=side, remedy=error.remedy) from None
     assert found is not None
     return found
+
+
+@contextmanager
+def _naming(side: str) -> Iterator[None]:
+    """Within it, refusals of `columns` name the side, which is what callers pass the names as."""
+    try:
+        yield
+    except (InputError, InputTypeError) as error:
+        if error.argument != "columns":
+            raise
+        message = error.message.replace("columns", side, 1)
+        raise type(error)(message, argument=side, remedy=error.remedy) from None
 
 
 def _columns(values: Any, side: str, names: tuple[str, ...] | None = None) -> list[Column]:
@@ -155,8 +170,7 @@ def _columns(values: Any, side: str, names: tuple[str, ...] | None = None) -> li
         columns = [(str(found.name or side), found)]
     elif isinstance(found, nw.DataFrame):
         present = tuple(str(label) for label in found.columns)
-        places = range(len(present)) if names is None else _places(names, present, side)
-        columns = [(present[place], found[:, place]) for place in places]
+        columns = [(present[place], found[:, place]) for place in _places(names, present, side)]
         if names is None:
             columns = [(name, column) for name, column in columns if name]  # one without a name may number the rows
     else:
@@ -166,11 +180,12 @@ def _columns(values: Any, side: str, names: tuple[str, ...] | None = None) -> li
     return [_of_series(name, series, side) for name, series in columns]
 
 
-def _places(names: tuple[str, ...], present: tuple[str, ...], side: str) -> list[int]:
-    try:
+def _places(names: tuple[str, ...] | None, present: tuple[str, ...], side: str) -> Sequence[int]:
+    """Places of the columns of these names, or of all."""
+    if names is None:
+        return range(len(present))
+    with _naming(side):
         return Choice(columns=names).places(present, "the table")
-    except InputError as error:
-        raise InputError(error.message.replace("columns", side, 1), argument=side, remedy=error.remedy) from None
 
 
 def _of_series(name: str, series: Any, side: str) -> Column:
@@ -188,30 +203,35 @@ def _of_series(name: str, series: Any, side: str) -> Column:
 
 def _of_array(values: Any, side: str, names: tuple[str, ...] | None) -> list[Column]:
     """Columns of an array or of lists: numbers where they are, else text column by column."""
-    choice = Choice() if names is None else Choice(columns=names)
     try:
-        table = read(values, side, choice)
+        with _naming(side):
+            rows = read(values, side, Choice() if names is None else Choice(columns=names)).rows
     except InputTypeError:
-        cells = np.asarray(values, dtype=object)
-        if cells.ndim not in (1, 2):
+        columns = _texts(values, side, names)
+        if columns is None:
             raise
-        cells = cells.reshape(len(cells), -1)
-        present = tuple(map(str, range(cells.shape[1])))
-        places = range(len(present)) if names is None else _places(names, present, side)
-        kinds = {place: from_objects(cells[:, place]) for place in places}
-        if any(kind.values is None and (kind.content != TEXT or kind.alone) for kind in kinds.values()):
-            raise
-        labels = _labels(len(present) if names is None else 0, side, names)
-        return [
-            _category(label, cells[:, place].tolist()) if kind.values is None else Column(label, kind.values)
-            for label, (place, kind) in zip(labels, kinds.items(), strict=True)
-        ]
-    except InputError as error:
-        if error.argument == "columns":
-            raise InputError(error.message.replace("columns", side, 1), argument=side, remedy=error.remedy) from None
-        raise
-    labels = _labels(table.rows.shape[1], side, names)
-    return [Column(label, column) for label, column in zip(labels, table.rows.T, strict=True)]
+        return columns
+    labels = _labels(rows.shape[1], side, names)
+    return [Column(label, column) for label, column in zip(labels, rows.T, strict=True)]
+
+
+def _texts(values: Any, side: str, names: tuple[str, ...] | None) -> list[Column] | None:
+    """Columns of objects, of which some are text; None where there is anything else."""
+    cells = np.asarray(values, dtype=object)
+    if cells.ndim not in (1, 2):
+        return None
+    cells = cells.reshape(len(cells), -1)
+    places = _places(names, tuple(map(str, range(cells.shape[1]))), side)
+    found = []
+    for label, place in zip(_labels(len(places), side, names), places, strict=True):
+        kind = from_objects(cells[:, place])
+        if kind.values is not None:
+            found.append(Column(label, kind.values))
+        elif kind.content == TEXT and not kind.alone:
+            found.append(_category(label, cells[:, place].tolist()))
+        else:
+            return None
+    return found
 
 
 def _labels(count: int, side: str, names: tuple[str, ...] | None) -> tuple[str, ...]:
