@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twosample.common.arguments import is_one_of
 from twosample.common.arrays import Array
 from twosample.data import Choice, read, serial_dependence, some
-from twosample.data.cells import TEXT, from_objects, is_missing
+from twosample.data.categories import MISSING
+from twosample.data.cells import TEXT, from_objects
+from twosample.data.complete import check_policy
 from twosample.data.copies import Copies
-from twosample.data.frame_columns import cells_of_series
 from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, InputTypeError, Setting, warn
 from twosample.questions.independence.sides import MOST_LEVELS, OTHER_LEVELS, Column
 
 __all__ = ["Sides", "read_sides"]
 
 FEWEST_ROWS = 5
+# What messages call the one table that has both sides.
+_TABLE = "the table"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +58,7 @@ def read_sides(first: object, second: object, x: object, y: object, nan_policy: 
     >>> sides.x[0].values, sides.y[0].levels
     (array([1., 2., 3., 4., 5.]), ('a', 'b'))
     """
-    if not is_one_of(nan_policy, ("raise", "omit")):
-        raise InputError(f'nan_policy must be "raise" or "omit", not {nan_policy!r}', argument="nan_policy")
+    check_policy(nan_policy)
     both = _both(first, second, x, y)
     sizes = [len(columns[0].values) for columns in both]
     if sizes[0] != sizes[1]:
@@ -144,111 +145,57 @@ def _names(names: object, side: str) -> tuple[str, ...]:
 
 @contextmanager
 def _naming(side: str) -> Iterator[None]:
-    """Within it, refusals of `columns` name the side, which is what callers pass the names as."""
+    """Within it, refusals of the columns and of their table name the side, which callers pass the columns as."""
     try:
         yield
     except (InputError, InputTypeError) as error:
-        if error.argument != "columns":
+        if error.argument not in ("columns", _TABLE):
             raise
-        message = error.message.replace("columns", side, 1)
+        message = error.message.replace("columns", side, 1) if error.argument == "columns" else error.message
         raise type(error)(message, argument=side, remedy=error.remedy) from None
 
 
 def _columns(values: Any, side: str, names: tuple[str, ...] | None = None) -> list[Column]:
     """The columns of one input, or those of these names."""
-    import narwhals as nw
-
-    found = values
-    if not isinstance(values, np.ndarray | list | tuple | range):
-        try:
-            found = nw.from_native(values, pass_through=True, allow_series=True)
-        except nw.exceptions.DuplicateError:
-            raise InputError(f"{side} has two columns of the same name", argument=side, remedy="rename one") from None
-    if isinstance(found, nw.LazyFrame):
-        found = found.collect()
-    if isinstance(found, nw.Series):
-        columns = [(str(found.name or side), found)]
-    elif isinstance(found, nw.DataFrame):
-        present = tuple(str(label) for label in found.columns)
-        columns = [(present[place], found[:, place]) for place in _places(names, present, side)]
-        if names is None:
-            columns = [(name, column) for name, column in columns if name]  # one without a name may number the rows
-    else:
-        return _of_array(values, side, names)
-    if not columns or not len(columns[0][1]):
-        raise InputError(f"{side} is empty", argument=side, remedy=f"pass at least {FEWEST_ROWS} rows and 1 column")
-    return [_of_series(name, series, side) for name, series in columns]
-
-
-def _places(names: tuple[str, ...] | None, present: tuple[str, ...], side: str) -> Sequence[int]:
-    """Places of the columns of these names, or of all."""
-    if names is None:
-        return range(len(present))
+    choice, source = Choice(columns=names, texts=True), side if names is None else _TABLE
     with _naming(side):
-        return Choice(columns=names).places(present, "the table")
+        try:
+            table = read(values, source, choice)
+        except InputTypeError:
+            texts = _texts_of_array(values)
+            if not texts:
+                raise
+            table = read(values, source, replace(choice, categories=texts))
+    for one in table.left_out:
+        if one.column:  # one without a name may number the rows
+            raise InputTypeError(
+                f"column {one.column!r} of {side} holds {one.reason}",
+                argument=side,
+                remedy="pass numbers, dates, Booleans or text, or leave the column out",
+            )
+    count = table.rows.shape[1]
+    labels = names or table.columns or ((side,) if count == 1 else tuple(f"{side}{place}" for place in range(count)))
+    levels = table.levels or (None,) * count
+    return [_column(*one) for one in zip(labels, table.rows.T, levels, strict=True)]
 
 
-def _of_series(name: str, series: Any, side: str) -> Column:
-    cells = cells_of_series(series)
-    if cells.values is not None:
-        return Column(name, cells.values)
-    if cells.content == TEXT and not cells.alone:
-        return _category(name, series.to_list())
-    raise InputTypeError(
-        f"column {name!r} of {side} holds {cells.content}",
-        argument=side,
-        remedy="pass numbers, dates, Booleans or text, or leave the column out",
-    )
+def _texts_of_array(values: Any) -> tuple[str, ...]:
+    """Places of the columns of an array or of lists that hold text, as names of columns."""
+    cells = np.asarray(values, dtype=object) if isinstance(values, np.ndarray | list | tuple) else np.empty(0)
+    if cells.ndim not in (1, 2) or not cells.size:
+        return ()
+    kinds = map(from_objects, cells.reshape(len(cells), -1).T)
+    return tuple(str(place) for place, kind in enumerate(kinds) if kind.content == TEXT and not kind.alone)
 
 
-def _of_array(values: Any, side: str, names: tuple[str, ...] | None) -> list[Column]:
-    """Columns of an array or of lists: numbers where they are, else text column by column."""
-    try:
-        with _naming(side):
-            rows = read(values, side, Choice() if names is None else Choice(columns=names)).rows
-    except InputTypeError:
-        columns = _texts(values, side, names)
-        if columns is None:
-            raise
-        return columns
-    labels = _labels(rows.shape[1], side, names)
-    return [Column(label, column) for label, column in zip(labels, rows.T, strict=True)]
-
-
-def _texts(values: Any, side: str, names: tuple[str, ...] | None) -> list[Column] | None:
-    """Columns of objects, of which some are text; None where there is anything else."""
-    cells = np.asarray(values, dtype=object)
-    if cells.ndim not in (1, 2):
-        return None
-    cells = cells.reshape(len(cells), -1)
-    places = _places(names, tuple(map(str, range(cells.shape[1]))), side)
-    found = []
-    for label, place in zip(_labels(len(places), side, names), places, strict=True):
-        kind = from_objects(cells[:, place])
-        if kind.values is not None:
-            found.append(Column(label, kind.values))
-        elif kind.content == TEXT and not kind.alone:
-            found.append(_category(label, cells[:, place].tolist()))
-        else:
-            return None
-    return found
-
-
-def _labels(count: int, side: str, names: tuple[str, ...] | None) -> tuple[str, ...]:
-    """What columns without names are called: x, or x0 and x1."""
-    if names is not None:
-        return names
-    return (side,) if count == 1 else tuple(f"{side}{place}" for place in range(count))
-
-
-def _category(name: str, labels: Iterable[object]) -> Column:
-    texts = [
-        None if is_missing(label) else label.decode(errors="replace") if isinstance(label, bytes) else str(label)
-        for label in labels
-    ]
-    levels = tuple(sorted({text for text in texts if text is not None}))
-    places = {level: float(number) for number, level in enumerate(levels)}
-    return Column(name, np.array([np.nan if text is None else places[text] for text in texts]), levels or ("",))
+def _column(name: str, values: Array, levels: tuple[str, ...] | None) -> Column:
+    """A column as read; a missing value is no level."""
+    if levels is None:
+        return Column(name, values)
+    if MISSING in levels:
+        gone = levels.index(MISSING)
+        values = np.where(values == gone, np.nan, values - (values > gone))
+    return Column(name, values, tuple(level for level in levels if level != MISSING) or ("",))
 
 
 def _varying(columns: list[Column], side: str) -> list[Column]:
