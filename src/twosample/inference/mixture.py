@@ -28,7 +28,16 @@ if TYPE_CHECKING:
     from twosample.models import Model
     from twosample.plan import Plan
 
-__all__ = ["Contrast", "Mixture", "OneTest", "StatisticsOf", "evaluate_parts", "log_mean", "stack_log_bf10"]
+__all__ = [
+    "Contrast",
+    "Mixture",
+    "OneTest",
+    "StatisticsOf",
+    "evaluate_parts",
+    "log_mean",
+    "prior_weights",
+    "stack_log_bf10",
+]
 
 StatisticsOf = Callable[[int, slice], FeatureStatistics]
 
@@ -92,10 +101,7 @@ class Mixture:
     @cached_property
     def log_bf10(self) -> float:
         """Of the mixture."""
-        return log_mean(
-            np.concatenate([[self.main], *self.parts]),
-            np.concatenate([[self.plan.prior], *(part.prior for part in self.plan.parts)]),
-        )
+        return log_mean(np.concatenate([[self.main], *self.parts]), prior_weights(self.plan))
 
     @property
     def share_of_main(self) -> float:
@@ -206,6 +212,11 @@ def _of_categories(levels: Levels, x: Moments, y: Moments, differences: Moments 
         share_x, share_y = x.mean[1, here, 0], y.mean[1, here, 0]
         found[place] = moved_level((*names, OTHER), share_x, share_y, x.count, y.count, variance)
     return found
+
+
+def prior_weights(plan: Plan) -> Array:
+    """Prior probability of each test of a plan, given that the samples differ, (T,): of the test of all columns first."""
+    return np.concatenate([[plan.prior], *(part.prior for part in plan.parts)])
 
 
 def log_mean(log_values: Array, weights: Array) -> float:
