@@ -35,7 +35,7 @@ __all__ = ["Contrasts"]
 _MOST_VALUES = 1 << 20
 # More partitions are worked on in threads.
 _FEW = 8
-# One in so many amplitudes is enough where log BF10 is only compared.
+# Every fourth amplitude is enough where log BF10 is only compared.
 _COARSE = 4
 
 
@@ -52,7 +52,7 @@ class Contrasts:
     hypotheses
         With V for one row, and no Δ.
     every
-        One in so many amplitudes is used.
+        Every how many-th amplitude is used.
     """
 
     sizes: Array

@@ -500,7 +500,7 @@ class Hypotheses:
         return self.spectra.dimensions(self.noise.floor)
 
     def amplitudes(self, every: int = 1) -> tuple[Array, Array]:
-        """Log a² (m, A) and the log prior weights (A,) of one in so many amplitudes, as likely as all together."""
+        """Log a² (m, A) and the log prior weights (A,) of every `every`-th amplitude, with the same total weight."""
         if every == 1:
             return self.log_variance, self.log_weight
         weight = self.log_weight[::every]

@@ -80,7 +80,7 @@ class LengthscalePosterior:
 
     @classmethod
     def given(cls, evidence: Evidence, curves: Curves) -> LengthscalePosterior:
-        """At the lengthscales of the evidence alone, which are as likely beforehand; usually it is one."""
+        """At the lengthscales of the evidence alone, with equal prior weight; usually there is one."""
         count = len(evidence.lengthscales)
         values = np.stack([np.zeros(count), evidence.log_bf10, evidence.log_bf10], axis=1)
         weights = np.full(count, 1.0 / count)

@@ -215,7 +215,7 @@ def _of_categories(levels: Levels, x: Moments, y: Moments, differences: Moments 
 
 
 def prior_weights(plan: Plan) -> Array:
-    """Prior probability of each test of a plan, given that the samples differ, (T,): of the test of all columns first."""
+    """Prior probability of each test of a plan given that the samples differ, (T,); all columns together come first."""
     return np.concatenate([[plan.prior], *(part.prior for part in plan.parts)])
 
 
@@ -247,7 +247,7 @@ def stack_log_bf10(
     models: Sequence[Model],
     tick: Callable[[int], object] | None = None,
 ) -> Array:
-    """Log BF10 of every test of a stack by each model, (M, P): the mean over lengthscales, as likely beforehand.
+    """Log BF10 of every test of a stack by each model, (M, P): the mean over lengthscales with equal prior weight.
 
     Models that differ in what follows the statistics share one pass. The tests are evaluated a few at a time, in
     threads where there are many. `tick` as for `evaluate_parts`.

@@ -28,12 +28,12 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _TAIL = 0.05
 _REACH = 0.75
 _MARGIN = 0.05
-# A column is discrete if its values are so few, and so many rows hold each on average: more where the values are not
-# round, as they are then those of copied rows.
+# Most different values of a discrete column, and the mean number of rows that each takes: more where the values are
+# not round, as they are then those of copied rows.
 _MOST_VALUES, _ROWS_A_VALUE = 50, 2
 _MOST_ODD_VALUES, _ROWS_AN_ODD_VALUE = 12, 5
 _DIGITS = 4
-# A point mass is that share of a sample, and so many times what other values have.
+# A point mass is that share of a sample, and that many times as many rows as other values have; at most 12 are kept.
 _SHARE_OF_MASS, _TIMES_OTHERS, _MOST_MASSES = 0.05, 5, 12
 _FEWEST_CELLS, _MOST_CELLS = 8, 40
 
@@ -227,7 +227,7 @@ def kernel_density(values: Array, at: Array) -> Array:
 
 
 def _density(values: Array, limits: tuple[float, float], count: int) -> Array:
-    """That density times the width of the range, which is a number in any unit, at so many places of the range."""
+    """That density times the width of the range, which has no unit, at `count` places of the range."""
     inside = values[(values >= limits[0]) & (values <= limits[1])]
     if not len(inside):
         return np.zeros(count)
@@ -318,7 +318,7 @@ def _split(x: Array, y: Array) -> tuple[Array, tuple[Array, Array]]:
 
 
 def _are_masses(values: Array, counts: NDArray[np.intp], x: Array, y: Array) -> NDArray[np.bool_]:
-    """Which values so many rows hold that they stand out of a density."""
+    """Whether each value is held by so many rows that it stands out of a density."""
     others = (counts.sum() - counts) / max(len(counts) - 1, 1)
     found = counts >= _TIMES_OTHERS * others
     largest = np.sort(counts)[-_MOST_MASSES:][0]
@@ -346,7 +346,7 @@ def _discrete_limits(values: Array, samples: tuple[Array, Array]) -> tuple[float
 
 
 def _bulk(values: Array) -> tuple[float, float]:
-    """Where nearly all values are, but for those far away; of few values hardly any is."""
+    """The range of nearly all values, without those far away; of a few values almost all are kept."""
     ordered = np.sort(values)
     inner = math.ceil(_TAIL * (len(ordered) - 1))
     first, last = float(ordered[0]), float(ordered[-1])

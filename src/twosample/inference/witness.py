@@ -24,7 +24,7 @@ from twosample.models import Measure, Model
 __all__ = ["Driver", "Witness", "WitnessMixture", "WitnessPosterior", "locations"]
 
 
-# Kept are about so many lengthscales, with all but this share of the posterior to either side between them.
+# Number of lengthscales that are kept, about, and the share of the posterior that may lie beyond either end.
 _LENGTHSCALES = 12
 _NEGLIGIBLE_TAIL = 1e-4
 _LARGEST_LOG_VARIANCE = 300.0
@@ -113,7 +113,7 @@ class WitnessMixture(Comparable):
     """A mixture of Gaussian processes, over the lengthscales that have posterior mass; it knows no coordinates.
 
     At each of them the amplitude is 1, whatever the evidence takes: R is about the covariance of the features of one
-    row, so that the prior counts as much as two rows do and hardly shrinks. An amplitude learned from all directions
+    row, so that the prior counts as much as two rows do and shrinks little. An amplitude learned from all directions
     shrinks the few in which the samples differ too much, and bands around that miss the truth.
 
     Attributes

@@ -17,6 +17,7 @@ from twosample.inference.effect import Effect, combine
 from twosample.inference.evidence import Evidence, amplitudes, are_flat
 from twosample.inference.lengthscale import H0, H1, LengthscalePosterior, wanted_error
 from twosample.inference.mixture import Mixture, OneTest, log_mean
+from twosample.inference.witness import Driver
 from twosample.places import local
 from twosample.results.result_parts import Amplitude, Diagnostics, KernelEvidence, Lengthscale
 from twosample.results.two_sample_result import TwoSampleResult
@@ -42,7 +43,7 @@ __all__ = [
     "result",
 ]
 
-# Of many lengthscales, so many are enough to see whether features vary at any of them.
+# Number of lengthscales that is enough to see whether features vary at any of them.
 _LOOKED_AT = 5
 # Lengthscales that differ by this factor from the median heuristic are a mistake rather than a choice.
 _FAR_FROM_TYPICAL = 1000.0
@@ -59,7 +60,7 @@ class Answer:
     plan
         What was fixed beforehand.
     evidence
-        At the lengthscales that were looked at, increasing.
+        At the lengthscales that were evaluated, increasing.
     posterior
         Of the lengthscale.
     prior_odds
@@ -109,7 +110,8 @@ class Answer:
 
     def result(self) -> TwoSampleResult:
         """The record."""
-        plan, by_subset, shown = self.plan, None, ()
+        plan, by_subset = self.plan, None
+        shown: tuple[Driver, ...] = ()
         test_of: TestOf | None = None
         if self.mixture is not None:
             by_subset, test_of = self.mixture.by_subset(), cache(self.mixture.test)
@@ -201,7 +203,7 @@ def result(plan: Plan, evidence: Evidence, posterior: LengthscalePosterior, **fo
 
 
 def average(results: Sequence[TwoSampleResult]) -> TwoSampleResult:
-    """Of answers with different kernels that are equally likely beforehand; all but the evidence is the likeliest's."""
+    """Average results over kernels with equal prior weight; all but the evidence is from the most probable kernel."""
     if len(results) == 1:
         return results[0]
     logs = np.array([one.log_bf10 for one in results])
@@ -245,7 +247,7 @@ def features_are_flat(
 
 
 def flat_at(plan: Plan, rows: tuple[Array, Array], sizes: tuple[int, int], lengthscales: Array) -> Array:
-    """Whether the features of these rows, a part of so many of each sample, do not vary at each lengthscale, (m,)."""
+    """Whether the features do not vary at each lengthscale, (m,), from some rows of samples of these sizes."""
     x, y = local.sample_moments(plan.features, rows, lengthscales)
     return are_flat(x, y, plan.model, sum(sizes) / max(x.count + y.count, 1))
 
@@ -255,10 +257,10 @@ def flat_features(plan: Plan, sizes: tuple[int, int], sketches: tuple[Sketch, Sk
     rows = sketches[0].rows, sketches[1].rows
     if plan.fixed and plan.lengthscales is not None and not flat_at(plan, rows, sizes, np.array([plan.typical]))[0]:
         given = float(plan.lengthscales[0])
-        short = "the points have hardly a row within reach" if given < plan.typical else "all rows look the same"
+        short = "almost no rows lie near the evaluation points" if given < plan.typical else "all rows look the same"
         return FlatFeaturesWarning(
-            f"lengthscale: at {given * plan.view.unit:.3g} the features do not vary ({short}), so that nothing follows "
-            "from them",
+            f"lengthscale: at {given * plan.view.unit:.3g} the features do not vary ({short}); the test is "
+            "uninformative",
             argument="lengthscale",
             remedy=("leave it out, or use ", Setting("lengthscale", "median")),
         )
@@ -268,7 +270,7 @@ def flat_features(plan: Plan, sizes: tuple[int, int], sketches: tuple[Sketch, Sk
 def out_of_reach() -> FlatFeaturesWarning:
     """The warning that blames the points."""
     return FlatFeaturesWarning(
-        "points: the features do not vary (they have hardly a row within reach), so that nothing follows from them",
+        "points: the features do not vary (almost no rows lie near the evaluation points); the test is uninformative",
         argument="points",
         remedy="leave them out, or choose points among the rows",
     )
@@ -280,7 +282,7 @@ def flat_lengthscales(plan: Plan, samples: Samples, lengthscales: Array) -> Flat
     if not np.ptp(np.concatenate([sketch.rows for sketch in sketches]), axis=0).any():
         return None
     flat = lengthscales[flat_at(plan, (sketches[0].rows, sketches[1].rows), sizes, lengthscales)]
-    # Lengthscales that are looked at for comparison may end where there is nothing to see.
+    # Lengthscales that are compared may reach into the range where the features do not vary.
     beyond = flat[np.abs(np.log(flat / plan.typical)) > math.log(_FAR_FROM_TYPICAL)]
     flat = flat if len(flat) == len(lengthscales) else beyond
     if not flat.size:

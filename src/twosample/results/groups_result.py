@@ -42,7 +42,7 @@ class GroupRow(NamedTuple):
     log_bf10
         Log Bayes factor: positive for different, negative for the same.
     prob_h1
-        Probability that the group differs, as if it had been the only one compared: not adjusted for how many there are.
+        Probability that the group differs, as if it were the only one compared: not adjusted for how many there are.
     auc
         How much it differs: mean of the AUC of the witness; NaN for models that do not say.
     verdict

@@ -254,8 +254,8 @@ def look(
     """
 
     def of_kernel(plan: Plan, changes: Sequence[dict[str, Any]]) -> Array:
-        models = [change.get("model") for change in changes]
-        if all(model is not None and model.lengthscale == plan.model.lengthscale for model in models):
+        models = [change["model"] for change in changes if "model" in change]
+        if len(models) == len(changes) and all(one.lengthscale == plan.model.lengthscale for one in models):
             return by_models(plan, samples, models)  # the lengthscales stay, and so one pass serves all of them
         others = [remake(samples, kernel=plan.kernel, **change) for change in changes]
         return np.concatenate([by_models(other, samples, [other.model]) for other in others])

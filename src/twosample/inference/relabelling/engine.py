@@ -259,7 +259,7 @@ def rule(plan: Plan) -> tuple[Array, Array]:
 
 
 def work(tests: Sequence[WeightedTest], rows: int, permutations: int) -> int:
-    """The work of `compare` for labels of so many rows, in rows × lengthscales of the plain test."""
+    """The work of `compare` for labels of that many rows, in rows × lengthscales of the plain test."""
     return (1 + permutations) * sum(work_of(rows, test) for test in tests)
 
 

@@ -1,7 +1,7 @@
 """The kinds of relabelling: permuted labels of two samples or of several groups, and swaps within pairs.
 
 Rows are put in an order that does not depend on their labels, so that the order of the data does not matter. A
-relabelling only weighs the features of the rows anew, which is why one pass over them serves all relabellings.
+relabelling only changes the weights of the features of the rows, so that one pass over them serves all relabellings.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
     "pool_in_order",
 ]
 
-# The statistic of so many groups has all partitions.
+# The largest number of groups of which the statistic has all partitions.
 _MOST_GROUPS = 4
 
 
@@ -303,7 +303,7 @@ class RankOne:
 
     hypotheses: Hypotheses  # with V₀ for V
     c: float
-    every: int = 1  # one in so many amplitudes is used
+    every: int = 1  # every how many-th amplitude is used
 
     def log_bf10(self, deltas: Array) -> Array:
         """Log BF10 at every lengthscale for Δ of every relabelling, (m, B, s), as (m, B)."""
