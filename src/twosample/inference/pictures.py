@@ -197,11 +197,7 @@ def of_rows(x: Array, y: Array, groups: Sequence[tuple[int, ...]], levels: Level
            [0, 3]]))
     """
     places = dict.fromkeys(place for group in groups for place in group)
-    columns = {}
-    for place in places:
-        names = levels[place] if levels else None
-        of = (place, x[:, place], y[:, place])
-        columns[place] = _column(*of) if names is None else _codes(*of, (*names, OTHER))
+    columns = {place: _column(place, x[:, place], y[:, place], levels[place] if levels else None) for place in places}
     plane = next((_plane_of_columns(x, y, columns[a], columns[b]) for a, *more in groups for b in more), None)
     alone = tuple(columns[place] for place in places)
     return Shown((len(x), len(y)), alone, plane)
@@ -256,16 +252,22 @@ def rounded(values: Array) -> Array:
     return np.array([float(f"{value:.6g}") for value in values.ravel().tolist()]).reshape(values.shape)
 
 
-def _column(place: int, x: Array, y: Array) -> ShownColumn:
+def _column(place: int, x: Array, y: Array, levels: tuple[str, ...] | None) -> ShownColumn:
+    """A column of numbers, or of categories: all its levels, and the others where there are any."""
     samples = (x, y)
-    values, rest = _split(x, y)
-    discrete = not any(map(len, rest))
-    limits = limits_of(x, y)
+    labels: tuple[str, ...] = ()
+    if levels is None:
+        values, rest = _split(x, y)
+        limits = limits_of(x, y)
+    else:
+        limits = limits_of_codes(x, y, len(levels) + 1)
+        values, rest = np.arange(float(round(limits[1] + 0.4))), (x[:0], y[:0])
+        labels = (*levels, OTHER)[: len(values)]
     values = values[(values >= limits[0]) & (values <= limits[1])]
     outside = [[np.count_nonzero(one < limits[0]), np.count_nonzero(one > limits[1])] for one in samples]
     counts = [[np.count_nonzero(one == value) for value in values] for one in samples]
     density = quantiles = None
-    if not discrete:
+    if any(map(len, rest)):
         at = np.linspace(*limits, PLACES)
         shares = [len(one) / len(whole) for one, whole in zip(rest, samples, strict=True)]
         found = [_density(one, limits, PLACES) * share for one, share in zip(rest, shares, strict=True)]
@@ -280,23 +282,7 @@ def _column(place: int, x: Array, y: Array) -> ShownColumn:
         density=density,
         quantiles=quantiles,
         outside=np.array(outside, dtype=np.int64),
-    )
-
-
-def _codes(place: int, x: Array, y: Array, names: tuple[str, ...]) -> ShownColumn:
-    """A column of categories: all its levels, and the others where there are any."""
-    counts = np.stack([np.bincount(one.astype(np.intp), minlength=len(names)) for one in (x, y)]).astype(np.int64)
-    limits = limits_of_codes(x, y, len(names))
-    shown = round(limits[1] + 0.4)
-    return ShownColumn(
-        column=place,
-        limits=limits,
-        values=np.arange(float(shown)),
-        counts=counts[:, :shown],
-        density=None,
-        quantiles=None,
-        outside=np.zeros((2, 2), dtype=np.int64),
-        labels=names[:shown],
+        labels=labels,
     )
 
 

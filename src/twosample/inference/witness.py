@@ -93,18 +93,10 @@ class Driver(Comparable):
         >>> driver.at(np.array([[0.5, 2.5]])).mean
         array([1.25])
         """
-        mean, sd = self.mean, self.sd
-        for axis, places in enumerate(self.grid):
-            lower = np.clip(np.searchsorted(places, rows[:, axis]) - 1, 0, len(places) - 2)
-            share = (rows[:, axis] - places[lower]) / (places[lower + 1] - places[lower])
-            if axis == 0:
-                share = share.reshape(-1, *(1,) * (len(self.grid) - 1))
-                mean, sd = (values[lower] * (1.0 - share) + values[lower + 1] * share for values in (mean, sd))
-            else:
-                each = np.arange(len(rows))
-                mean, sd = (
-                    values[each, lower] * (1.0 - share) + values[each, lower + 1] * share for values in (mean, sd)
-                )
+        first, *more = (local_polynomials(places, rows[:, axis], 1) for axis, places in enumerate(self.grid))
+        mean, sd = first @ self.mean, first @ self.sd
+        for along in more:
+            mean, sd = ((along * values).sum(axis=1) for values in (mean, sd))
         return Witness(rows, mean, sd)
 
 

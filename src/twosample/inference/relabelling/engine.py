@@ -226,9 +226,8 @@ def tests_of(*plans: Plan) -> list[WeightedTest]:
     for plan in plans:
         lengthscales, log_weights = rule(plan)
         if plan.prior:
-            tests.append(
-                WeightedTest(lengthscales, log_weights + np.log(plan.prior), slice(None), partial(_features, plan))
-            )
+            of_plan = partial(getattr, plan, "features")
+            tests.append(WeightedTest(lengthscales, log_weights + np.log(plan.prior), slice(None), of_plan))
         for number, part in enumerate(plan.parts):
             stack, multiples = plan.features_of(number), multiples_of(plan.model)
             for test in np.flatnonzero(part.prior).tolist():
@@ -236,10 +235,6 @@ def tests_of(*plans: Plan) -> list[WeightedTest]:
                 of_test = partial(stack.alone, test)
                 tests.append(WeightedTest(stack.typical[test] * multiples, log_weight, part.columns[test], of_test))
     return tests
-
-
-def _features(plan: Plan) -> FeatureMap:
-    return plan.features
 
 
 def rule(plan: Plan) -> tuple[Array, Array]:
