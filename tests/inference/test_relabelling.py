@@ -100,6 +100,12 @@ def plain_swaps(x, y, flags, points, lengthscales, model):
     return np.stack(values, axis=1)
 
 
+def swaps(x, y, points, lengthscales, model):
+    """Log BF10 at every lengthscale as a function of swaps; the pairs stay in their order."""
+    test = relabelling.WeightedTest(lengthscales, np.zeros(len(lengthscales)), slice(None), lambda: features_at(points))
+    return relabelling.Signs(x, np.zeros(len(x), dtype=bool), model, y).log_bf10(test)
+
+
 # ---- against brute force
 
 
@@ -118,7 +124,7 @@ def test_every_split_of_a_tiny_data_set_is_that_of_relabelled_data(model, n_x, n
 def test_every_swap_of_a_few_pairs_is_that_of_swapped_data(model, n_columns):
     x, y = draw(6, 6, n_columns, shift=1.0)
     points, flags = np.concatenate([x, y])[::2], np.array(list(product([False, True], repeat=6))).T
-    found = relabelling.Swaps.of(x, y, features_at(points), LENGTHSCALES, model).log_bf10(flags)
+    found = swaps(x, y, points, LENGTHSCALES, model)(flags.T)
     np.testing.assert_allclose(found, plain_swaps(x, y, flags, points, LENGTHSCALES, model), rtol=1e-9, atol=1e-9)
 
 
@@ -194,7 +200,7 @@ def test_blocks_do_not_change_the_answer(monkeypatch, paired, n_y, n_columns):
     x, y = draw(40, 40 if paired else n_y, n_columns, shift=0.3)
     whole = ts.test(x, y, points=6, permutations=60, paired=paired)
     monkeypatch.setattr(local, "_WEIGHTED_ROWS", 7)
-    monkeypatch.setattr(relabelling, "_BLOCK_BYTES", 30_000)
+    monkeypatch.setattr(relabelling.engine, "_BLOCK_BYTES", 30_000)
     found = ts.test(x, y, points=6, permutations=60, paired=paired)
     assert found.pvalue == whole.pvalue
     assert found.evalue == pytest.approx(whole.evalue, rel=1e-9)
@@ -325,7 +331,9 @@ def test_the_statistic_of_the_observed_labels_is_the_reported_bayes_factor(
     """To the accuracy of the fixed rule of lengthscales of the joint test; of the other tests it is exact."""
     x, y = draw(n_x, n_y, n_columns, shift=shift)
     seen, as_extreme = [], relabelling.as_extreme
-    monkeypatch.setattr(relabelling, "as_extreme", lambda own, others: seen.append(own) or as_extreme(own, others))
+    monkeypatch.setattr(
+        relabelling.engine, "as_extreme", lambda own, others: seen.append(own) or as_extreme(own, others)
+    )
     result = ts.test(x, y, paired=paired, permutations=1)
     assert seen == [pytest.approx(result.log_bf10, abs=5e-3)]
     assert seen == [pytest.approx(statistic(x, y, paired=paired), abs=1e-7)]

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import overload
+
+import numpy as np
+
+from twosample.common.arrays import Array
 
 __all__ = ["CONCLUSIONS", "probability", "strength", "verdict"]
 
@@ -46,15 +51,17 @@ def verdict(log_bf10: float, *, flat: bool = False, conclusions: tuple[str, str]
     return f"{words} evidence that {conclusions[0] if log_bf10 > 0 else conclusions[1]}"
 
 
-def probability(log_odds: float) -> float:
-    """The probability that log odds of any size stand for.
+@overload
+def probability(log_odds: float) -> float: ...
+@overload
+def probability(log_odds: Array) -> Array: ...
+def probability(log_odds: float | Array) -> float | Array:
+    """The probability at log odds of any size.
 
     Examples
     --------
     >>> probability(0.0), probability(-1e6), probability(1e6)
     (0.5, 0.0, 1.0)
     """
-    if log_odds >= 0:
-        return 1.0 / (1.0 + math.exp(-log_odds))
-    odds = math.exp(log_odds)
-    return odds / (1.0 + odds)
+    found = np.exp(-np.logaddexp(0.0, np.negative(log_odds)))
+    return np.asarray(found) if isinstance(log_odds, np.ndarray) else float(found)

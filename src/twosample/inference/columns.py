@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar, overload
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -100,27 +100,16 @@ def moved_level(
     return f"more {printable(names[place])!r} in {sample}: {share_in_words(before)} → {share_in_words(after)}", auc
 
 
-class Table(Sequence[Row]):
-    """Rows that are named tuples, as a sequence and as a data frame."""
+class Table(tuple[Row, ...]):
+    """Rows that are named tuples, with the names of their fields; also as a data frame."""
 
-    def __init__(self, rows: Sequence[Row], fields: tuple[str, ...]) -> None:
-        self._rows, self._fields = tuple(rows), fields
+    _names: tuple[str, ...]
 
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self._rows)
-
-    @overload
-    def __getitem__(self, index: int) -> Row: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Row]: ...
-    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
-        """Return one row, or some."""
-        return self._rows[index]
-
-    def __iter__(self) -> Iterator[Row]:
-        """Go over the rows."""
-        return iter(self._rows)
+    def __new__(cls, rows: Iterable[Row], fields: tuple[str, ...] = ()) -> Self:
+        """Make a table of rows with these fields."""
+        table = super().__new__(cls, rows)
+        table._names = fields
+        return table
 
     def __repr__(self) -> str:
         """Return the first rows, one a line, and how many more there are."""
@@ -130,15 +119,16 @@ class Table(Sequence[Row]):
 
     def to_plain(self) -> list[dict[str, Any]]:
         """The first hundred rows for JSON, where the record behind the table has all of them."""
-        rows = self._rows[:_WRITTEN]
-        return [{name: to_plain(value) for name, value in zip(self._fields, row, strict=True)} for row in rows]
+        return [
+            {name: to_plain(value) for name, value in zip(self._names, row, strict=True)} for row in self[:_WRITTEN]
+        ]
 
     def to_frame(self, kind: FrameKind = "pandas") -> Any:
         """The rows as a data frame of "pandas", "polars" or "pyarrow"."""
-        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(self._fields)
+        columns = zip(*self, strict=True) if self else [()] * len(self._names)
         content = {
             name: [list(value) if isinstance(value, tuple) else value for value in values]
-            for name, values in zip(self._fields, columns, strict=True)
+            for name, values in zip(self._names, columns, strict=True)
         }
         return to_frame(content, kind)
 

@@ -12,6 +12,7 @@ against "all alike". For two groups it is the Bayes factor of `evidence`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -34,7 +35,7 @@ __all__ = ["Contrasts"]
 _MOST_VALUES = 1 << 20
 # More partitions are worked on in threads.
 _FEW = 8
-# One in so many amplitudes is enough where log BF10 is only compared.
+# Every fourth amplitude is enough where log BF10 is only compared.
 _COARSE = 4
 
 
@@ -51,7 +52,7 @@ class Contrasts:
     hypotheses
         With V for one row, and no Δ.
     every
-        One in so many amplitudes is used.
+        Every how many-th amplitude is used.
     """
 
     sizes: Array
@@ -167,14 +168,11 @@ class Contrasts:
         noise = 1.0 / rows[0] + 1.0 / rows[1]
         given = self.hypotheses
         log_variance, log_weight = given.amplitudes(self.every)
-        shares, log_determinant = evidence.signal_shares(given.spectra.eigenvalues / noise, log_variance)
-        squares = np.square(means[0] - means[1]) / noise
-        explained = (shares @ squares[..., np.newaxis])[..., 0]
-        whole = squares.sum(axis=1, keepdims=True)
-        given_amplitude = evidence.compare(
-            explained, log_determinant, whole, given.noise.freedom, given.dimensions[:, np.newaxis]
-        )
-        return np.asarray(np.logaddexp.reduce(given_amplitude + log_weight, axis=1))
+        # In the units of the noise of their difference.
+        scores = (means[0] - means[1]) / math.sqrt(noise)
+        spectra = replace(given.spectra, eigenvalues=given.spectra.eigenvalues / noise, scores=scores)
+        log_bf10 = evidence.spectral_log_bayes_factor(spectra, log_variance, given.noise.freedom, given.noise.floor)
+        return np.asarray(np.logaddexp.reduce(log_bf10 + log_weight, axis=1))
 
 
 def _blocks(partitions: Indices) -> tuple[Array, Indices]:

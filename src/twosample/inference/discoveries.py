@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from twosample.common.arrays import Array
+from twosample.inference.bayes_factor import probability
 
 __all__ = ["learn_share", "posterior", "q_values"]
 
@@ -41,12 +42,12 @@ def learn_share(log_bf10: ArrayLike) -> float:
     low = -high
     while high - low > _LOG_ODDS_ERROR:
         middle = 0.5 * (low + high)
-        share = float(_expit(np.float64(middle)))
-        if 1.0 - 2.0 * share + float(np.sum(_expit(evidence + middle) - share)) > 0.0:
+        share = probability(middle)
+        if 1.0 - 2.0 * share + float(np.sum(probability(evidence + middle) - share)) > 0.0:
             low = middle
         else:
             high = middle
-    return float(_expit(np.float64(0.5 * (low + high))))
+    return probability(0.5 * (low + high))
 
 
 def posterior(log_bf10: ArrayLike, share: float) -> Array:
@@ -57,7 +58,7 @@ def posterior(log_bf10: ArrayLike, share: float) -> Array:
     >>> posterior([0.0, 1e4, -1e4], 0.25).tolist()
     [0.25, 1.0, 0.0]
     """
-    return _expit(np.asarray(log_bf10, dtype=np.float64) + math.log(share) - math.log1p(-share))
+    return probability(np.asarray(log_bf10, dtype=np.float64) + math.log(share) - math.log1p(-share))
 
 
 def q_values(prob: ArrayLike) -> Array:
@@ -83,7 +84,3 @@ def q_values(prob: ArrayLike) -> Array:
     q = np.empty_like(same)
     q[order] = np.cumsum(ordered)[last - 1] / last
     return q
-
-
-def _expit(log_odds: Array | np.float64) -> Array:
-    return np.asarray(np.exp(-np.logaddexp(0.0, -log_odds)))

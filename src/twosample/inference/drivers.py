@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twosample.inference.columns import BySubset
-from twosample.inference.lengthscale import Curves, LengthscalePosterior
 from twosample.inference.mixture import OneTest
 from twosample.inference.pictures import levels_at, limits_of, limits_of_codes, places_along
-from twosample.inference.witness import Driver, WitnessPosterior, locations
+from twosample.inference.witness import Driver, locations
 
 if TYPE_CHECKING:
     from twosample.common.arrays import Array
-    from twosample.features.maps import PointFeatures
-    from twosample.inference.evidence import Evidence
     from twosample.plan import Plan
 
-__all__ = ["TestOf", "choose", "drivers", "witness_of"]
+__all__ = ["TestOf", "choose", "drivers"]
 
 # A test of a stack, from the number of the stack and its own.
 TestOf = Callable[[int, int], OneTest]
@@ -86,28 +83,9 @@ def _number_of(plan: Plan, columns: tuple[int, ...]) -> tuple[int, int]:
 def _driver(plan: Plan, test: OneTest, rows: tuple[Array, Array]) -> Driver:
     count = _PLACES[len(test.columns)]
     grid = np.stack([_places(plan, column, rows, count, alone=len(test.columns) == 1) for column in test.columns])
-    posterior = witness_of(test.evidence, test.posterior, test.features, plan, test.columns)
-    mean, sd = posterior.at(test.features.view.apply(locations(grid)))
+    mean, sd = test.witness(plan).at(test.features.view.apply(locations(grid)))
     shape = (grid.shape[1],) * len(test.columns)
     return Driver(test.columns, grid, mean.reshape(shape), sd.reshape(shape))
-
-
-def witness_of(
-    evidence: Evidence,
-    posterior: LengthscalePosterior,
-    features: PointFeatures,
-    plan: Plan,
-    columns: tuple[int, ...],
-) -> WitnessPosterior:
-    """The witness of a test of some of the columns.
-
-    The lengthscale of one column of categories says nothing but how alike different levels are. At the shortest they
-    are not, and the witness is the difference of the shares.
-    """
-    if len(columns) == 1 and levels_at(plan.levels, columns[0]) is not None:
-        evidence = evidence.select(np.array([0]))
-        posterior = LengthscalePosterior.given(evidence, Curves(coherent=True))
-    return WitnessPosterior.of(evidence, posterior, features, plan.model)
 
 
 def _places(plan: Plan, column: int, rows: tuple[Array, Array], count: int, *, alone: bool) -> Array:

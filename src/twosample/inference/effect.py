@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Effect", "PartEffect", "Quantity", "combine", "of_part", "size_in_words"]
 
 
-# Lengthscales looked at, and what is left out: posterior mass at either end, amplitudes, components of the mixture.
+# Number of lengthscales used, and what is neglected: mass at either end, amplitudes, components of the mixture.
 _LENGTHSCALES = 8
 _NEGLIGIBLE_TAIL = 5e-3
 _NEGLIGIBLE_WEIGHT = 1e-2
@@ -45,7 +45,7 @@ _SMALLEST_KAPPA = 0.1
 # Number of values at which a distribution function is evaluated: evenly, and by what is known of it, first and then.
 _VALUES = 33
 _PLACED = (31, 63)
-# Standard normal values at which the laws of a mixture are looked at beforehand.
+# Standard normal values at which the laws of a mixture are first evaluated.
 _NORMAL_VALUES = np.linspace(-4.5, 4.5, 17)
 _LARGEST_LOG_VARIANCE = 300.0
 # Where all points are equal there is no witness; its squares count as this, and no law is narrower than that.
@@ -361,7 +361,7 @@ def _kappa(x: Array, y: Array) -> tuple[float, float]:
 
 
 def _placements(scores: Array, others: Array) -> Array:
-    """The share of others below each score, of ties the half."""
+    """The share of others below each score; ties count one half."""
     ordered = np.sort(others)
     sides = np.searchsorted(ordered, scores, "left") + np.searchsorted(ordered, scores, "right")
     return np.asarray(sides / (2.0 * len(others)))

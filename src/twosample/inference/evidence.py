@@ -15,6 +15,7 @@ import numpy as np
 
 from twosample.common.arrays import Array, namespace, solve_lower
 from twosample.inference import prior
+from twosample.inference.bayes_factor import probability
 
 if TYPE_CHECKING:
     from twosample.features.maps import PointKernel
@@ -336,11 +337,6 @@ def _log_determinant_of_factor(lower: Any) -> Any:
     return 2.0 * xp.sum(xp.log(xp.linalg.diagonal(lower)), axis=-1)
 
 
-def probability(log_odds: Array) -> Array:
-    """The probability of H1 at these log odds, never quite 0."""
-    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(log_odds, -700.0, 700.0))))
-
-
 def log_pseudo_likelihood(sigma: Any, pairs: Moments, log_volume: Any) -> Any:
     """Log p(D | ℓ, H0) = Σ_i log N(g_i; 0, Σ) + Σ_i log vol J_i for each lengthscale, (...)."""
     xp = namespace(sigma)
@@ -504,7 +500,7 @@ class Hypotheses:
         return self.spectra.dimensions(self.noise.floor)
 
     def amplitudes(self, every: int = 1) -> tuple[Array, Array]:
-        """Log a² (m, A) and the log prior weights (A,) of one in so many amplitudes, as likely as all together."""
+        """Log a² (m, A) and the log prior weights (A,) of every `every`-th amplitude, with the same total weight."""
         if every == 1:
             return self.log_variance, self.log_weight
         weight = self.log_weight[::every]

@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 
 from twosample.common.arrays import Array
+from twosample.inference.intervals import halved
 from twosample.inference.quadrature import Quadrature
 
 __all__ = ["LAST_LEVEL", "first_level", "integrate", "lengthscale_grid", "local_polynomials"]
@@ -32,13 +32,12 @@ _FINE_TOLERANCE = 1e-4
 _DEGREE = 7
 _SAFETY = 10.0
 _SAFETY_OF_SIZES = 3.0
-# Interpolants are integrated by Gauss–Legendre rules between the nodes, on pieces that are halved at most so often.
+# Interpolants are integrated by Gauss–Legendre rules between the nodes.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
-_MOST_HALVINGS = 20
 # Changes below this, and more pieces than that, are about rounding.
 _ROUNDING = 1e-12
 _MOST_PIECES = 2000
-# Matrices with at most so many entries are kept for the next data set: those of the first two levels.
+# Largest number of entries of a matrix that is kept for the next data set: those of the first two levels.
 _LARGEST_KEPT = 1 << 17
 
 
@@ -105,38 +104,26 @@ def integrate(
         logs = integrands(_matrix(edges, len(nodes), degree) @ curves) + np.log(step * _fine(edges)[1])[:, None]
         return np.asarray(np.logaddexp.reduce(logs.reshape(-1, len(_NODES), logs.shape[1]), axis=1))
 
-    parts = log_parts(edges)
-    wanted = math.inf
-    for _ in range(_MOST_HALVINGS):
-        middles = tuple(0.5 * (a + b) for a, b in pairwise(edges))
-        halves = log_parts(tuple(sorted(edges + middles)))
-        log_integrals = np.logaddexp.reduce(halves, axis=0)
-        wanted = tolerance(log_integrals) if callable(tolerance) else tolerance
-        # Where a rule hits or misses a peak by chance, the whole may be far more than its halves.
-        largest = np.maximum(log_integrals, np.logaddexp.reduce(parts, axis=0))
-        shares = (np.exp(logs - largest) for logs in (parts, halves[::2], halves[1::2]))
-        change = np.abs(next(shares) - sum(shares)).max(axis=1)
-        allowed = max(0.1 * wanted, _ROUNDING)
-        if change.sum() <= allowed or len(edges) > _MOST_PIECES:
-            break
-        chosen = change > 0.5 * allowed / len(change)
-        edges = tuple(sorted(edges + tuple(m for m, halve in zip(middles, chosen, strict=True) if halve)))
-        parts = log_parts(edges)
+    def wanted(log_integrals: Array) -> float:
+        return tolerance(log_integrals) if callable(tolerance) else tolerance
 
+    edges, log_integrals, change = halved(
+        edges, log_parts, lambda total: max(0.1 * wanted(total), _ROUNDING), _MOST_PIECES
+    )
     places, weights = _fine(edges)
     fine = _matrix(edges, len(nodes), degree) @ curves
     logs = integrands(fine)
     mass = step * weights[:, None] * np.exp(logs - log_integrals)
     changes = mass * (logs - integrands(_matrix(edges, len(nodes), max(degree - 2, 0)) @ curves))
     signed, sizes = np.abs(changes.sum(axis=0)).sum(), np.abs(changes).sum()
-    error = float(max(_SAFETY * signed, _SAFETY_OF_SIZES * sizes) + change.sum())
+    error = float(max(_SAFETY * signed, _SAFETY_OF_SIZES * sizes) + change)
     return Quadrature(
         grid=nodes[0] + step * places,
         weights=step * weights,
         curves=fine,
         error=error,
         evaluations=len(nodes),
-        converged=error <= wanted,
+        converged=error <= wanted(log_integrals),
     )
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from twosample.common.arrays import Array
 from twosample.inference.search import NEGLIGIBLE, intervals_of, widened
 
-__all__ = ["Panel", "lobatto", "masses", "refine"]
+__all__ = ["Panel", "halved", "lobatto", "masses", "refine"]
 
 Integrands = Callable[[Array], Array]
 
@@ -89,26 +89,43 @@ class Panel:
 
     def pieces(self, integrands: Integrands, log_integrals: Array, wanted: float) -> tuple[tuple[float, ...], float]:
         """Pieces on which the rules are accurate, and what halving them all would still change of the log integrals."""
-        edges = _PIECES
-        for _ in range(_MOST_HALVINGS):
-            middles = 0.5 * (np.array(edges[1:]) + edges[:-1])
-            logs = [self._log_parts(integrands, e) for e in (edges, _sorted(edges, middles))]
-            total = np.max([log_integrals, *(np.logaddexp.reduce(log, axis=0) for log in logs)], axis=0)
-            whole, halves = (np.exp(log - total) for log in logs)
-            change = np.abs(whole - halves[::2] - halves[1::2]).max(axis=1)
-            if change.sum() <= wanted or len(edges) > _MOST_PIECES:
-                break
-            edges = _sorted(edges, middles[change > 0.5 * wanted / len(change)])
-        return edges, float(change.sum())
 
-    def _log_parts(self, integrands: Integrands, pieces: tuple[float, ...]) -> Array:
-        """Log integrals over each piece, (P, F)."""
-        logs = self.log_masses(integrands, pieces)
-        return np.asarray(np.logaddexp.reduce(logs.reshape(-1, len(_NODES), logs.shape[1]), axis=1))
+        def log_parts(pieces: tuple[float, ...]) -> Array:
+            logs = self.log_masses(integrands, pieces)
+            return np.asarray(np.logaddexp.reduce(logs.reshape(-1, len(_NODES), logs.shape[1]), axis=1))
+
+        edges, _, change = halved(_PIECES, log_parts, lambda total: wanted, _MOST_PIECES, log_integrals)
+        return edges, change
 
 
-def _sorted(*edges: ArrayLike) -> tuple[float, ...]:
-    return tuple(np.sort(np.concatenate(edges)).tolist())
+def halved(
+    edges: tuple[float, ...],
+    log_parts: Callable[[tuple[float, ...]], Array],
+    allowed: Callable[[Array], float],
+    most: int,
+    log_whole: Array | float = -np.inf,
+) -> tuple[tuple[float, ...], Array, float]:
+    """Halve pieces with these edges until halving all of them would change the log integrals by what is allowed.
+
+    `log_parts` are the log integrals over each piece, (P, F), `log_whole` those that they are a part of, (F,); beyond
+    the largest number of pieces, `most`, the change is rounding. Returns the edges, the log integrals and the change.
+    """
+    parts = log_parts(edges)
+    for _ in range(_MOST_HALVINGS):
+        middles = tuple(0.5 * (a + b) for a, b in pairwise(edges))
+        halves = log_parts(tuple(sorted(edges + middles)))
+        log_integrals = np.logaddexp.reduce(halves, axis=0)
+        wanted = allowed(log_integrals)
+        # Where a rule hits or misses a peak by chance, the whole may be far more than its halves.
+        largest = np.maximum(np.maximum(log_integrals, np.logaddexp.reduce(parts, axis=0)), log_whole)
+        whole, first, second = (np.exp(logs - largest) for logs in (parts, halves[::2], halves[1::2]))
+        change = np.abs(whole - (first + second)).max(axis=1)
+        if change.sum() <= wanted or len(edges) > most:
+            break
+        chosen = change > 0.5 * wanted / len(change)
+        edges = tuple(sorted(edges + tuple(m for m, halve in zip(middles, chosen, strict=True) if halve)))
+        parts = log_parts(edges)
+    return edges, log_integrals, float(change.sum())
 
 
 def _extrapolate(fine: float, coarse: float) -> float:

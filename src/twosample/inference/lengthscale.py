@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from twosample.common.arrays import Array
-from twosample.inference.evidence import probability
+from twosample.inference.bayes_factor import probability
 from twosample.inference.quadrature import Quadrature
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class LengthscalePosterior:
 
     @classmethod
     def given(cls, evidence: Evidence, curves: Curves) -> LengthscalePosterior:
-        """At the lengthscales of the evidence alone, which are as likely beforehand; usually it is one."""
+        """At the lengthscales of the evidence alone, with equal prior weight; usually there is one."""
         count = len(evidence.lengthscales)
         values = np.stack([np.zeros(count), evidence.log_bf10, evidence.log_bf10], axis=1)
         weights = np.full(count, 1.0 / count)

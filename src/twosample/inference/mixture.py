@@ -17,15 +17,27 @@ from twosample.data.ranks import direction
 from twosample.features.statistics import FeatureStatistics, Moments
 from twosample.inference import evidence
 from twosample.inference.columns import BySubset, moved_level
+from twosample.inference.effect import PartEffect, of_part
 from twosample.inference.evidence import Evidence
 from twosample.inference.lengthscale import Curves, LengthscalePosterior
+from twosample.inference.pictures import levels_at
+from twosample.inference.witness import WitnessPosterior
 
 if TYPE_CHECKING:
     from twosample.features.maps import PointFeatures, StackFeatures
     from twosample.models import Model
     from twosample.plan import Plan
 
-__all__ = ["Contrast", "Mixture", "OneTest", "StatisticsOf", "evaluate_parts", "log_mean", "stack_log_bf10"]
+__all__ = [
+    "Contrast",
+    "Mixture",
+    "OneTest",
+    "StatisticsOf",
+    "evaluate_parts",
+    "log_mean",
+    "prior_weights",
+    "stack_log_bf10",
+]
 
 StatisticsOf = Callable[[int, slice], FeatureStatistics]
 
@@ -43,6 +55,23 @@ class OneTest:
     evidence: Evidence
     posterior: LengthscalePosterior
     features: PointFeatures
+
+    def witness(self, plan: Plan) -> WitnessPosterior:
+        """The witness of the test.
+
+        The lengthscale of one column of categories only says how similar different levels are. At the shortest one they
+        are not similar at all, and the witness is the difference of the shares.
+        """
+        found, posterior = self.evidence, self.posterior
+        if len(self.columns) == 1 and levels_at(plan.levels, self.columns[0]) is not None:
+            found = found.select(np.array([0]))
+            posterior = LengthscalePosterior.given(found, Curves(coherent=True))
+        return WitnessPosterior.of(found, posterior, self.features, plan.model)
+
+    def effect(self, model: Model, x: Array, y: Array) -> PartEffect:
+        """How much the samples differ by this test, from some rows of each, (n, D)."""
+        shares = self.posterior.shares(self.evidence.lengthscales)
+        return of_part(self.evidence, shares, self.features, model, x[:, self.columns], y[:, self.columns])
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +101,7 @@ class Mixture:
     @cached_property
     def log_bf10(self) -> float:
         """Of the mixture."""
-        return log_mean(
-            np.concatenate([[self.main], *self.parts]),
-            np.concatenate([[self.plan.prior], *(part.prior for part in self.plan.parts)]),
-        )
+        return log_mean(np.concatenate([[self.main], *self.parts]), prior_weights(self.plan))
 
     @property
     def share_of_main(self) -> float:
@@ -188,6 +214,11 @@ def _of_categories(levels: Levels, x: Moments, y: Moments, differences: Moments 
     return found
 
 
+def prior_weights(plan: Plan) -> Array:
+    """Prior probability of each test of a plan given that the samples differ, (T,); all columns together come first."""
+    return np.concatenate([[plan.prior], *(part.prior for part in plan.parts)])
+
+
 def log_mean(log_values: Array, weights: Array) -> float:
     """Log Σ weight × value.
 
@@ -216,7 +247,7 @@ def stack_log_bf10(
     models: Sequence[Model],
     tick: Callable[[int], object] | None = None,
 ) -> Array:
-    """Log BF10 of every test of a stack by each model, (M, P): the mean over lengthscales, as likely beforehand.
+    """Log BF10 of every test of a stack by each model, (M, P): the mean over lengthscales with equal prior weight.
 
     Models that differ in what follows the statistics share one pass. The tests are evaluated a few at a time, in
     threads where there are many. `tick` as for `evaluate_parts`.

@@ -90,7 +90,7 @@ def blocks_of(partition: Iterable[int]) -> tuple[tuple[int, ...], ...]:
 def log_prior(partitions: Indices) -> Array:
     """Log prior probabilities of partitions with two blocks or more, given that the groups are not all alike, (P,).
 
-    All numbers of blocks from 2 to k are as likely, and so are all partitions with the same number of blocks.
+    All numbers of blocks from 2 to k have equal prior weight, and so have all partitions with the same number.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def log_prior(partitions: Indices) -> Array:
 
 @cache
 def _stirling(k: int, blocks: int) -> int:
-    """Number of partitions of k groups into so many blocks."""
+    """Number of partitions of k groups into that number of blocks."""
     if blocks in (1, k):
         return 1
     if not 0 < blocks < k:

@@ -28,12 +28,12 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _TAIL = 0.05
 _REACH = 0.75
 _MARGIN = 0.05
-# A column is discrete if its values are so few, and so many rows hold each on average: more where the values are not
-# round, as they are then those of copied rows.
+# Most different values of a discrete column, and the mean number of rows that each takes: more where the values are
+# not round, as they are then those of copied rows.
 _MOST_VALUES, _ROWS_A_VALUE = 50, 2
 _MOST_ODD_VALUES, _ROWS_AN_ODD_VALUE = 12, 5
 _DIGITS = 4
-# A point mass is that share of a sample, and so many times what other values have.
+# A point mass is that share of a sample, and that many times as many rows as other values have; at most 12 are kept.
 _SHARE_OF_MASS, _TIMES_OTHERS, _MOST_MASSES = 0.05, 5, 12
 _FEWEST_CELLS, _MOST_CELLS = 8, 40
 
@@ -197,11 +197,7 @@ def of_rows(x: Array, y: Array, groups: Sequence[tuple[int, ...]], levels: Level
            [0, 3]]))
     """
     places = dict.fromkeys(place for group in groups for place in group)
-    columns = {}
-    for place in places:
-        names = levels[place] if levels else None
-        of = (place, x[:, place], y[:, place])
-        columns[place] = _column(*of) if names is None else _codes(*of, (*names, OTHER))
+    columns = {place: _column(place, x[:, place], y[:, place], levels[place] if levels else None) for place in places}
     plane = next((_plane_of_columns(x, y, columns[a], columns[b]) for a, *more in groups for b in more), None)
     alone = tuple(columns[place] for place in places)
     return Shown((len(x), len(y)), alone, plane)
@@ -227,7 +223,7 @@ def kernel_density(values: Array, at: Array) -> Array:
 
 
 def _density(values: Array, limits: tuple[float, float], count: int) -> Array:
-    """That density times the width of the range, which is a number in any unit, at so many places of the range."""
+    """That density times the width of the range, which has no unit, at `count` places of the range."""
     inside = values[(values >= limits[0]) & (values <= limits[1])]
     if not len(inside):
         return np.zeros(count)
@@ -256,16 +252,22 @@ def rounded(values: Array) -> Array:
     return np.array([float(f"{value:.6g}") for value in values.ravel().tolist()]).reshape(values.shape)
 
 
-def _column(place: int, x: Array, y: Array) -> ShownColumn:
+def _column(place: int, x: Array, y: Array, levels: tuple[str, ...] | None) -> ShownColumn:
+    """A column of numbers, or of categories: all its levels, and the others where there are any."""
     samples = (x, y)
-    values, rest = _split(x, y)
-    discrete = not any(map(len, rest))
-    limits = limits_of(x, y)
+    labels: tuple[str, ...] = ()
+    if levels is None:
+        values, rest = _split(x, y)
+        limits = limits_of(x, y)
+    else:
+        limits = limits_of_codes(x, y, len(levels) + 1)
+        values, rest = np.arange(float(round(limits[1] + 0.4))), (x[:0], y[:0])
+        labels = (*levels, OTHER)[: len(values)]
     values = values[(values >= limits[0]) & (values <= limits[1])]
     outside = [[np.count_nonzero(one < limits[0]), np.count_nonzero(one > limits[1])] for one in samples]
     counts = [[np.count_nonzero(one == value) for value in values] for one in samples]
     density = quantiles = None
-    if not discrete:
+    if any(map(len, rest)):
         at = np.linspace(*limits, PLACES)
         shares = [len(one) / len(whole) for one, whole in zip(rest, samples, strict=True)]
         found = [_density(one, limits, PLACES) * share for one, share in zip(rest, shares, strict=True)]
@@ -280,23 +282,7 @@ def _column(place: int, x: Array, y: Array) -> ShownColumn:
         density=density,
         quantiles=quantiles,
         outside=np.array(outside, dtype=np.int64),
-    )
-
-
-def _codes(place: int, x: Array, y: Array, names: tuple[str, ...]) -> ShownColumn:
-    """A column of categories: all its levels, and the others where there are any."""
-    counts = np.stack([np.bincount(one.astype(np.intp), minlength=len(names)) for one in (x, y)]).astype(np.int64)
-    limits = limits_of_codes(x, y, len(names))
-    shown = round(limits[1] + 0.4)
-    return ShownColumn(
-        column=place,
-        limits=limits,
-        values=np.arange(float(shown)),
-        counts=counts[:, :shown],
-        density=None,
-        quantiles=None,
-        outside=np.zeros((2, 2), dtype=np.int64),
-        labels=names[:shown],
+        labels=labels,
     )
 
 
@@ -318,7 +304,7 @@ def _split(x: Array, y: Array) -> tuple[Array, tuple[Array, Array]]:
 
 
 def _are_masses(values: Array, counts: NDArray[np.intp], x: Array, y: Array) -> NDArray[np.bool_]:
-    """Which values so many rows hold that they stand out of a density."""
+    """Whether each value is held by so many rows that it stands out of a density."""
     others = (counts.sum() - counts) / max(len(counts) - 1, 1)
     found = counts >= _TIMES_OTHERS * others
     largest = np.sort(counts)[-_MOST_MASSES:][0]
@@ -346,7 +332,7 @@ def _discrete_limits(values: Array, samples: tuple[Array, Array]) -> tuple[float
 
 
 def _bulk(values: Array) -> tuple[float, float]:
-    """Where nearly all values are, but for those far away; of few values hardly any is."""
+    """The range of nearly all values, without those far away; of a few values almost all are kept."""
     ordered = np.sort(values)
     inner = math.ceil(_TAIL * (len(ordered) - 1))
     first, last = float(ordered[0]), float(ordered[-1])

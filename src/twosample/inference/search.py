@@ -15,11 +15,11 @@ Integrands = Callable[[Array], Array]
 
 # What lies this many nats below the best node carries no mass worth a digit (1e-11 of it).
 NEGLIGIBLE = 25.0
-# The scan takes so many nodes at a time, and ends when all of them are so far below the best, and falling.
+# Number of nodes of the scan at a time; it ends when all of them are that far below the best, and falling.
 _SCAN_STEP = 0.5 * np.log(2.0)
 _SCAN_PART = 5
 _HOPELESS = 1000.0
-# After a scan of bounds the curves are computed at so many nodes at a time.
+# Number of nodes at a time at which the curves are computed after a scan of bounds.
 _SEARCH_STEP = 3
 
 

@@ -24,7 +24,7 @@ from twosample.models import Measure, Model
 __all__ = ["Driver", "Witness", "WitnessMixture", "WitnessPosterior", "locations"]
 
 
-# Kept are about so many lengthscales, with all but this share of the posterior to either side between them.
+# Number of lengthscales that are kept, about, and the share of the posterior that may lie beyond either end.
 _LENGTHSCALES = 12
 _NEGLIGIBLE_TAIL = 1e-4
 _LARGEST_LOG_VARIANCE = 300.0
@@ -93,18 +93,10 @@ class Driver(Comparable):
         >>> driver.at(np.array([[0.5, 2.5]])).mean
         array([1.25])
         """
-        mean, sd = self.mean, self.sd
-        for axis, places in enumerate(self.grid):
-            lower = np.clip(np.searchsorted(places, rows[:, axis]) - 1, 0, len(places) - 2)
-            share = (rows[:, axis] - places[lower]) / (places[lower + 1] - places[lower])
-            if axis == 0:
-                share = share.reshape(-1, *(1,) * (len(self.grid) - 1))
-                mean, sd = (values[lower] * (1.0 - share) + values[lower + 1] * share for values in (mean, sd))
-            else:
-                each = np.arange(len(rows))
-                mean, sd = (
-                    values[each, lower] * (1.0 - share) + values[each, lower + 1] * share for values in (mean, sd)
-                )
+        first, *more = (local_polynomials(places, rows[:, axis], 1) for axis, places in enumerate(self.grid))
+        mean, sd = first @ self.mean, first @ self.sd
+        for along in more:
+            mean, sd = ((along * values).sum(axis=1) for values in (mean, sd))
         return Witness(rows, mean, sd)
 
 
@@ -113,7 +105,7 @@ class WitnessMixture(Comparable):
     """A mixture of Gaussian processes, over the lengthscales that have posterior mass; it knows no coordinates.
 
     At each of them the amplitude is 1, whatever the evidence takes: R is about the covariance of the features of one
-    row, so that the prior counts as much as two rows do and hardly shrinks. An amplitude learned from all directions
+    row, so that the prior counts as much as two rows do and shrinks little. An amplitude learned from all directions
     shrinks the few in which the samples differ too much, and bands around that miss the truth.
 
     Attributes

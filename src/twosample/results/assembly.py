@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from functools import cache
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from twosample.data.sketch import Sketch
 from twosample.errors import AccuracyWarning, FlatFeaturesWarning, Setting
-from twosample.inference.bayes_factor import strength
-from twosample.inference.drivers import TestOf, drivers, witness_of
-from twosample.inference.effect import Effect, combine, of_part
-from twosample.inference.evidence import Evidence, amplitudes, are_flat, probability
+from twosample.inference.bayes_factor import probability, strength
+from twosample.inference.drivers import TestOf, drivers
+from twosample.inference.effect import Effect, combine
+from twosample.inference.evidence import Evidence, amplitudes, are_flat
 from twosample.inference.lengthscale import H0, H1, LengthscalePosterior, wanted_error
 from twosample.inference.mixture import Mixture, OneTest, log_mean
 from twosample.inference.witness import Driver
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from twosample.results.ksample_result import KSampleResult
 
 __all__ = [
+    "Answer",
     "average",
     "features_are_flat",
     "flat_at",
@@ -42,7 +43,7 @@ __all__ = [
     "result",
 ]
 
-# Of many lengthscales, so many are enough to see whether features vary at any of them.
+# Number of lengthscales that is enough to see whether features vary at any of them.
 _LOOKED_AT = 5
 # Lengthscales that differ by this factor from the median heuristic are a mistake rather than a choice.
 _FAR_FROM_TYPICAL = 1000.0
@@ -50,40 +51,28 @@ _FAR_FROM_TYPICAL = 1000.0
 _LIKELY = 0.02
 
 
-def result(
-    plan: Plan,
-    evidence: Evidence,
-    posterior: LengthscalePosterior,
-    *,
-    mixture: Mixture | None = None,
-    prior_odds: float,
-    sizes: tuple[int, int],
-    sketches: tuple[Sketch, Sketch],
-    statistics: FeatureStatistics | None = None,
-    pairs: int = 0,
-    notes: tuple[str, ...] = (),
-    keep_rows: bool = False,
-) -> TwoSampleResult:
-    """The record of an answer.
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What was found, from which the record of an answer is made.
 
-    Parameters
+    Attributes
     ----------
     plan
         What was fixed beforehand.
     evidence
-        At the lengthscales that were looked at, increasing.
+        At the lengthscales that were evaluated, increasing.
     posterior
         Of the lengthscale.
-    mixture
-        What the other tests of the plan say, where there are any.
     prior_odds
         Of "different" against "the same".
     sizes
-        How many rows there were of each sample.
+        Number of rows of each sample.
     sketches
-        A few of them.
+        A few of the rows of each.
+    mixture
+        What the other tests of the plan say; None where there are none.
     statistics
-        What was collected at these lengthscales, where it was kept.
+        What was collected at these lengthscales; None where it was not kept.
     pairs
         Number of pairs in the pseudo-likelihood.
     notes
@@ -91,74 +80,130 @@ def result(
     keep_rows
         Whether the record holds the rows of the sketches.
     """
-    rule, unit = posterior.rule, plan.view.unit
-    given_lengthscale = np.exp(evidence.log_mixture - evidence.log_bf10[:, None])
-    log_amplitudes, _ = amplitudes(plan.model)
-    log_bf10, error, converged = posterior.log_bf10, rule.error, rule.converged
-    by_subset, test_of = None, None
-    shown: tuple[Driver, ...] = ()
-    flat = features_are_flat(plan, evidence.lengthscales, sizes, sketches, statistics)
-    if flat:
-        notes = (*notes, str(flat_features(plan, sizes, sketches)))
-    if mixture is not None:
-        log_bf10, error = mixture.log_bf10, mixture.share_of_main * rule.error
-        converged = rule.converged or error <= wanted_error(log_bf10, plan.tolerance)
-        by_subset, test_of = mixture.by_subset(), cache(mixture.test)
-        rows = sketches[0].rows, sketches[1].rows
-        shown = drivers(plan, by_subset, log_bf10 > 0.0 and strength(log_bf10) != "", test_of, rows)
-    found = TwoSampleResult(
-        log_bf10=log_bf10,
-        prior_odds=prior_odds,
-        lengthscale=Lengthscale(
-            grid=np.exp(rule.grid) * unit,
+
+    plan: Plan
+    evidence: Evidence
+    posterior: LengthscalePosterior
+    prior_odds: float
+    sizes: tuple[int, int]
+    sketches: tuple[Sketch, Sketch]
+    mixture: Mixture | None = None
+    statistics: FeatureStatistics | None = None
+    pairs: int = 0
+    notes: tuple[str, ...] = ()
+    keep_rows: bool = False
+
+    @property
+    def rows(self) -> tuple[Array, Array]:
+        """The rows of the sketches."""
+        return self.sketches[0].rows, self.sketches[1].rows
+
+    @property
+    def main(self) -> OneTest:
+        """The test of all columns as scaled."""
+        return OneTest(tuple(range(len(self.plan.columns))), self.evidence, self.posterior, self.plan.features)
+
+    @cached_property
+    def log_bf10(self) -> float:
+        """Log BF10 of all tests together."""
+        return self.posterior.log_bf10 if self.mixture is None else self.mixture.log_bf10
+
+    def result(self) -> TwoSampleResult:
+        """The record."""
+        plan, by_subset = self.plan, None
+        shown: tuple[Driver, ...] = ()
+        test_of: TestOf | None = None
+        if self.mixture is not None:
+            by_subset, test_of = self.mixture.by_subset(), cache(self.mixture.test)
+            differ = self.log_bf10 > 0.0 and strength(self.log_bf10) != ""
+            shown = drivers(plan, by_subset, differ, test_of, self.rows)
+        found = TwoSampleResult(
+            log_bf10=self.log_bf10,
+            prior_odds=self.prior_odds,
+            lengthscale=self._lengthscale(),
+            amplitude=self._amplitude(),
+            points=plan.view.undo(plan.points),
+            n_x=self.sizes[0],
+            n_y=self.sizes[1],
+            columns=plan.columns,
+            center=plan.center,
+            scale=plan.scale,
+            paired=plan.paired,
+            kernel=plan.kernel.label,
+            model=plan.model,
+            diagnostics=self._diagnostics(),
+            witness_posterior=self.main.witness(plan),
+            pvalue=None,
+            by_subset=by_subset,
+            effect=self._effect(test_of) if plan.model.has_effect else None,
+            drivers=shown,
+            shown_x=self.rows[0],
+            shown_y=self.rows[1],
+            points_given=plan.points_given,
+            levels=plan.levels,
+        )
+        found = replace(found, shown=found.picture)
+        return found if self.keep_rows else replace(found, shown_x=None, shown_y=None)
+
+    def _lengthscale(self) -> Lengthscale:
+        posterior, unit = self.posterior, self.plan.view.unit
+        return Lengthscale(
+            grid=np.exp(posterior.rule.grid) * unit,
             density_h0=posterior.density[:, H0],
             density_h1=posterior.density[:, H1],
             mass_h0=posterior.mass[:, H0],
             mass_h1=posterior.mass[:, H1],
             prob_h1=posterior.prob_h1,
-            median_heuristic=plan.typical * unit,
-            fixed=plan.fixed,
-        ),
-        amplitude=Amplitude(
-            np.exp(log_amplitudes),
-            posterior.shares(evidence.lengthscales) @ given_lengthscale,
-            fixed=plan.model.amplitude is None,
-        ),
-        points=plan.view.undo(plan.points),
-        n_x=sizes[0],
-        n_y=sizes[1],
-        columns=plan.columns,
-        center=plan.center,
-        scale=plan.scale,
-        paired=plan.paired,
-        kernel=plan.kernel.label,
-        model=plan.model,
-        diagnostics=Diagnostics(
+            median_heuristic=self.plan.typical * unit,
+            fixed=self.plan.fixed,
+        )
+
+    def _amplitude(self) -> Amplitude:
+        log_amplitudes, _ = amplitudes(self.plan.model)
+        given_lengthscale = np.exp(self.evidence.log_mixture - self.evidence.log_bf10[:, None])
+        mass = self.posterior.shares(self.evidence.lengthscales) @ given_lengthscale
+        return Amplitude(np.exp(log_amplitudes), mass, fixed=self.plan.model.amplitude is None)
+
+    def _diagnostics(self) -> Diagnostics:
+        plan, rule, notes = self.plan, self.posterior.rule, self.notes
+        error, converged = rule.error, rule.converged
+        if self.mixture is not None:
+            error = self.mixture.share_of_main * rule.error
+            converged = rule.converged or error <= wanted_error(self.log_bf10, plan.tolerance)
+        flat = features_are_flat(plan, self.evidence.lengthscales, self.sizes, self.sketches, self.statistics)
+        if flat:
+            notes = (*notes, str(flat_features(plan, self.sizes, self.sketches)))
+        return Diagnostics(
             evaluations=rule.evaluations,
             quadrature_error=error,
             converged=converged,
-            pairs=pairs,
+            pairs=self.pairs,
             permutations=0,
             notes=(*plan.notes, *notes),
             points=len(plan.points),
             flat=flat,
-        ),
-        witness_posterior=witness_of(evidence, posterior, plan.features, plan, tuple(range(len(plan.columns)))),
-        pvalue=None,
-        by_subset=by_subset,
-        effect=_effect(plan, evidence, posterior, mixture, test_of, log_bf10, prior_odds, sketches),
-        drivers=shown,
-        shown_x=sketches[0].rows,
-        shown_y=sketches[1].rows,
-        points_given=plan.points_given,
-        levels=plan.levels,
-    )
-    found = replace(found, shown=found.picture)
-    return found if keep_rows else replace(found, shown_x=None, shown_y=None)
+        )
+
+    def _effect(self, test_of: TestOf | None) -> Effect:
+        """How much the samples differ, by all tests that are likely."""
+        weighed = [(1.0, self.main)]
+        if self.mixture is not None and test_of is not None:
+            weighed = [(self.mixture.share_of_main, self.main)]
+            weighed += [(weight, test_of(part, number)) for weight, part, number in self.mixture.likely(_LIKELY)]
+            weighed = [test for test in weighed if test[0] >= _LIKELY] or weighed[:1]
+        parts = [test.effect(self.plan.model, *self.rows) for _, test in weighed]
+        weights = np.array([weight for weight, _ in weighed])
+        prob_h1 = probability(self.log_bf10 + math.log(self.prior_odds))
+        return combine(parts, weights / max(weights.sum(), _LIKELY), prob_h1)
+
+
+def result(plan: Plan, evidence: Evidence, posterior: LengthscalePosterior, **found: Any) -> TwoSampleResult:
+    """The record of an answer; the other arguments are those of `Answer`."""
+    return Answer(plan, evidence, posterior, **found).result()
 
 
 def average(results: Sequence[TwoSampleResult]) -> TwoSampleResult:
-    """Of answers with different kernels that are equally likely beforehand; all but the evidence is the likeliest's."""
+    """Average results over kernels with equal prior weight; all but the evidence is from the most probable kernel."""
     if len(results) == 1:
         return results[0]
     logs = np.array([one.log_bf10 for one in results])
@@ -184,43 +229,6 @@ def average(results: Sequence[TwoSampleResult]) -> TwoSampleResult:
     )
 
 
-def _effect(
-    plan: Plan,
-    evidence: Evidence,
-    posterior: LengthscalePosterior,
-    mixture: Mixture | None,
-    test_of: TestOf | None,
-    log_bf10: float,
-    prior_odds: float,
-    sketches: tuple[Sketch, Sketch],
-) -> Effect | None:
-    """How much the samples differ, by all tests that are likely; None where the model has no such answer."""
-    model = plan.model
-    if not model.has_effect:
-        return None
-    columns = tuple(range(len(plan.columns)))
-    weighed = [(1.0, OneTest(columns, evidence, posterior, plan.features))]
-    if mixture is not None and test_of is not None:
-        weighed = [(mixture.share_of_main, weighed[0][1])]
-        weighed += [(weight, test_of(part, number)) for weight, part, number in mixture.likely(_LIKELY)]
-        weighed = [test for test in weighed if test[0] >= _LIKELY] or weighed[:1]
-    x, y = (sketch.rows for sketch in sketches)
-    parts = [
-        of_part(
-            test.evidence,
-            test.posterior.shares(test.evidence.lengthscales),
-            test.features,
-            model,
-            x[:, test.columns],
-            y[:, test.columns],
-        )
-        for _, test in weighed
-    ]
-    weights = np.array([weight for weight, _ in weighed])
-    prob_h1 = float(probability(np.asarray(log_bf10 + math.log(prior_odds))))
-    return combine(parts, weights / max(weights.sum(), _LIKELY), prob_h1)
-
-
 def features_are_flat(
     plan: Plan,
     lengthscales: Array,
@@ -239,7 +247,7 @@ def features_are_flat(
 
 
 def flat_at(plan: Plan, rows: tuple[Array, Array], sizes: tuple[int, int], lengthscales: Array) -> Array:
-    """Whether the features of these rows, a part of so many of each sample, do not vary at each lengthscale, (m,)."""
+    """Whether the features do not vary at each lengthscale, (m,), from some rows of samples of these sizes."""
     x, y = local.sample_moments(plan.features, rows, lengthscales)
     return are_flat(x, y, plan.model, sum(sizes) / max(x.count + y.count, 1))
 
@@ -249,10 +257,10 @@ def flat_features(plan: Plan, sizes: tuple[int, int], sketches: tuple[Sketch, Sk
     rows = sketches[0].rows, sketches[1].rows
     if plan.fixed and plan.lengthscales is not None and not flat_at(plan, rows, sizes, np.array([plan.typical]))[0]:
         given = float(plan.lengthscales[0])
-        short = "the points have hardly a row within reach" if given < plan.typical else "all rows look the same"
+        short = "almost no rows lie near the evaluation points" if given < plan.typical else "all rows look the same"
         return FlatFeaturesWarning(
-            f"lengthscale: at {given * plan.view.unit:.3g} the features do not vary ({short}), so that nothing follows "
-            "from them",
+            f"lengthscale: at {given * plan.view.unit:.3g} the features do not vary ({short}); the test is "
+            "uninformative",
             argument="lengthscale",
             remedy=("leave it out, or use ", Setting("lengthscale", "median")),
         )
@@ -262,7 +270,7 @@ def flat_features(plan: Plan, sizes: tuple[int, int], sketches: tuple[Sketch, Sk
 def out_of_reach() -> FlatFeaturesWarning:
     """The warning that blames the points."""
     return FlatFeaturesWarning(
-        "points: the features do not vary (they have hardly a row within reach), so that nothing follows from them",
+        "points: the features do not vary (almost no rows lie near the evaluation points); the test is uninformative",
         argument="points",
         remedy="leave them out, or choose points among the rows",
     )
@@ -274,7 +282,7 @@ def flat_lengthscales(plan: Plan, samples: Samples, lengthscales: Array) -> Flat
     if not np.ptp(np.concatenate([sketch.rows for sketch in sketches]), axis=0).any():
         return None
     flat = lengthscales[flat_at(plan, (sketches[0].rows, sketches[1].rows), sizes, lengthscales)]
-    # Lengthscales that are looked at for comparison may end where there is nothing to see.
+    # Lengthscales that are compared may reach into the range where the features do not vary.
     beyond = flat[np.abs(np.log(flat / plan.typical)) > math.log(_FAR_FROM_TYPICAL)]
     flat = flat if len(flat) == len(lengthscales) else beyond
     if not flat.size:

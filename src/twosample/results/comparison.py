@@ -32,12 +32,10 @@ CLEAR, _SMALL_PVALUE, _TINY_PVALUE = 1.0, 0.05, 0.005
 class Comparison(BayesFactor):
     """The answer to "are these two samples from the same distribution?", whatever they are samples of.
 
+    It has all that a `BayesFactor` has.
+
     Attributes
     ----------
-    log_bf10
-        Natural logarithm of the Bayes factor: positive for different, negative for the same. All else follows.
-    prior_odds
-        Prior odds of "different" against "the same".
     amplitude
         Posterior of the amplitude of the witness.
     n_x, n_y

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -13,7 +12,7 @@ from twosample.common.arrays import Array, Indices
 from twosample.common.words import columns_in_words, printable
 from twosample.data import some
 from twosample.inference.bayes_factor import strength, verdict
-from twosample.results.result import Result
+from twosample.results.result import RowsResult
 from twosample.show.content import DataTable, Fact, Facts, Panel, text_of_facts, text_of_table
 
 if TYPE_CHECKING:
@@ -75,26 +74,13 @@ class EachRow(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EachResult(Result):
+class EachResult(RowsResult[EachRow]):
     """One two-sample test a column, and a group of columns, sorted by evidence; iteration gives an `EachRow` each.
 
     Attributes
     ----------
-    column
-        Names of the columns and groups tested, by decreasing evidence, (R,).
-    n_x, n_y
-        Sizes of the samples, missing values left out, (R,).
-    log_bf10
-        Log Bayes factors, decreasing, (R,): of columns from their normal scores alone, of groups those of `test`.
-    prob_h1
-        Probabilities that the samples differ, with the learnt share as prior probability, (R,).
-    q
-        Expected share of false discoveries among a row and all of its kind with as much evidence, (R,).
-    auc
-        P(x > y) + ½P(x = y), (R,); NaN for groups.
-    direction
-        How the samples differ, if they do: "larger in x", "more spread in y", "different shape", ..., (R,); empty for
-        groups.
+    column, n_x, n_y, log_bf10, prob_h1, q, auc, direction
+        The fields of the rows as arrays and tuples, by decreasing evidence, (R,).
     share
         Learnt share of the columns that differ.
     group_share
@@ -113,6 +99,7 @@ class EachResult(Result):
         One sentence for everything that was left out or warned about.
     """
 
+    _row: ClassVar[type[Any]] = EachRow
     _no_look: ClassVar[tuple[str, str]] = (
         "a table of single columns has no data to test again: each was tested by its normal scores alone",
         "call it on what test returns for the columns in question",
@@ -142,14 +129,6 @@ class EachResult(Result):
         object.__setattr__(self, "groups", {name: tuple(columns) for name, columns in self.groups.items()})
         super().__post_init__()
 
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self.column)
-
-    def __iter__(self) -> Iterator[EachRow]:
-        """Go over the rows, by decreasing evidence."""
-        return map(self._row, range(len(self)))
-
     def __repr__(self) -> str:
         """Return the answer in one line."""
         return f"EachResult({len(self)} rows, {len(self.discoveries)} discoveries at fdr={self.fdr:g})"
@@ -164,9 +143,12 @@ class EachResult(Result):
         """The Bayes factors in words."""
         return tuple(map(verdict, self.log_bf10.tolist()))
 
+    def _cells(self, name: str) -> Sequence[Any]:
+        return [self.groups.get(one, (one,)) for one in self.column] if name == "columns" else super()._cells(name)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dictionaries, one list for each column of the table."""
-        return {**super().to_dict(), "auc": self._auc_or_none(), "discoveries": list(self.discoveries)}
+        return {**super().to_dict(), "discoveries": list(self.discoveries)}
 
     def facts(self) -> Facts:
         """What was found, in words and numbers."""
@@ -217,25 +199,6 @@ class EachResult(Result):
         from twosample.show.plots import plot_each
 
         return plot_each(self, names=names, top=count_of(top, "top", 0), figsize=figsize)
-
-    def _row(self, index: int) -> EachRow:
-        name, log_bf10 = self.column[index], float(self.log_bf10[index])
-        return EachRow(
-            name,
-            int(self.n_x[index]),
-            int(self.n_y[index]),
-            log_bf10,
-            float(self.prob_h1[index]),
-            float(self.q[index]),
-            float(self.auc[index]),
-            self.direction[index],
-            verdict(log_bf10),
-            self.groups.get(name, (name,)),
-        )
-
-    def _auc_or_none(self) -> list[float | None]:
-        """Those of groups as None, which JSON and most data frames know, unlike NaN."""
-        return [None if math.isnan(value) else value for value in self.auc.tolist()]
 
     def _sizes_in_words(self) -> str:
         n_x, n_y = ((int(sizes.min()), int(sizes.max())) for sizes in (self.n_x, self.n_y))

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 from twosample import models
 from twosample.common.arrays import Array, Indices
-from twosample.common.records import Record
 from twosample.common.words import columns_in_words, printable
 from twosample.data import LeftOut
 from twosample.inference.columns import Table
-from twosample.results.result import Result
+from twosample.results.result import RowsResult
 from twosample.results.sayings import used_columns
 from twosample.results.two_sample_result import TwoSampleResult
 from twosample.show.content import DataTable, Fact, Facts, Panel
@@ -39,13 +36,13 @@ class GroupRow(NamedTuple):
     group
         Name of the group.
     n
-        How many rows it has.
+        How many rows it has, missing values left out.
     n_other
         How many rows it is compared with.
     log_bf10
         Log Bayes factor: positive for different, negative for the same.
     prob_h1
-        Probability that the group differs, as if it had been the only one compared.
+        Probability that the group differs, as if it were the only one compared: not adjusted for how many there are.
     auc
         How much it differs: mean of the AUC of the witness; NaN for models that do not say.
     verdict
@@ -62,7 +59,7 @@ class GroupRow(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupsResult(Result):
+class GroupsResult(RowsResult[GroupRow]):
     """One two-sample test for each group; iteration gives a `GroupRow` each, in the order of the data.
 
     Attributes
@@ -71,18 +68,8 @@ class GroupsResult(Result):
         The column that says which group a row is in; empty where labels were given.
     reference
         The group that the others are compared with.
-    group
-        Names of the groups compared, (G,).
-    n, n_other
-        How many rows each has, and how many it is compared with, missing values left out, (G,).
-    log_bf10
-        Log Bayes factors, (G,).
-    prob_h1
-        Probabilities that they differ, (G,); not adjusted for how many comparisons there are.
-    auc
-        Means of the AUC of the witness, (G,); NaN for models that do not say.
-    verdict
-        The answers in words, (G,).
+    group, n, n_other, log_bf10, prob_h1, auc, verdict
+        The fields of the rows as arrays and tuples, in the order of the data, (G,).
     prior_odds
         Prior odds of "different" against "the same", of each comparison.
     columns
@@ -101,6 +88,7 @@ class GroupsResult(Result):
         "a table of comparisons has no data of its own to test again",
         "call it on one of its `results`, which are in memory as long as the table is",
     )
+    _row: ClassVar[type[Any]] = GroupRow
     _printed: ClassVar[tuple[str, ...]] = ("groups",)
 
     by: str
@@ -119,23 +107,6 @@ class GroupsResult(Result):
     notes: tuple[str, ...]
     results: dict[str, TwoSampleResult] = field(default_factory=dict)
 
-    def __len__(self) -> int:
-        """Return the number of comparisons."""
-        return len(self.group)
-
-    def __iter__(self) -> Iterator[GroupRow]:
-        """Go over the comparisons."""
-        for index, name in enumerate(self.group):
-            yield GroupRow(
-                name,
-                int(self.n[index]),
-                int(self.n_other[index]),
-                float(self.log_bf10[index]),
-                float(self.prob_h1[index]),
-                float(self.auc[index]),
-                self.verdict[index],
-            )
-
     def __repr__(self) -> str:
         """Return the answer in one line."""
         return f"GroupsResult({len(self)} groups against {self.reference!r})"
@@ -147,9 +118,9 @@ class GroupsResult(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dictionaries, one list for each column of the table."""
-        content = Record.to_dict(replace(self, results={}))
+        content = super(GroupsResult, replace(self, results={})).to_dict()
         del content["results"]
-        return {**content, "auc": self._auc_or_none()}
+        return content
 
     def facts(self) -> Facts:
         """What the groups were compared with, and how."""
@@ -180,6 +151,3 @@ class GroupsResult(Result):
         """The data of pictures: how likely each group differs."""
         across = f"group, against {printable(self.reference)}"
         return {"groups": Panel.bars("Which groups differ", across, "P(different)", self.group, self.prob_h1)}
-
-    def _auc_or_none(self) -> list[float | None]:
-        return [None if math.isnan(value) else value for value in self.auc.tolist()]

@@ -97,7 +97,7 @@ class KSampleResult(BayesFactor):
     n
         How many rows each has, (k,).
     assignments
-        The partitions looked at as block numbers, (P, k); the first has all groups in one block.
+        The partitions that were evaluated, as block numbers, (P, k); the first has all groups in one block.
     partition_log_bf10
         Their log Bayes factors against the first, (P,).
     partition_log_prior
@@ -150,7 +150,7 @@ class KSampleResult(BayesFactor):
 
     @property
     def all_listed(self) -> bool:
-        """Whether all partitions were looked at; else log BF10 is a lower bound."""
+        """Whether all partitions were evaluated; else log BF10 is a lower bound."""
         return len(self.names) <= MOST_LISTED
 
     @property
@@ -164,7 +164,7 @@ class KSampleResult(BayesFactor):
 
     @property
     def partitions(self) -> Table[PartitionRow]:
-        """Which groups share a distribution: a `PartitionRow` for each partition looked at, likeliest first.
+        """Which groups share a distribution: a `PartitionRow` for each partition that was evaluated, likeliest first.
 
         Examples
         --------

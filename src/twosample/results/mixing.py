@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Mixing"]
 
-# With a = sin²θ the prior is uniform in θ on [0, π/2]. The middles of so many cells are the nodes of a Gauss–Chebyshev
-# rule, which is exact for nearly twice as many blocks.
+# With a = sin²θ the prior is uniform in θ on [0, π/2]. The midpoints of these cells are the nodes of a
+# Gauss–Chebyshev rule, which is exact for nearly twice as many blocks.
 _CELLS = 4096
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
+
+import numpy as np
 
 from twosample.common.frames import FrameKind
 from twosample.common.records import Record
@@ -19,7 +22,9 @@ if TYPE_CHECKING:
     from twosample.common.progress import Progress
     from twosample.results.robustness import Robustness
 
-__all__ = ["BayesFactor", "InMemory", "Result"]
+__all__ = ["BayesFactor", "InMemory", "Result", "RowsResult"]
+
+_Row = TypeVar("_Row")
 
 
 class InMemory(Record):
@@ -229,6 +234,36 @@ class Result(InMemory):
         from twosample.show.report import head
 
         return head(self)
+
+
+class RowsResult(Result, Generic[_Row]):
+    """A result with a row for each of several comparisons; its fields are the columns of the table.
+
+    Iteration gives the rows, as named tuples of the type `_row`.
+    """
+
+    _row: ClassVar[type[Any]]
+
+    def _cells(self, name: str) -> Sequence[Any]:
+        """The values of a field of the rows."""
+        values = getattr(self, name)
+        return values.tolist() if isinstance(values, np.ndarray) else values  # type: ignore[no-any-return]
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._cells(self._row._fields[0]))
+
+    def __iter__(self) -> Iterator[_Row]:
+        """Go over the rows."""
+        return map(self._row, *map(self._cells, self._row._fields))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, strings, lists and dictionaries, one list for each column of the table.
+
+        An AUC that is not known is None, which JSON and most data frames know, unlike NaN.
+        """
+        content = super().to_dict()
+        return {**content, "auc": [None if math.isnan(value) else value for value in content["auc"]]}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

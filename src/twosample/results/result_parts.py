@@ -13,13 +13,27 @@ from twosample.common.records import Comparable
 __all__ = ["Amplitude", "Diagnostics", "KernelEvidence", "Lengthscale"]
 
 
-def _quantile(values: Array, mass: Array, level: float) -> float:
-    """Quantile of a distribution given by masses at increasing values."""
-    return float(np.interp(level, np.cumsum(mass) - 0.5 * mass, values))
+class _OnGrid(Comparable):
+    """A posterior given by its mass at increasing values."""
+
+    grid: Array
+
+    @property
+    def _masses(self) -> Array:
+        raise NotImplementedError
+
+    def _quantile(self, level: float) -> float:
+        return float(np.interp(level, np.cumsum(self._masses) - 0.5 * self._masses, self.grid))
+
+    def interval(self, level: float = 0.9) -> tuple[float, float]:
+        """Central credible interval, given that the samples differ."""
+        check_level(level)
+        tail = 0.5 * (1.0 - level)
+        return self._quantile(tail), self._quantile(1.0 - tail)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Lengthscale(Comparable):
+class Lengthscale(_OnGrid):
     """Posterior of the kernel's lengthscale: at what scale the samples differ.
 
     Attributes
@@ -53,15 +67,13 @@ class Lengthscale(Comparable):
         """Posterior mean given that the samples differ."""
         return float(self.mass_h1 @ self.grid)
 
-    def interval(self, level: float = 0.9) -> tuple[float, float]:
-        """Central credible interval given that the samples differ."""
-        check_level(level)
-        tail = 0.5 * (1.0 - level)
-        return _quantile(self.grid, self.mass_h1, tail), _quantile(self.grid, self.mass_h1, 1.0 - tail)
+    @property
+    def _masses(self) -> Array:
+        return self.mass_h1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Amplitude(Comparable):
+class Amplitude(_OnGrid):
     """Posterior, given that the samples differ, of the witness's prior standard deviation: how large differences are.
 
     Attributes
@@ -81,13 +93,11 @@ class Amplitude(Comparable):
     @property
     def median(self) -> float:
         """Posterior median."""
-        return _quantile(self.grid, self.mass, 0.5)
+        return self._quantile(0.5)
 
-    def interval(self, level: float = 0.9) -> tuple[float, float]:
-        """Central credible interval."""
-        check_level(level)
-        tail = 0.5 * (1.0 - level)
-        return _quantile(self.grid, self.mass, tail), _quantile(self.grid, self.mass, 1.0 - tail)
+    @property
+    def _masses(self) -> Array:
+        return self.mass
 
 
 @dataclass(frozen=True)

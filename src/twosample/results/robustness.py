@@ -21,7 +21,7 @@ from twosample.errors import InputError, Setting
 from twosample.features.statistics import FeatureStatistics
 from twosample.inference import evidence
 from twosample.inference.bayes_factor import CONCLUSIONS, verdict
-from twosample.inference.mixture import StatisticsOf, log_mean, stack_log_bf10
+from twosample.inference.mixture import StatisticsOf, log_mean, prior_weights, stack_log_bf10
 from twosample.models import HalfCauchy, LogUniform, Model
 
 if TYPE_CHECKING:
@@ -254,8 +254,8 @@ def look(
     """
 
     def of_kernel(plan: Plan, changes: Sequence[dict[str, Any]]) -> Array:
-        models = [change.get("model") for change in changes]
-        if all(model is not None and model.lengthscale == plan.model.lengthscale for model in models):
+        models = [change["model"] for change in changes if "model" in change]
+        if len(models) == len(changes) and all(one.lengthscale == plan.model.lengthscale for one in models):
             return by_models(plan, samples, models)  # the lengthscales stay, and so one pass serves all of them
         others = [remake(samples, kernel=plan.kernel, **change) for change in changes]
         return np.concatenate([by_models(other, samples, [other.model]) for other in others])
@@ -275,14 +275,8 @@ def by_models(plan: Plan, samples: Samples, models: Sequence[Model]) -> Array:
         replace(plan, model=model).posterior(evidence.evaluate(statistics, plan.features, model)).log_bf10
         for model in models
     ]
-    if not plan.parts:
-        return np.array(main)
-    parts = np.concatenate(
-        [
-            stack_log_bf10(plan.features_of(part), partial(statistics_of, part), models)
-            for part in range(len(plan.parts))
-        ],
-        axis=1,
-    )
-    weights = np.concatenate([[plan.prior], *(part.prior for part in plan.parts)])
-    return np.array([log_mean(np.append(one, rest), weights) for one, rest in zip(main, parts, strict=True)])
+    parts = [
+        stack_log_bf10(plan.features_of(part), partial(statistics_of, part), models) for part in range(len(plan.parts))
+    ]
+    by_model = np.concatenate([np.array(main)[:, np.newaxis], *parts], axis=1)
+    return np.array([log_mean(logs, prior_weights(plan)) for logs in by_model])

@@ -27,7 +27,7 @@ _FEWEST_ROWS = 2
 
 
 def by_blocks(plans: Sequence[Plan], samples: Samples, count: int, *, progress: Progress = False) -> Array:
-    """Log BF10 of each of so many blocks of rows, (B,).
+    """Log BF10 of each of `count` blocks of rows, (B,).
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ __all__ = ["AMPLITUDE", "EXPECTED", "Coefficients", "Pairing", "log_mean", "perm
 # Scale of the half-Cauchy prior of a, and the values of log a, relative to it, that stand for the prior.
 AMPLITUDE = 0.4
 _OFFSETS = np.arange(-4.0, 5.0)
-# How many of the correlations are expected not to be zero; as likely beforehand.
+# Expected numbers of correlations that are not zero, with equal prior weight.
 EXPECTED = (1.0, 3.0, 10.0)
 _LARGEST_PROBABILITY = 0.5
 # Beyond this the logarithm of a Bayes factor is added instead of multiplying, so that a few factors do not overflow.
@@ -161,7 +161,7 @@ def products(x: Side, y: Side, rows_x: Array, rows_y: Array) -> Array:
 
 
 def log_mean(log_bf10: Array) -> Array:
-    """Log of the mean Bayes factor over pairs of lengthscales, which are as likely beforehand, (...)."""
+    """Log of the mean Bayes factor over pairs of lengthscales with equal prior weight, (...)."""
     count = log_bf10.shape[-1] * log_bf10.shape[-2]
     return np.asarray(np.logaddexp.reduce(log_bf10.reshape(*log_bf10.shape[:-2], count), axis=-1) - math.log(count))
 

@@ -19,7 +19,7 @@ __all__ = ["PairsWitness", "Picture"]
 # Pairs of lengthscales that are kept, at most, and the least posterior probability of one.
 _MOST_PAIRS = 8
 _LEAST = 1e-3
-# A picture has so many places along a column of numbers, between these quantiles.
+# Number of places of a picture along a column of numbers, between these quantiles.
 _PLACES = 48
 _SHOWN = (0.02, 0.98)
 

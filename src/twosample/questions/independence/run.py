@@ -28,7 +28,7 @@ __all__ = ["independence"]
 
 # Pairs of columns, at most.
 _MOST_PAIRS = 10_000
-# For progress bars: a test costs about as much as so many products of functions over the rows.
+# For progress bars: a test costs about as much as products of functions over this many rows.
 _ROWS_PER_TEST = 2_000
 
 

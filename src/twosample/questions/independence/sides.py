@@ -23,7 +23,7 @@ from twosample.kernels import squared_distances
 __all__ = ["MULTIPLES", "Axis", "Column", "Side", "blocks_of"]
 
 # Lengthscales, as multiples of the median heuristic: 0.2 to 3.2 for the normal scores of one column.
-MULTIPLES = 0.3 * 2.0 ** np.arange(5)
+MULTIPLES: Array = 0.3 * np.exp2(np.arange(5.0))
 # Functions of a side at a lengthscale, at most.
 _COMPONENTS = 10
 # Directions of the kernel matrix of the points, and functions of the rows, that are rounding beside the first.

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twosample.common.arguments import is_one_of
 from twosample.common.arrays import Array
 from twosample.data import Choice, read, serial_dependence, some
-from twosample.data.cells import TEXT, from_objects, is_missing
+from twosample.data.categories import MISSING
+from twosample.data.cells import TEXT, from_objects
+from twosample.data.complete import check_policy
 from twosample.data.copies import Copies
-from twosample.data.frame_columns import cells_of_series
 from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, InputTypeError, Setting, warn
 from twosample.questions.independence.sides import MOST_LEVELS, OTHER_LEVELS, Column
 
 __all__ = ["Sides", "read_sides"]
 
 FEWEST_ROWS = 5
+# What messages call the one table that has both sides.
+_TABLE = "the table"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,19 +58,46 @@ def read_sides(first: object, second: object, x: object, y: object, nan_policy: 
     >>> sides.x[0].values, sides.y[0].levels
     (array([1., 2., 3., 4., 5.]), ('a', 'b'))
     """
-    if not is_one_of(nan_policy, ("raise", "omit")):
-        raise InputError(f'nan_policy must be "raise" or "omit", not {nan_policy!r}', argument="nan_policy")
-    columns_x, columns_y = _both(first, second, x, y)
-    sizes = [len(columns[0].values) for columns in (columns_x, columns_y)]
+    check_policy(nan_policy)
+    both = _both(first, second, x, y)
+    sizes = [len(columns[0].values) for columns in both]
     if sizes[0] != sizes[1]:
         raise InputError(
             f"x has {sizes[0]} rows and y has {sizes[1]}",
             argument="x and y",
             remedy="pass what was measured together: row i of x belongs with row i of y",
         )
+    complete = _complete(both, nan_policy)
+    if (rows := int(complete.sum())) < FEWEST_ROWS:
+        raise InputError(
+            f"x and y have {rows} complete row{'s' * (rows != 1)}",
+            argument="x and y",
+            remedy=f"pass at least {FEWEST_ROWS}",
+        )
     notes: list[str] = []
-    complete = np.ones(sizes[0], dtype=bool)
-    for side, columns in (("x", columns_x), ("y", columns_y)):
+    if not complete.all():
+        notes.append(f"Dropped {np.sum(~complete)} of {len(complete)} rows with a missing or infinite value.")
+    both = [[column.select(complete) for column in columns] for columns in both]
+    kept = [_varying(columns, side) for columns, side in zip(both, "xy", strict=True)]
+    constant = [one.name for columns in both for one in columns if not one.varies]
+    if constant:
+        notes.append(f"Dropped columns that hold one value throughout: {some(constant)}.")
+    for note in notes:
+        warn(DroppedDataWarning(note, argument="x and y"))
+    kept = [[_pooled(column, notes) for column in columns] for columns in kept]
+    if all(map(_is_serial, kept)):
+        notes.append(
+            "Rows of x and of y are both like the rows before them, in the order given: such series look dependent by "
+            "chance, and the evidence is overstated, unless rows that are independent were put in this order."
+        )
+        warn(DependentRowsWarning(notes[-1], argument="x and y"))
+    return Sides(tuple(kept[0]), tuple(kept[1]), tuple(notes))
+
+
+def _complete(both: list[list[Column]], nan_policy: str) -> NDArray[np.bool_]:
+    """Which rows have all values, (n,); the first column that lacks some is refused where that is the policy."""
+    complete = np.ones(len(both[0][0].values), dtype=bool)
+    for side, columns in zip("xy", both, strict=True):
         for column in columns:
             there = np.isfinite(column.values)
             if nan_policy == "raise" and not there.all():
@@ -79,32 +109,10 @@ def read_sides(first: object, second: object, x: object, y: object, nan_policy: 
                     remedy=("remove them or pass ", Setting("nan_policy", "omit")),
                 )
             complete &= there
-    if not complete.all():
-        columns_x, columns_y = ([column.select(complete) for column in columns] for columns in (columns_x, columns_y))
-        notes.append(f"Dropped {np.sum(~complete)} of {len(complete)} rows with a missing or infinite value.")
-    if (rows := int(complete.sum())) < FEWEST_ROWS:
-        raise InputError(
-            f"x and y have {rows} complete row{'s' * (rows != 1)}",
-            argument="x and y",
-            remedy=f"pass at least {FEWEST_ROWS}",
-        )
-    kept_x, kept_y = (_varying(columns, side) for columns, side in ((columns_x, "x"), (columns_y, "y")))
-    constant = [one.name for one in (*columns_x, *columns_y) if one not in kept_x and one not in kept_y]
-    if constant:
-        notes.append(f"Dropped columns that hold one value throughout: {some(constant)}.")
-    for note in notes:
-        warn(DroppedDataWarning(note, argument="x and y"))
-    kept_x, kept_y = ([_pooled(column, notes) for column in columns] for columns in (kept_x, kept_y))
-    if _is_serial(kept_x) and _is_serial(kept_y):
-        notes.append(
-            "Rows of x and of y are both like the rows before them, in the order given: such series look dependent by "
-            "chance, and the evidence is overstated, unless rows that are independent were put in this order."
-        )
-        warn(DependentRowsWarning(notes[-1], argument="x and y"))
-    return Sides(tuple(kept_x), tuple(kept_y), tuple(notes))
+    return complete
 
 
-def _both(first: object, second: object, x: object, y: object) -> tuple[list[Column], list[Column]]:
+def _both(first: object, second: object, x: object, y: object) -> list[list[Column]]:
     if second is not None:
         if x is not None or y is not None:
             raise InputError(
@@ -112,7 +120,7 @@ def _both(first: object, second: object, x: object, y: object) -> tuple[list[Col
                 argument="x and y",
                 remedy="leave one of them out",
             )
-        return _columns(first, "x"), _columns(second, "y")
+        return [_columns(first, "x"), _columns(second, "y")]
     if x is None or y is None:
         raise InputError(
             "x and y: two things are needed",
@@ -120,115 +128,74 @@ def _both(first: object, second: object, x: object, y: object) -> tuple[list[Col
             remedy="pass two tables, or one table and the names of its columns as x and y",
         )
     if first is None:
-        return _columns(x, "x"), _columns(y, "y")
+        return [_columns(x, "x"), _columns(y, "y")]
     names = [_names(one, side) for one, side in ((x, "x"), (y, "y"))]
     shared = [name for name in names[0] if name in names[1]]
     if shared:
         raise InputError(f"y: column {shared[0]!r} is also in x", argument="y", remedy="name it once")
-    return _columns(first, "x", names[0]), _columns(first, "y", names[1])
+    return [_columns(first, "x", names[0]), _columns(first, "y", names[1])]
 
 
 def _names(names: object, side: str) -> tuple[str, ...]:
-    try:
+    with _naming(side):
         found = Choice.of(columns=names).columns
-    except InputError as error:
-        raise InputError(error.message.replace("columns", side, 1), argument=side, remedy=error.remedy) from None
-    except InputTypeError as error:
-        raise InputTypeError(error.message.replace("columns", side, 1), argument=side, remedy=error.remedy) from None
     assert found is not None
     return found
 
 
+@contextmanager
+def _naming(side: str) -> Iterator[None]:
+    """Within it, refusals of the columns and of their table name the side, which callers pass the columns as."""
+    try:
+        yield
+    except (InputError, InputTypeError) as error:
+        if error.argument not in ("columns", _TABLE):
+            raise
+        message = error.message.replace("columns", side, 1) if error.argument == "columns" else error.message
+        raise type(error)(message, argument=side, remedy=error.remedy) from None
+
+
 def _columns(values: Any, side: str, names: tuple[str, ...] | None = None) -> list[Column]:
     """The columns of one input, or those of these names."""
-    import narwhals as nw
-
-    found = values
-    if not isinstance(values, np.ndarray | list | tuple | range):
+    choice, source = Choice(columns=names, texts=True), side if names is None else _TABLE
+    with _naming(side):
         try:
-            found = nw.from_native(values, pass_through=True, allow_series=True)
-        except nw.exceptions.DuplicateError:
-            raise InputError(f"{side} has two columns of the same name", argument=side, remedy="rename one") from None
-    if isinstance(found, nw.LazyFrame):
-        found = found.collect()
-    if isinstance(found, nw.Series):
-        columns = [(str(found.name or side), found)]
-    elif isinstance(found, nw.DataFrame):
-        present = tuple(str(label) for label in found.columns)
-        places = range(len(present)) if names is None else _places(names, present, side)
-        columns = [(present[place], found[:, place]) for place in places]
-        if names is None:
-            columns = [(name, column) for name, column in columns if name]  # one without a name may number the rows
-    else:
-        return _of_array(values, side, names)
-    if not columns or not len(columns[0][1]):
-        raise InputError(f"{side} is empty", argument=side, remedy=f"pass at least {FEWEST_ROWS} rows and 1 column")
-    return [_of_series(name, series, side) for name, series in columns]
+            table = read(values, source, choice)
+        except InputTypeError:
+            texts = _texts_of_array(values)
+            if not texts:
+                raise
+            table = read(values, source, replace(choice, categories=texts))
+    for one in table.left_out:
+        if one.column:  # one without a name may number the rows
+            raise InputTypeError(
+                f"column {one.column!r} of {side} holds {one.reason}",
+                argument=side,
+                remedy="pass numbers, dates, Booleans or text, or leave the column out",
+            )
+    count = table.rows.shape[1]
+    labels = names or table.columns or ((side,) if count == 1 else tuple(f"{side}{place}" for place in range(count)))
+    levels = table.levels or (None,) * count
+    return [_column(*one) for one in zip(labels, table.rows.T, levels, strict=True)]
 
 
-def _places(names: tuple[str, ...], present: tuple[str, ...], side: str) -> list[int]:
-    try:
-        return Choice(columns=names).places(present, "the table")
-    except InputError as error:
-        raise InputError(error.message.replace("columns", side, 1), argument=side, remedy=error.remedy) from None
+def _texts_of_array(values: Any) -> tuple[str, ...]:
+    """Places of the columns of an array or of lists that hold text, as names of columns."""
+    cells = np.asarray(values, dtype=object) if isinstance(values, np.ndarray | list | tuple) else np.empty(0)
+    if cells.ndim not in (1, 2) or not cells.size:
+        return ()
+    kinds = map(from_objects, cells.reshape(len(cells), -1).T)
+    return tuple(str(place) for place, kind in enumerate(kinds) if kind.content == TEXT and not kind.alone)
 
 
-def _of_series(name: str, series: Any, side: str) -> Column:
-    cells = cells_of_series(series)
-    if cells.values is not None:
-        return Column(name, cells.values)
-    if cells.content == TEXT and not cells.alone:
-        return _category(name, series.to_list())
-    raise InputTypeError(
-        f"column {name!r} of {side} holds {cells.content}",
-        argument=side,
-        remedy="pass numbers, dates, Booleans or text, or leave the column out",
-    )
-
-
-def _of_array(values: Any, side: str, names: tuple[str, ...] | None) -> list[Column]:
-    """Columns of an array or of lists: numbers where they are, else text column by column."""
-    choice = Choice() if names is None else Choice(columns=names)
-    try:
-        table = read(values, side, choice)
-    except InputTypeError:
-        cells = np.asarray(values, dtype=object)
-        if cells.ndim not in (1, 2):
-            raise
-        cells = cells.reshape(len(cells), -1)
-        present = tuple(map(str, range(cells.shape[1])))
-        places = range(len(present)) if names is None else _places(names, present, side)
-        kinds = {place: from_objects(cells[:, place]) for place in places}
-        if any(kind.values is None and (kind.content != TEXT or kind.alone) for kind in kinds.values()):
-            raise
-        labels = _labels(len(present) if names is None else 0, side, names)
-        return [
-            _category(label, cells[:, place].tolist()) if kind.values is None else Column(label, kind.values)
-            for label, (place, kind) in zip(labels, kinds.items(), strict=True)
-        ]
-    except InputError as error:
-        if error.argument == "columns":
-            raise InputError(error.message.replace("columns", side, 1), argument=side, remedy=error.remedy) from None
-        raise
-    labels = _labels(table.rows.shape[1], side, names)
-    return [Column(label, column) for label, column in zip(labels, table.rows.T, strict=True)]
-
-
-def _labels(count: int, side: str, names: tuple[str, ...] | None) -> tuple[str, ...]:
-    """What columns without names are called: x, or x0 and x1."""
-    if names is not None:
-        return names
-    return (side,) if count == 1 else tuple(f"{side}{place}" for place in range(count))
-
-
-def _category(name: str, labels: Iterable[object]) -> Column:
-    texts = [
-        None if is_missing(label) else label.decode(errors="replace") if isinstance(label, bytes) else str(label)
-        for label in labels
-    ]
-    levels = tuple(sorted({text for text in texts if text is not None}))
-    places = {level: float(number) for number, level in enumerate(levels)}
-    return Column(name, np.array([np.nan if text is None else places[text] for text in texts]), levels or ("",))
+def _column(name: str, values: Array, levels: tuple[str, ...] | None) -> Column:
+    """A column as read; a missing value is no level."""
+    if levels is None:
+        return Column(name, values)
+    if MISSING in levels:
+        gone = levels.index(MISSING)
+        values = np.where(values == gone, np.nan, values - (values > gone))
+    return Column(name, values, tuple(level for level in levels if level != MISSING) or ("",))
 
 
 def _varying(columns: list[Column], side: str) -> list[Column]:

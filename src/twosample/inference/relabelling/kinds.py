@@ -1,0 +1,333 @@
+"""The kinds of relabelling: permuted labels of two samples or of several groups, and swaps within pairs.
+
+Rows are put in an order that does not depend on their labels, so that the order of the data does not matter. A
+relabelling only changes the weights of the features of the rows, so that one pass over them serves all relabellings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twosample.common.arrays import Array, Flags, Indices
+from twosample.data import Samples
+from twosample.features.maps import FeatureMap
+from twosample.features.statistics import Moments
+from twosample.inference import evidence, partitions
+from twosample.inference.contrasts import Contrasts
+from twosample.inference.evidence import Difference, Hypotheses
+from twosample.inference.relabelling.engine import Statistic, WeightedTest, work_of
+from twosample.models import Model
+from twosample.places import local
+
+__all__ = [
+    "GroupLabels",
+    "Labels",
+    "RankOne",
+    "RowLabels",
+    "Signs",
+    "Splits",
+    "of_samples",
+    "pairs_in_order",
+    "pool_in_order",
+]
+
+# The largest number of groups of which the statistic has all partitions.
+_MOST_GROUPS = 4
+
+
+def pool_in_order(x: Array, y: Array) -> tuple[Array, Flags]:
+    """The pooled rows in lexicographic order, and which of them are of the smaller sample (of x if none is).
+
+    Random labels then meet the same rows whatever the order of the rows and of the samples.
+
+    Examples
+    --------
+    >>> rows, in_smaller = pool_in_order(np.array([[3.0], [1.0]]), np.array([[2.0]]))
+    >>> rows.ravel(), in_smaller
+    (array([1., 2., 3.]), array([False,  True, False]))
+    """
+    rows = np.concatenate([x, y])
+    in_smaller = (np.arange(len(rows)) < len(x)) == (len(x) <= len(y))
+    order = np.lexsort(rows.T[::-1])
+    return rows[order], in_smaller[order]
+
+
+def pairs_in_order(x: Array, y: Array) -> tuple[Array, Array]:
+    """The pairs in an order that is the same if members of pairs change places.
+
+    Examples
+    --------
+    >>> left, right = pairs_in_order(np.array([[3.0], [1.0]]), np.array([[2.0], [0.0]]))
+    >>> left.ravel(), right.ravel()
+    (array([1., 3.]), array([0., 2.]))
+    """
+    order = np.lexsort([*np.abs(x - y).T[::-1], *(x + y).T[::-1]])
+    return x[order], y[order]
+
+
+def of_samples(samples: Samples, model: Model) -> Labels | Signs:
+    """The relabelling of two checked samples; the model must need no pairs for a pseudo-likelihood."""
+    if samples.paired:
+        return Signs.of(samples.x, samples.y, model)
+    return Labels(*pool_in_order(samples.x, samples.y), model)
+
+
+@dataclass(frozen=True, eq=False)
+class RowLabels:
+    """What all kinds share: a label for each row, or for each pair, and the model that judges the labels.
+
+    Attributes
+    ----------
+    rows
+        Rows that are labelled, (N, D), in an order that does not depend on the labels.
+    observed
+        The observed label of each, (N,).
+    model
+        The model of the tests.
+    """
+
+    rows: Array
+    observed: NDArray[Any]
+    model: Model
+
+    def log_bf10(self, test: WeightedTest) -> Callable[[NDArray[Any]], Array]:
+        """Log BF10 at every lengthscale of a test, (m, B), as a function of labels (B, N)."""
+        raise NotImplementedError
+
+    def statistic(self, test: WeightedTest) -> Statistic:
+        """Log of prior weight × BF10 of a test, (B,), as a function of labels (B, N)."""
+        log_bf10 = self.log_bf10(test)
+        return lambda labels: test.sum(log_bf10(labels))
+
+    @property
+    def _means(self) -> int:
+        """How many vectors of features are held for a relabelling."""
+        return 1
+
+    def bytes_of(self, test: WeightedTest) -> int:
+        """Memory of one relabelling."""
+        return len(self.rows) + 8 * self._means * len(test.lengthscales) * test.features.count
+
+    def work_of(self, test: WeightedTest) -> int:
+        """Work of one relabelling."""
+        return work_of(len(self.rows), test)
+
+
+class Labels(RowLabels):
+    """Permuted labels of the pooled rows of two samples: which of them are in the first sample."""
+
+    def draw(self, generator: np.random.Generator) -> Flags:
+        """Random labels, (N,)."""
+        return generator.permutation(np.arange(len(self.rows)) < self.observed.sum())
+
+    def log_bf10(self, test: WeightedTest) -> Callable[[Flags], Array]:
+        """Log BF10 at every lengthscale of a test, (m, B), as a function of labels (B, N)."""
+        first = int(self.observed.sum())
+        splits = Splits.of(self.rows[:, test.columns], first, test.features, test.lengthscales, self.model)
+        return lambda labels: splits.log_bf10(labels.T)
+
+
+@dataclass(frozen=True, eq=False)
+class Signs(RowLabels):
+    """Swaps within pairs, which change the signs of the differences of features; the label says who is swapped.
+
+    Attributes
+    ----------
+    partners
+        The other row of each pair, (n, D).
+    """
+
+    partners: Array
+
+    @classmethod
+    def of(cls, x: Array, y: Array, model: Model) -> Signs:
+        """Of pairs, none of which is swapped, in an order that does not depend on who is x."""
+        x, y = pairs_in_order(x, y)
+        return cls(x, np.zeros(len(x), dtype=bool), model, y)
+
+    def draw(self, generator: np.random.Generator) -> Flags:
+        """Random swaps, (n,)."""
+        return generator.random(len(self.rows)) < 0.5
+
+    def log_bf10(self, test: WeightedTest) -> Callable[[Flags], Array]:
+        """Log BF10 at every lengthscale of a test, (m, B), as a function of swaps (B, n)."""
+        features, lengthscales = test.features, test.lengthscales
+        x, y = self.rows[:, test.columns], self.partners[:, test.columns]
+        moments = local.pair_moments(features, x, y, lengthscales, halves=False).differences
+        n = moments.count
+        # The signs cancel in the sum of squares.
+        squares = Moments(n, np.zeros_like(moments.mean), moments.second_moment)
+        rank_one = RankOne(Hypotheses.of(Difference.of_pairs(squares), self.model, features, lengthscales), 1.0 / n)
+
+        def log_bf10(swapped: Flags) -> Array:
+            sums = local.weighted_sums(
+                features, (x, y), lengthscales, lambda block: 1.0 - 2.0 * swapped[:, block].astype(np.float64)
+            )
+            return rank_one.log_bf10(sums / n)
+
+        return log_bf10
+
+
+@dataclass(frozen=True, eq=False)
+class GroupLabels(RowLabels):
+    """Permuted labels of the pooled rows of several groups: the number of the group of each row.
+
+    The covariance is that of all rows, whatever the labels, so that one decomposition serves all relabellings.
+
+    Attributes
+    ----------
+    labels
+        The numbers of the groups of all rows, increasing, (N,).
+    """
+
+    labels: NDArray[np.int8]
+
+    @classmethod
+    def of(cls, groups: Sequence[Array], model: Model) -> GroupLabels:
+        """Of the rows of each group.
+
+        Groups are numbered by size: those of one size are exchangeable, so that their order does not matter.
+        """
+        by_size = sorted(groups, key=len)
+        rows = np.concatenate(by_size)
+        labels = np.repeat(np.arange(len(groups), dtype=np.int8), [len(one) for one in by_size])
+        order = np.lexsort(rows.T[::-1])
+        return cls(rows[order], labels[order], model, labels)
+
+    @cached_property
+    def sizes(self) -> Array:
+        """Number of rows of each group, (k,)."""
+        return np.bincount(self.labels).astype(np.float64)
+
+    def draw(self, generator: np.random.Generator) -> NDArray[np.int8]:
+        """Random labels, (N,)."""
+        return generator.permutation(self.labels)
+
+    def log_bf10(self, test: WeightedTest) -> Callable[[NDArray[np.int8]], Array]:
+        """Log BF10 at every lengthscale of a test, averaged over partitions, (m, B), as a function of labels (B, N)."""
+        rows, features, lengthscales, sizes = self.rows[:, test.columns], test.features, test.lengthscales, self.sizes
+        [pooled] = local.sample_moments(features, (rows,), lengthscales)
+        variance = evidence.mean_diagonal(pooled.covariance)
+        contrasts = Contrasts.around(sizes, pooled.covariance, variance, features, lengthscales, self.model).coarse()
+        chosen = _fixed_partitions(len(sizes))
+        log_prior = partitions.log_prior(chosen)
+        log_prior = log_prior - np.logaddexp.reduce(log_prior)
+        groups = np.arange(len(sizes))[:, np.newaxis]
+
+        def log_bf10(labels: NDArray[np.int8]) -> Array:
+            def weights(block: slice) -> Array:
+                member = labels[:, np.newaxis, block] == groups
+                return np.asarray((member / sizes[:, np.newaxis]).reshape(len(labels) * len(sizes), -1))
+
+            means = local.weighted_sums(features, (rows,), lengthscales, weights, pooled.mean)
+            shaped = means.reshape(len(means), len(labels), len(sizes), -1)
+            by_partition = contrasts.with_means(shaped).log_bf(chosen)  # (m, B, P)
+            return np.asarray(np.logaddexp.reduce(by_partition + log_prior, axis=2))
+
+        return log_bf10
+
+    @property
+    def _means(self) -> int:
+        return 2 * len(self.sizes)
+
+
+def _fixed_partitions(k: int) -> Indices:
+    """The partitions of the statistic, which depend on nothing but k: all, or for many groups those of one and others.
+
+    Of many groups they are all different, and each group against all others.
+    """
+    if k <= _MOST_GROUPS:
+        return partitions.all_partitions(k)[1:]
+    alone = [partitions.normalised(int(group == other) for other in range(k)) for group in range(k)]
+    return np.array([tuple(range(k)), *alone], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """Log BF10 of two independent samples for any labels of the pooled rows.
+
+    V is that of the pooled covariance within the samples, which is what the default model has; for samples of equal
+    size it is the same in every model.
+
+    Attributes
+    ----------
+    log_bf10
+        Log BF10 at every lengthscale, (m, B), as a function of labels (N, B) that say which rows are in the first one.
+    bytes_each
+        Memory of one relabelling.
+    """
+
+    log_bf10: Callable[[Flags], Array]
+    bytes_each: int
+
+    @classmethod
+    def of(cls, rows: Array, n_first: int, features: FeatureMap, lengthscales: Array, model: Model) -> Splits:
+        """Go once over the pooled rows (N, D)."""
+        [pooled] = local.sample_moments(features, (rows,), lengthscales)
+        # The scatter within the samples is that of all rows less (n/2) ΔΔᵀ, n the harmonic mean of the sizes.
+        size = 2.0 / (1.0 / n_first + 1.0 / (len(rows) - n_first))
+        difference = Difference(
+            delta=np.zeros_like(pooled.mean),
+            noise=pooled.scatter * (2.0 / (size * len(rows))),
+            size=size,
+            freedom=size - 1.0,
+            variance=evidence.mean_diagonal(pooled.covariance),
+        )
+        rank_one = RankOne(Hypotheses.of(difference, model, features, lengthscales), 1.0 / len(rows))
+
+        def log_bf10(is_first: Flags) -> Array:
+            def weights(block: slice) -> Array:
+                return is_first[block].T.astype(np.float64)
+
+            sums = local.weighted_sums(features, (rows,), lengthscales, weights, pooled.mean)
+            # The centered features add up to zero.
+            return rank_one.log_bf10((1.0 / n_first + 1.0 / (len(rows) - n_first)) * sums)
+
+        return cls(log_bf10, len(rows) + 8 * len(lengthscales) * features.count)
+
+
+@dataclass(frozen=True, eq=False)
+class RankOne:
+    """Log BF10 where the relabelling enters through Δ alone: V = V₀ - c ΔΔᵀ, with V₀ the same for all relabellings.
+
+    Then one decomposition of V₀ and R serves all of them, by the formulas of Sherman and Morrison. With u the scores of
+    Δ in the metric of V₀ and q(a) = Σ u²/(1+a²λ), Δᵀ(a²R+V)⁻¹Δ = q(a)/(1 - c q(a)) and
+    |a²R+V| = |a²R+V₀| (1 - c q(a)).
+    """
+
+    hypotheses: Hypotheses  # with V₀ for V
+    c: float
+    every: int = 1  # every how many-th amplitude is used
+
+    def log_bf10(self, deltas: Array) -> Array:
+        """Log BF10 at every lengthscale for Δ of every relabelling, (m, B, s), as (m, B)."""
+        return np.stack([self._at(index, delta) for index, delta in enumerate(deltas)])
+
+    def _at(self, index: int, delta: Array) -> Array:
+        given = self.hypotheses
+        log_variance, log_weight = given.amplitudes(self.every)
+        basis = given.spectra.basis[index]
+        shares, log_determinants = evidence.signal_shares(given.spectra.eigenvalues[index], log_variance[index])
+        scores = delta @ basis
+        squares = np.square(scores)
+        whole = squares.sum(axis=1, keepdims=True)  # q(0)
+        difference = squares @ shares.T  # q(0) - q(a), (B, A)
+        left = np.maximum(1.0 - self.c * whole, np.finfo(np.float64).eps)
+        growth = self.c * difference / left
+        explained = difference / (left * left * (1.0 + growth))
+        dimensions = given.dimensions[index]
+        if self.c:
+            more = self.c * np.square(scores @ basis.T).sum(axis=1, keepdims=True) / left
+            dimensions = dimensions - given.noise.floor[index] * more
+        given_amplitude = evidence.compare(
+            explained, log_determinants + np.log1p(growth), whole / left, given.noise.freedom, dimensions
+        )
+        log_mixture = given_amplitude + log_weight
+        top = log_mixture.max(axis=1)
+        return np.asarray(top + np.log(np.exp(log_mixture - top[:, np.newaxis]).sum(axis=1)))
