@@ -14,6 +14,7 @@ from twosample.common.arrays import Array, Indices
 from twosample.common.words import pvalue_text
 from twosample.data import Samples
 from twosample.errors import InputError
+from twosample.features.points import in_order
 from twosample.inference.relabelling import as_extreme, as_pvalue
 from twosample.paper.baselines.results import BayesResult, described
 from twosample.paper.baselines.special import log_rising
@@ -134,8 +135,7 @@ def chen_hanson(
 
     # Scaled, so that squares do not overflow; sorted, so that the permutations depend on the pooled rows as a set.
     rows = [samples.standardize(part) for part in (samples.x, samples.y)]
-    pooled = np.concatenate(rows)
-    pooled = pooled[np.lexsort(pooled.T[::-1])]
+    pooled = in_order(np.concatenate(rows))
     shared = _Fit.of(pooled)
     shared.check("x and y", samples.columns)
     if centering == "own":
