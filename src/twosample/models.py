@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from twosample.common.arrays import Array
+from twosample.common.arrays import Array, namespace
 from twosample.errors import InputError, InputTypeError, Setting
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ class Gamma:
     def log_density(self, log_lengthscale: Array) -> Array:
         """Log density of log ℓ, so with the Jacobian ℓ."""
         constant = self.shape * np.log(self.rate) - math.lgamma(self.shape)
-        return np.asarray(constant + self.shape * log_lengthscale - self.rate * np.exp(log_lengthscale))
+        exponential = namespace(log_lengthscale).exp(log_lengthscale)
+        return constant + self.shape * log_lengthscale - self.rate * exponential
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def test_bounds_find_the_mass_where_the_curve_is_steep():
         calls.extend(t)
         return (-np.exp(-4 * t) - 0.5 * (t / 0.1) ** 2)[:, None]
 
-    rule = integrate(curve, -9.0, 4.0, look_first=True, bound=lambda t: 5.0 - 0.5 * (t[:, None] / 0.1) ** 2)
+    rule = integrate(curve, -9.0, 4.0, look_first=lambda t: 5.0 - 0.5 * (t[:, None] / 0.1) ** 2)
     expected, _ = quad(lambda t: np.exp(-np.exp(-4 * t) - 0.5 * (t / 0.1) ** 2), -1, 1, epsabs=0, epsrel=1e-12)
     assert log_integral(rule) == pytest.approx(np.log(expected), abs=1e-6)
     assert min(calls) > -3.0
@@ -74,7 +74,7 @@ def test_bounds_may_be_far_too_high_where_there_is_no_mass():
     def bound(t):
         return curve(t) + 1e5 * (t < 0)[:, None] + 10.0
 
-    rule = integrate(curve, -9.0, 4.0, look_first=True, bound=bound)
+    rule = integrate(curve, -9.0, 4.0, look_first=bound)
     assert log_integral(rule) == pytest.approx(np.log(0.05 * np.sqrt(2 * np.pi)), abs=1e-6)
 
 

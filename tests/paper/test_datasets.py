@@ -129,10 +129,10 @@ def test_refusals(monkeypatch, tmp_path):
 
 def test_addresses_are_pinned_and_every_file_has_a_hash():
     assert datasets._ADDRESS.startswith("https://")
-    files = [datasets._CRYSTAL, datasets._GAS_PHASE]
-    files += [file for name in datasets.NETWORKS for file in datasets._network_files(name)]
-    assert len(files) == 22 and len({file.local for file in files}) == 22
-    assert all(len(bytes.fromhex(file.sha256)) == 32 for file in files)
+    files = {f"ChemistryData/{name}_2D.csv" for name in ("COD", "CREST")}
+    files |= {f"cov_file/{name}/sigma{number}.csv" for name in datasets.NETWORKS for number in (1, 2)}
+    assert set(datasets._HASHES) == files and len(files) == 22 == len(set(map(datasets._local, files)))
+    assert all(len(bytes.fromhex(sha256)) == 32 for sha256 in datasets._HASHES.values())
 
 
 def test_without_pooch(monkeypatch):
@@ -186,9 +186,8 @@ class Server:
 def cache(monkeypatch, tmp_path):
     pooch = pytest.importorskip("pooch", reason="needs the extra data")
     monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
-    for name, content in (("_CRYSTAL", CRYSTAL), ("_GAS_PHASE", GAS_PHASE)):
-        file = getattr(datasets, name)
-        monkeypatch.setattr(datasets, name, file._replace(sha256=hashlib.sha256(content).hexdigest()))
+    for name, content in (("COD", CRYSTAL), ("CREST", GAS_PHASE)):
+        monkeypatch.setitem(datasets._HASHES, f"ChemistryData/{name}_2D.csv", hashlib.sha256(content).hexdigest())
     return tmp_path / "cache" / "twosample"
 
 
@@ -223,7 +222,7 @@ def test_a_damaged_cache_is_replaced(server, cache):
 
 def test_a_download_of_another_version_is_refused(server, cache):
     (server.folder / "ChemistryData/COD_2D.csv").write_bytes(b"q2,q3\n9,9\n")
-    expected = datasets._CRYSTAL.sha256
+    expected = datasets._HASHES["ChemistryData/COD_2D.csv"]
     with pytest.raises(DownloadError, match=f"COD_2D.csv could not be downloaded .*{expected}.*TWOSAMPLE_DATA"):
         ts.datasets.rings()
     assert not (cache / "ChemistryData/COD_2D.csv").exists()
@@ -239,7 +238,9 @@ def test_networks_that_are_the_same_are_downloaded_once(server, monkeypatch):
     content = table([[1.0, 0.5], [0.5, 1.0]], ["V1", "V2"])
     (server.folder / "cov_file/random_p3").mkdir(parents=True)
     (server.folder / "cov_file/random_p3/sigma1.csv").write_bytes(content)
-    monkeypatch.setitem(datasets._NETWORK_HASHES, "random_p3", (hashlib.sha256(content).hexdigest(),) * 2)
+    for number in (1, 2):
+        sha256 = hashlib.sha256(content).hexdigest()
+        monkeypatch.setitem(datasets._HASHES, f"cov_file/random_p3/sigma{number}.csv", sha256)
     pair = ts.datasets.networks("random_p3")
     np.testing.assert_array_equal(pair.covariance_x, [[1.0, 0.5], [0.5, 1.0]])
     np.testing.assert_array_equal(pair.covariance_x, pair.covariance_y)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,7 @@ __all__ = [
     "LARGEST_LENGTHSCALE",
     "Seed",
     "check_level",
+    "choice_of",
     "count_of",
     "finite_of",
     "flag_of",
@@ -63,6 +64,20 @@ def flag_of(value: bool, name: str) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise InputTypeError(f"{name}: must be True or False, not {value!r:.40}", argument=name)
     return bool(value)
+
+
+def choice_of(value: object, name: str, choices: Sequence[str]) -> str:
+    """The value, if it is one of these words.
+
+    Examples
+    --------
+    >>> choice_of("own", "centering", ("own", "pooled"))
+    'own'
+    """
+    if not isinstance(value, str) or value not in choices:
+        words = " or ".join([", ".join(map(repr, choices[:-1])), repr(choices[-1])])
+        raise InputError(f"{name}: {value!r} is unknown", argument=name, remedy=f"use {words}")
+    return value
 
 
 def is_one_of(value: object, choices: Iterable[str]) -> bool:

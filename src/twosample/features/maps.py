@@ -1,4 +1,4 @@
-"""Feature maps: from rows of the data to features at the evaluation points. Nothing after them knows coordinates."""
+"""Feature maps: from rows of the data to features at the evaluation points, after which nothing knows coordinates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_SQUARINGS = 8
 
 
 class PointKernel(Protocol):
-    """What the prior of the witness needs to know of the points."""
+    """The kernel between evaluation points, of which the prior of the witness is made."""
 
     @property
     def count(self) -> int:
@@ -39,7 +39,7 @@ class PointKernel(Protocol):
 
 
 class FeatureMap(PointKernel, Protocol):
-    """What the test needs to know of a domain. Rows are in the units of the data, lengthscales are not.
+    """The domain of a test. Rows are in the units of the data, lengthscales are not.
 
     `count`, `between` and the first two of these are enough for models that weigh lengthscales by their evidence, such
     as `adaptive`.
@@ -47,7 +47,7 @@ class FeatureMap(PointKernel, Protocol):
 
     @property
     def typical(self) -> float:
-        """A lengthscale in the middle of those that make sense: the median heuristic."""
+        """The median heuristic, to which lengthscales are relative."""
 
     def values(self, rows: Array, lengthscales: Array) -> Iterator[tuple[int, Array]]:
         """Features (n, s) of the rows for every lengthscale, with its index, in any order; the next overwrites it."""
@@ -62,8 +62,39 @@ class FeatureMap(PointKernel, Protocol):
         """The Jacobians of φ(x) - φ(y) at pairs of rows."""
 
 
+class _AtPoints:
+    """The kernel between evaluation points (..., s, D), which is the same for one test and for a stack of them."""
+
+    kernel: Kernel
+    points: Array
+
+    @property
+    def count(self) -> int:
+        """Number of points, s."""
+        return int(self.points.shape[-2])
+
+    def between(self, lengthscales: Array) -> Array:
+        """K(Z, Z) for every lengthscale, (m, s, s); of a stack at those of each of its tests."""
+        return self._between(self.kernel.value, lengthscales)
+
+    def convolved_between(self, lengthscales: Array) -> Array:
+        """The self-convolution of the kernel between the points, (m, s, s)."""
+        return self._between(partial(self.kernel.self_convolution, n_columns=self.points.shape[-1]), lengthscales)
+
+    def log_self_convolution(self, lengthscales: Array) -> Array:
+        """Log of the self-convolution at zero, (m,)."""
+        return np.asarray(self.kernel.log_self_convolution(lengthscales, self.points.shape[-1]))
+
+    def _between(self, value: Callable[[Array, Array], Array], lengthscales: Array) -> Array:
+        with np.errstate(over="ignore"):
+            distances = self.kernel.distances(self.points, self.points)
+            if self.points.ndim > 2:
+                distances = np.repeat(distances, len(lengthscales) // len(self.points), axis=-3)
+            return np.asarray(value(distances, lengthscales[:, None, None]))
+
+
 @dataclass(frozen=True, eq=False)
-class PointFeatures:
+class PointFeatures(_AtPoints):
     """Kernel values of the rows of a table at evaluation points.
 
     Attributes
@@ -91,11 +122,6 @@ class PointFeatures:
     points: Array
     typical: float
 
-    @property
-    def count(self) -> int:
-        """Number of points, s."""
-        return len(self.points)
-
     def _distances(self, rows: Array) -> Array:
         with np.errstate(over="ignore"):  # an infinite distance is far enough
             distances: Array = self.kernel.distances(self.view.apply(rows), self.points)
@@ -113,24 +139,11 @@ class PointFeatures:
         with np.errstate(over="ignore"):
             return np.asarray(self.kernel.value(self._distances(rows), lengthscale))
 
-    def between(self, lengthscales: Array) -> Array:
-        """K(Z, Z) for every lengthscale, (m, s, s)."""
-        return _between(self.kernel, self.points, self.kernel.value, lengthscales)
-
     def convolved(self, rows: Array, lengthscale: float) -> Array:
         """The self-convolution of the kernel between rows and points, (n, s)."""
         with np.errstate(over="ignore"):
             n_columns = self.points.shape[1]
             return np.asarray(self.kernel.self_convolution(self._distances(rows), lengthscale, n_columns))
-
-    def convolved_between(self, lengthscales: Array) -> Array:
-        """The self-convolution between the points, (m, s, s)."""
-        convolution = partial(self.kernel.self_convolution, n_columns=self.points.shape[1])
-        return _between(self.kernel, self.points, convolution, lengthscales)
-
-    def log_self_convolution(self, lengthscales: Array) -> Array:
-        """Log of the self-convolution at zero, (m,)."""
-        return np.asarray(self.kernel.log_self_convolution(lengthscales, self.points.shape[1]))
 
     def jacobians(self, x: Array, y: Array) -> Jacobians:
         """The Jacobians at pairs of rows."""
@@ -138,7 +151,7 @@ class PointFeatures:
 
 
 @dataclass(frozen=True, eq=False)
-class StackFeatures:
+class StackFeatures(_AtPoints):
     """Kernel values for a stack of P tests at once, each of k columns at s points.
 
     Where a function takes lengthscales, they are those of all tests, one test after the other, (P·m,).
@@ -165,11 +178,6 @@ class StackFeatures:
     points: Array
     typical: Array
     multiples: Array
-
-    @property
-    def count(self) -> int:
-        """Number of points, s."""
-        return int(self.points.shape[1])
 
     @property
     def lengthscales(self) -> Array:
@@ -202,28 +210,6 @@ class StackFeatures:
         """Those of one test, for rows of its own columns (n, k)."""
         view = self.view.select(self.columns[test])
         return PointFeatures(self.kernel, view, self.points[test][:, : view.width], float(self.typical[test]))
-
-    def between(self, lengthscales: Array) -> Array:
-        """K(Z, Z) of each test at each of its lengthscales, (P·m, s, s)."""
-        return _between(self.kernel, self.points, self.kernel.value, lengthscales)
-
-    def convolved_between(self, lengthscales: Array) -> Array:
-        """The self-convolution between the points, (P·m, s, s)."""
-        convolution = partial(self.kernel.self_convolution, n_columns=self.points.shape[2])
-        return _between(self.kernel, self.points, convolution, lengthscales)
-
-    def log_self_convolution(self, lengthscales: Array) -> Array:
-        """Log of the self-convolution at zero, (P·m,)."""
-        return np.asarray(self.kernel.log_self_convolution(lengthscales, self.points.shape[2]))
-
-
-def _between(kernel: Kernel, points: Array, value: Callable[[Array, Array], Array], lengthscales: Array) -> Array:
-    """A function of the distances between points (s, k), or those of each test (P, s, k), at every lengthscale."""
-    with np.errstate(over="ignore"):
-        distances = kernel.distances(points, points)
-        if points.ndim > 2:
-            distances = np.repeat(distances, len(lengthscales) // len(points), axis=-3)
-        return np.asarray(value(distances, lengthscales[:, None, None]))
 
 
 def _values(

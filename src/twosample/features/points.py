@@ -14,7 +14,7 @@ from twosample.errors import InputError, InputTypeError, Setting
 from twosample.kernels import Kernel, absolute_distances, squared_distances
 
 __all__ = [
-    "choose", "choose_among_codes", "evaluation_points", "median_heuristic", "order_of_columns", "thin",
+    "choose", "choose_among_codes", "evaluation_points", "in_order", "median_heuristic", "order_of_columns", "thin",
     "typical_lengthscale",
 ]  # fmt: skip
 
@@ -119,8 +119,13 @@ def choose_among_codes(rows: Array, count: int) -> Array:
     order = np.argsort(order_of_columns(rows), kind="stable")
     arranged = rows[:, order]
     different = np.unique(arranged, axis=0)
-    points = different if len(different) <= count else choose(arranged[np.lexsort(arranged.T[::-1])], count)
+    points = different if len(different) <= count else choose(in_order(arranged), count)
     return points[:, np.argsort(order, kind="stable")]
+
+
+def in_order(rows: Array) -> Array:
+    """The rows in lexicographic order."""
+    return rows[np.lexsort(rows.T[::-1])]
 
 
 def order_of_columns(seen: Array) -> Indices:

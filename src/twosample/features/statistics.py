@@ -1,4 +1,4 @@
-"""All that the test needs of the data: means and scatters of features for every lengthscale. Everything here merges."""
+"""Sufficient statistics of the data, which merge: means and scatters of features for every lengthscale."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ __all__ = ["FeatureStatistics", "Mergeable", "Moments", "merged_parts"]
 
 _Part = TypeVar("_Part")
 _Found = TypeVar("_Found", bound="Mergeable")
+_Value = TypeVar("_Value")
 
 
 class Mergeable(Protocol):
-    """What was collected of some rows."""
+    """Statistics of some rows."""
 
     @property
     def n_x(self) -> int:
@@ -37,13 +38,13 @@ class Mergeable(Protocol):
         """Number of rows of y."""
 
     def merge(self: _Found, *others: _Found) -> _Found:
-        """That of all rows together."""
+        """Statistics of all rows together."""
 
 
 def merged_parts(
     collect: Callable[[_Part], _Found], parts: Iterable[_Part], counter: WorkCounter | None = None
 ) -> _Found:
-    """What is collected of all parts, on all cores, each of which has one part in memory; counts rows."""
+    """Merged statistics of all parts; each core has one part in memory. `counter` is called with numbers of rows."""
     total: _Found | None = None
     for found in in_order(collect, parts, as_they_come=True):
         total = found if total is None else total.merge(found)
@@ -53,7 +54,7 @@ def merged_parts(
     return total
 
 
-# The form of the files; it grows when older versions would misread them.
+# Version of the file format; it grows when older versions would misread the files.
 _SCHEMA = 1
 
 
@@ -164,7 +165,7 @@ class FeatureStatistics(Comparable):
     parts: tuple[FeatureStatistics, ...] = ()
 
     def __repr__(self) -> str:
-        """Return how much was collected, in one line."""
+        """Return the numbers of rows and lengthscales, in one line."""
         return (
             f"FeatureStatistics({self.n_x} and {self.n_y} rows, {len(self.lengthscales)} lengthscales, "
             f"plan {self.plan!r})"
@@ -196,35 +197,32 @@ class FeatureStatistics(Comparable):
         lengthscales = np.concatenate([self.lengthscales, other.lengthscales])
         order = np.argsort(lengthscales)
 
-        def joined(first: Moments | None, second: Moments | None) -> Moments | None:
-            if first is None or second is None:
-                return None
-            mean, scatter = (
-                np.concatenate([getattr(part, name) for part in (first, second)])[order] for name in ("mean", "scatter")
-            )
-            return Moments(first.count, mean, scatter)
+        def joined(*arrays: Array) -> Array:
+            return np.concatenate(arrays)[order]
+
+        def moments(first: Moments, second: Moments) -> Moments:
+            return Moments(first.count, joined(first.mean, second.mean), joined(first.scatter, second.scatter))
 
         return replace(
             self,
             lengthscales=lengthscales[order],
-            x=joined(self.x, other.x),
-            y=joined(self.y, other.y),
-            differences=joined(self.differences, other.differences),
-            log_volume=None
-            if self.log_volume is None or other.log_volume is None
-            else np.concatenate([self.log_volume, other.log_volume])[order],
+            x=_if_all(moments, self.x, other.x),
+            y=_if_all(moments, self.y, other.y),
+            differences=_if_all(moments, self.differences, other.differences),
+            log_volume=_if_all(joined, self.log_volume, other.log_volume),
         )
 
     def select(self, tests: slice, count: int) -> FeatureStatistics:
-        """Those of some of the `count` tests of a stack."""
+        """Statistics of some of the `count` tests of a stack."""
         each = len(self.lengthscales) // count
         first, last, _ = tests.indices(count)
         here = slice(first * each, last * each)
 
-        def of(moments: Moments | None) -> Moments | None:
-            return None if moments is None else Moments(moments.count, moments.mean[here], moments.scatter[here])
+        def of(moments: Moments) -> Moments:
+            return Moments(moments.count, moments.mean[here], moments.scatter[here])
 
-        return FeatureStatistics(self.lengthscales[here], of(self.x), of(self.y), of(self.differences), plan=self.plan)
+        moments = (_if_all(of, one) for one in (self.x, self.y, self.differences))
+        return FeatureStatistics(self.lengthscales[here], *moments, plan=self.plan)
 
     def save(self, path: str | Path) -> None:
         """Write the statistics to a file (npz, without pickle), whole or not at all.
@@ -239,11 +237,11 @@ class FeatureStatistics(Comparable):
         ...     FeatureStatistics.load(path).n_x
         3
         """
-        arrays = self.to_arrays()
-        write_whole(Path(path), lambda file: np.savez(file, **arrays))
+        content = self.to_bytes()
+        write_whole(Path(path), lambda file: file.write(content))
 
     def to_bytes(self) -> bytes:
-        """What `save` writes, to be sent elsewhere.
+        """Content of the file that `save` writes, to be sent elsewhere.
 
         Examples
         --------
@@ -258,7 +256,7 @@ class FeatureStatistics(Comparable):
         return file.getvalue()
 
     def to_arrays(self) -> dict[str, Any]:
-        """All that a file of it holds, by name."""
+        """The arrays of a file, by name."""
         arrays: dict[str, Any] = {}
         for prefix, statistics in [("", self), *((f"parts.{i}.", part) for i, part in enumerate(self.parts))]:
             arrays[f"{prefix}lengthscales"] = statistics.lengthscales
@@ -268,7 +266,7 @@ class FeatureStatistics(Comparable):
                     arrays |= {f"{prefix}{name}.{part.name}": getattr(moments, part.name) for part in fields(moments)}
         if self.log_volume is not None:
             arrays["log_volume"] = self.log_volume
-        for name in ("sketch_x", "sketch_y"):
+        for name in _SKETCHES:
             arrays |= {f"{name}.{part.name}": getattr(getattr(self, name), part.name) for part in fields(Sketch)}
         arrays["words"] = np.array(json.dumps({"schema": _SCHEMA, "plan": self.plan, "notes": self.notes}))
         return arrays
@@ -287,7 +285,7 @@ class FeatureStatistics(Comparable):
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Any]) -> FeatureStatistics:
-        """What `to_arrays` described; whatever else there is refuses with a KeyError, TypeError or ValueError."""
+        """Statistics from what `to_arrays` returned; other content raises a KeyError, TypeError or ValueError."""
         words = json.loads(str(arrays["words"]))
         if words["schema"] > _SCHEMA:
             raise ValueError("a newer version of twosample wrote it; update twosample")
@@ -295,17 +293,14 @@ class FeatureStatistics(Comparable):
         while f"parts.{len(parts)}.lengthscales" in arrays:
             prefix = f"parts.{len(parts)}."
             parts.append(cls(arrays[f"{prefix}lengthscales"], **_moments_in(arrays, prefix), plan=words["plan"]))
-        sketch_x, sketch_y = (
-            Sketch(*(arrays[f"{name}.{part.name}"] for part in fields(Sketch))) for name in ("sketch_x", "sketch_y")
-        )
+        sketches = {name: Sketch(*(arrays[f"{name}.{part.name}"] for part in fields(Sketch))) for name in _SKETCHES}
         statistics = cls(
             lengthscales=arrays["lengthscales"],
             **_moments_in(arrays),
+            **sketches,
             parts=tuple(parts),
             log_volume=arrays.get("log_volume"),
             plan=words["plan"],
-            sketch_x=sketch_x,
-            sketch_y=sketch_y,
             notes=tuple(words["notes"]),
         )
         for part in (statistics, *statistics.parts):
@@ -316,22 +311,24 @@ class FeatureStatistics(Comparable):
 
     def _check_shapes(self) -> None:
         """Refuse arrays that do not belong together."""
-        m = len(self.lengthscales)
-        moments = [one for one in (self.x, self.y, self.differences) if one is not None]
+        m, moments = len(self.lengthscales), [one for one in (self.x, self.y, self.differences) if one is not None]
         if (self.x is None) != (self.y is None) or not moments:
             raise ValueError("a sample is missing")
         s = moments[0].mean.shape[-1]
-        shapes = [(one.mean.shape, one.scatter.shape) for one in moments]
-        volumes = (m,) if self.log_volume is None else self.log_volume.shape
+        right = all((one.mean.shape, one.scatter.shape) == ((m, s), (m, s, s)) for one in moments)
         columns = [None if one is None else one.mean.shape for one in (self.columns_x, self.columns_y)]
-        if columns[0] != columns[1]:
-            raise ValueError("its arrays do not belong together")
-        if shapes != [((m, s), (m, s, s))] * len(moments) or volumes != (m,):
+        if not right or columns[0] != columns[1] or (self.log_volume is not None and self.log_volume.shape != (m,)):
             raise ValueError("its arrays do not belong together")
 
 
 # The fields that hold moments.
 _MOMENTS = ("x", "y", "differences", "columns_x", "columns_y", "columns_differences")
+_SKETCHES = ("sketch_x", "sketch_y")
+
+
+def _if_all(function: Callable[..., _Value], *values: Any) -> _Value | None:
+    """The function of the values, None if any of them is None."""
+    return None if any(value is None for value in values) else function(*values)
 
 
 def _moments_in(arrays: dict[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -360,17 +357,14 @@ def _merge(first: FeatureStatistics, second: FeatureStatistics) -> FeatureStatis
     if len(first.parts) != len(second.parts):
         raise InputError("merge: one of the statistics has parts that the other has not")
 
-    def both(one: Moments | None, other: Moments | None) -> Moments | None:
-        return None if one is None or other is None else one.merge(other)
+    def merged(name: str) -> Moments | None:
+        return _if_all(Moments.merge, getattr(first, name), getattr(second, name))
 
-    moments: dict[str, Any] = {name: both(getattr(first, name), getattr(second, name)) for name in _MOMENTS}
     return replace(
         first,
-        **moments,
-        parts=tuple(_merge(one, other) for one, other in zip(first.parts, second.parts, strict=True)),
-        log_volume=(
-            None if first.log_volume is None or second.log_volume is None else first.log_volume + second.log_volume
-        ),
+        **{name: merged(name) for name in _MOMENTS},  # type: ignore[arg-type]
+        parts=tuple(map(_merge, first.parts, second.parts)),
+        log_volume=_if_all(np.add, first.log_volume, second.log_volume),
         sketch_x=first.sketch_x.merge(second.sketch_x),
         sketch_y=first.sketch_y.merge(second.sketch_y),
         notes=tuple(dict.fromkeys((*first.notes, *second.notes))),

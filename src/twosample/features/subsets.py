@@ -16,7 +16,7 @@ from twosample.common.records import Comparable
 from twosample.data import Ranks
 from twosample.data.categories import starts_of
 from twosample.errors import InputError, InputTypeError, Setting
-from twosample.features.points import choose, choose_among_codes, order_of_columns
+from twosample.features.points import choose, choose_among_codes, in_order, order_of_columns
 from twosample.kernels import Kernel, absolute_distances, squared_distances
 from twosample.models import LogUniform, Model
 
@@ -103,10 +103,8 @@ def chosen_subsets(subsets: object, columns: tuple[str, ...], kept: NDArray[np.b
                 argument="subsets",
                 remedy=("use ", Setting("subsets", "auto"), " or name the subsets"),
             )
-        sizes = {1, count}
-        if subsets == "all":
-            sizes = set(range(1, count + 1))
-        elif count <= _MOST_COLUMNS_IN_PAIRS:
+        sizes = set(range(1, count + 1)) if subsets == "all" else {1, count}
+        if count <= _MOST_COLUMNS_IN_PAIRS:
             sizes |= {min(2, count)}
         found = {size: list(combinations(range(count), size)) for size in sizes}
     else:
@@ -261,15 +259,10 @@ def _points(seen: Array, columns: Indices, order: Indices, count: int) -> Array:
     if size == 2 and seen.shape[1] > 2:
         points = _points_of_two(seen, chosen, min(math.isqrt(count), POINTS_OF_TWO))
     else:
-        found = [choose(_sorted_rows(seen[:, subset]), count) for subset in chosen]
+        found = [choose(in_order(seen[:, subset]), count) for subset in chosen]
         points = np.stack([np.resize(one, (max(map(len, found)), size)) for one in found])
     back = np.argsort(arranged, axis=1, kind="stable")
     return np.take_along_axis(points, back[:, np.newaxis, :], axis=2)
-
-
-def _sorted_rows(rows: Array) -> Array:
-    """The rows in lexicographic order."""
-    return rows[np.lexsort(rows.T[::-1])]
 
 
 def _points_of_one(ordered: Array, count: int) -> Array:
@@ -316,8 +309,8 @@ def typical_of_points(points: Array, kernel: Kernel | None = None) -> Array:
     else:
         distances = np.sqrt(0.5 * squared_distances(points, points)[:, pairs])
     distances.sort(axis=1)
-    zeros = np.count_nonzero(distances == 0.0, axis=1)
-    left = distances.shape[1] - zeros
-    middle = [np.minimum(zeros + place, distances.shape[1] - 1) for place in ((left - 1) // 2, left // 2)]
-    medians = np.mean([np.take_along_axis(distances, at[:, np.newaxis], axis=1)[:, 0] for at in middle], axis=0)
-    return np.where(left > 0, medians, 1.0)
+    count = np.count_nonzero(distances, axis=1)
+    first = distances.shape[1] - count  # zeros come before
+    middle = np.minimum(first + np.stack([(count - 1) // 2, count // 2]), distances.shape[1] - 1)
+    medians = np.take_along_axis(distances, middle.T, axis=1).mean(axis=1)
+    return np.where(count > 0, medians, 1.0)

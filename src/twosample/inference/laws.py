@@ -219,22 +219,10 @@ def law_of_text(text: str) -> Any:
     >>> float(law_of_text("gamma(2, scale=3)").mean())
     6.0
     """
-    refused = InputError(
-        f"law: {_shown(text)!r} is not a distribution with its numbers",
-        argument="law",
-        remedy='write it such as "norm(0, 1)" or "gamma(2, scale=3)", by a name of scipy.stats',
-    )
-    try:
-        call = ast.parse(text.strip(), mode="eval").body if len(text) <= _LONGEST_TEXT else None
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise refused from None
-    if isinstance(call, ast.Name):
-        call = ast.Call(func=call, args=[], keywords=[])
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-        raise refused
+    call = _call_of(text)
+    name = call.func.id  # type: ignore[attr-defined]
     from scipy import stats
 
-    name = call.func.id
     found: Any = getattr(stats, name, None)
     known = isinstance(found, stats.rv_continuous | stats.rv_discrete) or name == "multivariate_normal"
     if name.startswith("_") or not known:
@@ -244,18 +232,33 @@ def law_of_text(text: str) -> Any:
             remedy="use a name such as norm, expon, gamma, t, poisson or multivariate_normal",
         )
     try:
-        args = [_literal(one) for one in call.args]
-        named = {str(one.arg): _literal(one.value) for one in call.keywords if one.arg is not None}
-        if len(named) < len(call.keywords):
-            raise refused
-        law = found(*args, **named)
+        law = found(*map(_literal, call.args), **{str(one.arg): _literal(one.value) for one in call.keywords})
     except (TypeError, ValueError, np.linalg.LinAlgError) as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(f"law: {_shown(name)} does not take these numbers ({error})", argument="law") from None
     if hasattr(law, "ppf") and not math.isfinite(float(law.ppf(0.5))):
         raise InputError(f"law: {_shown(text)!r} has parameters that are not allowed", argument="law")
     return law
+
+
+def _call_of(text: str) -> ast.Call:
+    """The call of a name that the text is, without unpacked arguments; a name alone is a call without arguments."""
+    try:
+        call = ast.parse(text.strip(), mode="eval").body if len(text) <= _LONGEST_TEXT else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        call = None
+    if isinstance(call, ast.Name):
+        call = ast.Call(func=call, args=[], keywords=[])
+    if (
+        not isinstance(call, ast.Call)
+        or not isinstance(call.func, ast.Name)
+        or any(one.arg is None for one in call.keywords)
+    ):
+        raise InputError(
+            f"law: {_shown(text)!r} is not a distribution with its numbers",
+            argument="law",
+            remedy='write it such as "norm(0, 1)" or "gamma(2, scale=3)", by a name of scipy.stats',
+        )
+    return call
 
 
 def _literal(node: ast.expr) -> Any:

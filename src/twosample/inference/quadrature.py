@@ -61,8 +61,7 @@ def integrate(
     tolerance: float | Callable[[Array], float] = 1e-6,
     caution: float = 1.0,
     limit: int = 1000,
-    look_first: bool = False,
-    bound: Curves | None = None,
+    look_first: bool | Curves = False,
 ) -> Quadrature:
     """Fit a rule to the log curves of `target` on [low, high].
 
@@ -83,10 +82,8 @@ def integrate(
         Stop after this many evaluations, however large the error.
     look_first
         Whether to look first, on a grid of ratio √2 that starts at `high`, where the mass is: for curves that are too
-        steep for one polynomial.
-    bound
-        Where the curves are costly: curves for the scan whose integrands are upper bounds. The curves themselves are
-        then computed where a bound leaves room for mass, the highest bounds first.
+        steep for one polynomial. Where the curves are costly, other curves for this, whose integrands are upper bounds:
+        the curves themselves are then computed where a bound leaves room for mass, the highest bounds first.
 
     Examples
     --------
@@ -96,7 +93,7 @@ def integrate(
     """
     panels = _Panels(target, integrands)
     if look_first:
-        panels.start_where_mass_is(low, high, bound)
+        panels.start_where_mass_is(low, high, look_first if callable(look_first) else None)
         trusted = 2 * FIRST_ORDER  # of intervals that end where the mass does
     else:
         panels.start([(low, high)])

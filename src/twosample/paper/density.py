@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,7 +20,7 @@ from twosample.features.statistics import Moments
 from twosample.inference import evidence, prior
 from twosample.inference.evidence import Difference
 from twosample.kernels import Kernel, squared_distances
-from twosample.models import Gamma, HalfCauchy, LogUniform, Model
+from twosample.models import Gamma, Model
 
 __all__ = ["Curves", "Data", "Target", "log_volume"]
 
@@ -63,14 +63,7 @@ class Data(NamedTuple):
     ) -> Data:
         """From NumPy arrays."""
         with jax.enable_x64(True):
-            return cls(
-                jnp.asarray(x),
-                jnp.asarray(y),
-                jnp.asarray(points),
-                None if pairs is None else (jnp.asarray(pairs[0]), jnp.asarray(pairs[1])),
-                jnp.asarray(True if usable is None else usable),
-                median,
-            )
+            return jax.tree.map(jnp.asarray, cls(x, y, points, pairs, True if usable is None else usable, median))
 
     def without(self, column: int) -> Data:
         """With that column the same in all rows and points, so that the kernel does not see it."""
@@ -144,10 +137,15 @@ class Target:
 
     def log_prior(self, position: Array) -> Array:
         """Log density of a position, with the Jacobian of its transformation."""
-        total = _log_lengthscale_prior(self.model.lengthscale, position[: self.n_lengthscales])
+        prior, offsets = self.model.lengthscale, position[: self.n_lengthscales]
+        if isinstance(prior, Gamma):
+            total = jnp.sum(prior.log_density(offsets))
+        else:
+            total = jnp.sum(jax.nn.log_sigmoid(offsets) + jax.nn.log_sigmoid(-offsets))
         if self.model.amplitude is None:
             return total
-        return total + _log_amplitude_prior(self.model.amplitude, position[-1])
+        offset = position[-1] - math.log(self.model.amplitude.scale)
+        return total + (math.log(2.0 / math.pi) - jnp.logaddexp(offset, -offset))
 
     def curves(self, position: Array, data: Data) -> Curves:
         """What the data say at a position."""
@@ -196,18 +194,6 @@ class Target:
             R = self.kernel.self_convolution(distances, 1.0, points.shape[1])
         covariance: Array = R + self.model.prior_nugget * jnp.eye(len(points))
         return covariance
-
-
-def _log_lengthscale_prior(prior: Gamma | LogUniform, position: Array) -> Array:
-    if isinstance(prior, Gamma):
-        constant = prior.shape * math.log(prior.rate) - math.lgamma(prior.shape)
-        return jnp.sum(constant + prior.shape * position - prior.rate * jnp.exp(position))
-    return jnp.sum(jax.nn.log_sigmoid(position) + jax.nn.log_sigmoid(-position))
-
-
-def _log_amplitude_prior(prior: HalfCauchy, log_amplitude: Array) -> Array:
-    offset = log_amplitude - math.log(prior.scale)
-    return math.log(2.0 / math.pi) - jnp.logaddexp(offset, -offset)
 
 
 def volume_of_pairs(log_scale: Array, x: Array, y: Array, points: Array, usable: Array) -> Array:
@@ -324,12 +310,8 @@ def _row_shares(lower: list[Array], upper: list[list[Array]], inverse: list[Arra
     return share_x, jnp.asarray(everything) - share_x
 
 
-def _volume_forward(log_scale: Array, *arguments: Any) -> tuple[Array, Array]:
-    return _log_volume(log_scale, *arguments)
-
-
 def _volume_backward(gradient: Array, cotangent: Array) -> tuple[Array | None, ...]:
     return cotangent * gradient, None, None, None, None, None
 
 
-log_volume.defvjp(_volume_forward, _volume_backward)
+log_volume.defvjp(_log_volume, _volume_backward)

@@ -12,12 +12,12 @@ import numpy as np
 from twosample import models
 from twosample.common.arrays import Array, Indices
 from twosample.common.records import Comparable
-from twosample.common.words import data_in_words, log_bf10_text, odds_in_words, probability_in_words, sentence
+from twosample.common.words import data_in_words, log_bf10_text, odds_in_words, probability_in_words, sentence, short
 from twosample.errors import InputError, MissingExtraError
 from twosample.inference.bayes_factor import verdict
 from twosample.paper.chains import Settings
 from twosample.results.result import Result
-from twosample.show.content import DataTable, Fact, Facts, Panel
+from twosample.show.content import DataTable, Fact, Facts, Panel, text_of_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,15 +64,25 @@ class Relevance(Comparable):
     error: Array
     probability: Array
 
+    @property
+    def table(self) -> DataTable:
+        """The fields as a table with a row for each column."""
+        headings = {
+            "column": "column",
+            "loss": "log BF10 lost without it",
+            "loss_error": "± error",
+            "shortening": "shortening",
+            "error": "± error",
+            "probability": "P(shorter if they differ)",
+        }
+        values = (getattr(self, name).tolist() for name in list(headings)[1:])
+        rows = list(zip(self.columns, *values, strict=True))
+        return DataTable("Which columns drive the difference", headings, rows, brief=("column", "loss", "loss_error"))
+
     def __str__(self) -> str:
         """Return a table."""
-        names = [_one_line(name) for name in self.columns]
-        width = max(6, *(len(name) for name in names))
-        lines = [f"{'column':{width}}  log BF10 lost  +/-    shortening  +/-     P(shorter if they differ)"]
-        values = zip(self.loss, self.loss_error, self.shortening, self.error, self.probability, strict=True)
-        for name, (loss, loss_error, value, error, share) in zip(names, values, strict=True):
-            lines.append(f"{name:{width}}  {loss:+13.2f}  {loss_error:.2f}   {value:+10.3f}  {error:.3f}   {share:.2f}")
-        return "\n".join(lines)
+        table = replace(self.table, brief=())
+        return "\n".join(line[2:] for line in text_of_table(table, len(table)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -299,15 +309,18 @@ class GibbsResult(Result):
         """The answer and how far to trust it, in the order in which it is read."""
         diagnostics, settings = self.diagnostics, self.settings
         chains = "1 chain" if settings.chains == 1 else f"{settings.chains} chains"
+        steps = f"{diagnostics.steps or settings.steps} steps ({settings.burn_in} burn-in)"
+        if diagnostics.stopped == "converged":
+            steps += f", converged before {settings.steps}"
         caution = self.model.caution(scaled=bool((self.scale != 1.0).any()))
         points = diagnostics.points if self.points is None else len(self.points)
         prob, error = probability_in_words(self.prob_h1), f"{self.log_bf10_error:.2g}"
         bridge = " (bridge)" if self.evidence is not None else ""
         relevance = []
         if self.relevance is not None:
-            ranked = [_one_line(column) for column in self.relevance.columns[:_SHOWN_COLUMNS]]
-            more = ", ..." if len(self.columns) > _SHOWN_COLUMNS else ""
-            relevance = [Fact("columns by relevance", f"{', '.join(ranked)}{more}")]
+            ranked = [short(column, _LONGEST_NAME) for column in self.relevance.columns[:_SHOWN_COLUMNS]]
+            more = ["..."] if len(self.columns) > _SHOWN_COLUMNS else []
+            relevance = [Fact("columns by relevance", ", ".join(ranked + more))]
         trusted = (
             f"{diagnostics.ess_prob_h1:.0f} effective draws of P(different), R-hat {diagnostics.largest_r_hat:.3f}, "
             f"{int(diagnostics.switches.sum())} changes of hypothesis, "
@@ -324,7 +337,7 @@ class GibbsResult(Result):
                 *relevance,
                 Fact("data", data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)),
                 Fact("model", f"{self.model.name}, kernel {self.kernel}", f", {points} evaluation points"),
-                Fact("chains", f"{chains} of {self._steps_in_words()}", f", {trusted}"),
+                Fact("chains", f"{chains} of {steps}", f", {trusted}"),
             ),
             answer=f"The chains have the samples differ with probability {prob}, with prior odds of "
             f"{odds_in_words(self.prior_odds)}.",
@@ -334,23 +347,7 @@ class GibbsResult(Result):
 
     def tables(self) -> dict[str, DataTable]:
         """Tables of plain values by name: `relevance` where there is one, and quantiles of the `lengthscales`."""
-        found = {}
-        if self.relevance is not None:
-            names = ("loss", "loss_error", "shortening", "error", "probability")
-            values = (getattr(self.relevance, name).tolist() for name in names)
-            found["relevance"] = DataTable(
-                "Which columns drive the difference",
-                {
-                    "column": "column",
-                    "loss": "log BF10 lost without it",
-                    "loss_error": "± error",
-                    "shortening": "shortening",
-                    "error": "± error",
-                    "probability": "P(shorter if they differ)",
-                },
-                list(zip(self.relevance.columns, *values, strict=True)),
-                brief=("column", "loss", "loss_error"),
-            )
+        found = {} if self.relevance is None else {"relevance": self.relevance.table}
         headings = {"lengthscale": "lengthscale", "given": "given", "low": "5 %", "median": "50 %", "high": "95 %"}
         found["lengthscales"] = DataTable("Lengthscales of the draws", headings, self._quantiles())
         return found
@@ -373,23 +370,17 @@ class GibbsResult(Result):
         return found
 
     def _lengthscale_facts(self) -> list[Fact]:
+        """Quantiles of the lengthscale, or of those of the most relevant columns."""
         quantiles: dict[str, list[str]] = {}
         for name, words, low, middle, high in self._quantiles():
             quantiles.setdefault(name, []).append(f"{middle:.3g} ({low:.3g} to {high:.3g}) {words}")
-        return [Fact(words, "; ".join(quantiles[name])) for name, words in self._shown_lengthscales()]
-
-    def _steps_in_words(self) -> str:
-        """How many steps there were, and why no more."""
-        settings, diagnostics = self.settings, self.diagnostics
-        steps = f"{diagnostics.steps or settings.steps} steps ({settings.burn_in} burn-in)"
-        return f"{steps}, converged before {settings.steps}" if diagnostics.stopped == "converged" else steps
-
-    def _shown_lengthscales(self) -> list[tuple[str, str]]:
-        """Name and label of the lengthscales to print: of several those of the most relevant columns."""
         if self.lengthscales.shape[-1] == 1:
-            return [("lengthscale", "lengthscale")]
+            return [Fact(name, "; ".join(phrases)) for name, phrases in quantiles.items()]
         order = self.columns if self.relevance is None else self.relevance.columns
-        return [(name, f"{f'lengthscale {_one_line(name)}':<20} ") for name in order[:_SHOWN_COLUMNS]]
+        return [
+            Fact(f"{f'lengthscale {short(name, _LONGEST_NAME)}':<20} ", "; ".join(quantiles[name]))
+            for name in order[:_SHOWN_COLUMNS]
+        ]
 
     def __repr__(self) -> str:
         """Return the answer in one line."""
@@ -412,7 +403,6 @@ class GibbsResult(Result):
         except ImportError:
             raise MissingExtraError("to_arviz", "arviz", "arviz") from None
         chain_draw = ("chain", "draw")
-        names = self.columns if self.lengthscales.shape[-1] > 1 else ("all",)
         posterior = {
             "different": (chain_draw, self.labels),
             "lengthscale": ((*chain_draw, "column"), self.lengthscales),
@@ -423,17 +413,11 @@ class GibbsResult(Result):
             "log_bf10": (chain_draw, self.log_bf10_given),
             "lengthscale_given_different": (chain_draw, self.given),
         }
-        coordinates = {"column": list(names)}
+        columns = list(self.columns) if self.lengthscales.shape[-1] > 1 else ["all"]
         groups = {
-            "posterior": xarray.Dataset(posterior, coords=coordinates),
+            "posterior": xarray.Dataset(posterior, coords={"column": columns}),
             "sample_stats": xarray.Dataset(statistics),
         }
         if hasattr(arviz, "InferenceData"):
             return arviz.InferenceData(**groups)  # type: ignore[arg-type]
         return xarray.DataTree.from_dict(groups)
-
-
-def _one_line(name: str) -> str:
-    """A name of a column, on one line and not too long."""
-    words = " ".join(name.split())
-    return words if len(words) <= _LONGEST_NAME else words[: _LONGEST_NAME - 3] + "..."

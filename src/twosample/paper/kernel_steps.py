@@ -27,7 +27,7 @@ from twosample.inference.evidence import probability
 from twosample.paper.chains import Chains, Settings
 from twosample.paper.density import Curves
 
-__all__ = ["Posterior", "evaluate", "log_bayes_factors", "sample"]
+__all__ = ["Posterior", "evaluate", "sample"]
 
 _TARGET_ACCEPTANCE = 0.8
 # The metric is learned anew at these shares of the burn-in; what came before is forgotten.
@@ -230,7 +230,7 @@ def _chains_at_once(
     posterior: Posterior, settings: Settings, data: Any, log_prior_odds: float, fixed: bool
 ) -> Iterator[Callable[[list[_State], Array, _Plan], tuple[list[_State], _Step]]]:
     """How to advance all chains: vectorised on an accelerator; in threads on a processor, which is slow at batches."""
-    static, rest = (posterior, settings.hmc_steps, settings.adapt_steps), (data, log_prior_odds, fixed)
+    static, rest = (posterior, (settings.hmc_steps, settings.adapt_steps)), (data, log_prior_odds, fixed)
     if jax.default_backend() != "cpu":
 
         def vectorised(states: list[_State], keys: Array, plan: _Plan) -> tuple[list[_State], _Step]:
@@ -260,8 +260,7 @@ def _at(index: int, states: _State) -> Any:
 
 def _chain(
     posterior: Posterior,
-    hmc_steps: int,
-    adapt_steps: int,
+    transitions: tuple[int, int],
     state: _State,
     key: Array,
     plan: _Plan,
@@ -269,7 +268,8 @@ def _chain(
     log_prior_odds: Array,
     fixed: Array,
 ) -> tuple[_State, _Step]:
-    """The planned Gibbs steps of a chain."""
+    """The planned Gibbs steps of a chain; `transitions` are the No-U-Turn ones of each, and those that tune."""
+    hmc_steps, adapt_steps = transitions
 
     def gibbs_step(state: _State, planned: _Plan) -> tuple[_State, _Step]:
         index, tuning, window_ends = planned
@@ -302,37 +302,31 @@ def _chain(
     return jax.lax.scan(gibbs_step, state, plan)
 
 
-_advance = jax.jit(_chain, static_argnums=(0, 1, 2))
-_advance_all = jax.jit(jax.vmap(_chain, (None, None, None, 0, 0, None, None, None, None)), static_argnums=(0, 1, 2))
+_advance = jax.jit(_chain, static_argnums=(0, 1))
+_advance_all = jax.jit(jax.vmap(_chain, (None, None, 0, 0, None, None, None, None)), static_argnums=(0, 1))
 
 
 def _where(condition: Array, first: Any, second: Any) -> Any:
     return jax.tree.map(partial(jnp.where, condition), first, second)
 
 
-def evaluate(posterior: Posterior, positions: NDArray[np.float64], data: Any) -> NDArray[np.float64]:
-    """Log p(D | position, H0) and log p(D | position, H1) at positions (m, P), as (m, 2)."""
+_H0_AND_H1 = ("log_h0", "log_h1")
+
+
+def evaluate(
+    posterior: Posterior, positions: NDArray[np.float64], data: Any, curves: tuple[str, ...] = _H0_AND_H1
+) -> NDArray[np.float64]:
+    """These fields of `Curves` at positions (..., P), as (..., number of fields)."""
     with jax.enable_x64(True):
-        return np.asarray(_evaluate(posterior, positions, data))
+        found = _evaluate(posterior, curves, positions.reshape(-1, positions.shape[-1]), data)
+        return np.asarray(found).reshape(*positions.shape[:-1], len(curves))
 
 
-@partial(jax.jit, static_argnums=0)
-def _evaluate(posterior: Posterior, positions: Array, data: Any) -> Array:
-    def both(position: Array) -> Array:
-        return jnp.stack(posterior.curves(position, data)[:2])
+@partial(jax.jit, static_argnums=(0, 1))
+def _evaluate(posterior: Posterior, curves: tuple[str, ...], positions: Array, data: Any) -> Array:
+    def at(position: Array) -> Array:
+        found = posterior.curves(position, data)
+        return jnp.stack([getattr(found, name) for name in curves])
 
-    curves: Array = jax.lax.map(both, positions)
-    return curves
-
-
-def log_bayes_factors(posterior: Posterior, positions: NDArray[np.float64], data: Any) -> NDArray[np.float64]:
-    """Log BF10 given positions (..., P), as (...)."""
-    with jax.enable_x64(True):
-        found = _log_bayes_factors(posterior, positions.reshape(-1, positions.shape[-1]), data)
-        return np.asarray(found).reshape(positions.shape[:-1])
-
-
-@partial(jax.jit, static_argnums=0)
-def _log_bayes_factors(posterior: Posterior, positions: Array, data: Any) -> Array:
-    found: Array = jax.lax.map(lambda position: posterior.curves(position, data).log_bf10, positions)
-    return found
+    stacked: Array = jax.lax.map(at, positions)
+    return stacked

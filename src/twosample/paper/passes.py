@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -144,7 +145,7 @@ def infer_together(
         return min(wanted_error(meaning.log_bf10(part), tolerance) for meaning, part in parts)
 
     low, high = np.log(prior.bounds(passes.features.typical, passes.spread))
-    pairs = passes.pairs
+    pairs, costly = passes.pairs, passes.samples.n_columns >= _COSTLY_COLUMNS
     rule = integrate(
         curves,
         low,
@@ -153,8 +154,7 @@ def infer_together(
         tolerance=wanted,
         caution=caution,
         limit=_LIMIT if pairs is None else min(_LIMIT, max(_ROUGH_LIMIT, _ROUGH_ROWS // len(pairs.x))),
-        look_first=pairs is not None,
-        bound=(lambda t: curves(t, bounds=True)) if passes.samples.n_columns >= _COSTLY_COLUMNS else None,
+        look_first=partial(curves, bounds=True) if costly and pairs is not None else pairs is not None,
     )
     return [
         LengthscalePosterior(replace(rule, curves=part), meaning)

@@ -68,6 +68,10 @@ class Question:
         only_pairs = plan.model.takes_differences_alone(samples.paired)
         return Target(plan.model, plan.kernel, samples.n_columns if self.several else 1, only_pairs), data
 
+    def shown(self, lengthscales: Array) -> Array:
+        """Standardised lengthscales in the units in which results have them."""
+        return lengthscales * (self.plan.scale if self.several else self.plan.view.unit)
+
     def evidence_at(self, lengthscales: Array) -> Evidence:
         """The evidence at one lengthscale for each column, (D,)."""
         plan, overall = self._with_one(lengthscales)
@@ -138,36 +142,19 @@ def _result(
     chains: Chains,
     kept_apart: Chains | None,
 ) -> GibbsResult:
-    plan, samples, pairs = question.plan, question.samples, question.pairs
-    unit = plan.scale if question.several else np.array([plan.view.unit])
-
-    def shown(positions: Array) -> Array:
-        return target.lengthscales_of(positions, data) * unit
-
-    lengthscales = shown(chains.positions)
-    log_lengthscales = [np.log(lengthscales[:, :, i]) for i in range(lengthscales.shape[-1])]
+    plan, samples = question.plan, question.samples
     log_odds = chains.log_bf10 + np.log(prior_odds)
-    given = probability(log_odds)
-    estimate = relevance = None
+    lengthscales = question.shown(target.lengthscales_of(chains.positions, data))
+    estimate, relevance = None, None
     if kept_apart is not None:
-        h0, h1 = slice(None, settings.chains), slice(settings.chains, None)
-        coherent = plan.model.coherent
-        log_bf10, error, overlap = bridge(
-            kept_apart.log_bf10[h0], kept_apart.log_bf10[h1], None if coherent else float(np.log(prior_odds))
-        )
-        apart = shown(kept_apart.positions)
-        estimate = BridgeEstimate(log_bf10, error, overlap, apart[h0], apart[h1], kept_apart.steps)
-        if question.several:
-            log_ratio = kept_apart.log_bf10 - log_bf10 if coherent else None
-            losses = _losses(target, data, kept_apart.positions[h1], kept_apart.log_bf10[h1])
-            relevance = _relevance(samples.columns, apart[h0], apart[h1], log_ratio, losses)
+        estimate, relevance = _of_apart(question, prior_odds, target, data, kept_apart)
     return GibbsResult(
         labels=chains.labels,
         given=chains.given,
         lengthscales=lengthscales,
         amplitudes=None if plan.model.amplitude is None else np.exp(chains.positions[:, :, -1]),
         log_bf10_given=chains.log_bf10,
-        prob_h1_error=prob_h1_error(chains, given, log_odds),
+        prob_h1_error=prob_h1_error(chains, probability(log_odds), log_odds),
         prior_odds=prior_odds,
         evidence=estimate,
         relevance=relevance,
@@ -181,34 +168,67 @@ def _result(
         kernel="ard" if question.several else plan.kernel.label,
         model=plan.model,
         settings=settings,
-        diagnostics=GibbsDiagnostics(
-            ess_prob_h1=effective_size(rarer(log_odds)),
-            ess_lengthscales=np.array([effective_size(series) for series in log_lengthscales]),
-            r_hat_prob_h1=r_hat(rarer(log_odds)),
-            r_hat_lengthscales=np.array([r_hat(series) for series in log_lengthscales]),
-            switches=chains.switches,
-            divergences=chains.divergences,
-            acceptance=chains.acceptance,
-            leapfrogs=chains.leapfrogs,
-            step_sizes=chains.step_sizes,
-            density_error=_density_error(question, target, data, chains),
-            pairs=0 if pairs is None else len(pairs.x),
-            notes=plan.notes + samples.notes + (() if pairs is None else pairs.notes),
-            points=len(plan.points),
-            steps=chains.steps,
-            stopped="converged" if chains.steps < settings.steps else "steps",
-            flat=all(map(question.is_flat_at, _by_column(question, target, data, _spread(chains, _CHECKED_DRAWS)))),
-        ),
+        diagnostics=_diagnostics(question, settings, target, data, chains, [rarer(log_odds), *_logs(lengthscales)]),
         points_given=plan.points_given,
     )
 
 
+def _of_apart(
+    question: Question, prior_odds: float, target: Target, data: Data, chains: Chains
+) -> tuple[BridgeEstimate, Relevance | None]:
+    """The bridge estimate, and the relevance of several columns, from chains of H0 and then as many of H1."""
+    coherent = question.plan.model.coherent
+    h0, h1 = (slice(start, start + len(chains.log_bf10) // 2) for start in (0, len(chains.log_bf10) // 2))
+    log_bf10, error, overlap = bridge(
+        chains.log_bf10[h0], chains.log_bf10[h1], None if coherent else float(np.log(prior_odds))
+    )
+    lengthscales = question.shown(target.lengthscales_of(chains.positions, data))
+    estimate = BridgeEstimate(log_bf10, error, overlap, lengthscales[h0], lengthscales[h1], chains.steps)
+    if not question.several:
+        return estimate, None
+    log_ratio = chains.log_bf10 - log_bf10 if coherent else None
+    losses = _losses(target, data, chains.positions[h1], chains.log_bf10[h1])
+    return estimate, _relevance(question.samples.columns, lengthscales[h0], lengthscales[h1], log_ratio, losses)
+
+
+def _diagnostics(
+    question: Question, settings: Settings, target: Target, data: Data, chains: Chains, quantities: list[Array]
+) -> GibbsDiagnostics:
+    """How far the chains can be trusted; `quantities` are draws of P(H1) and of each log lengthscale."""
+    pairs = question.pairs
+    ess_prob_h1, *ess_lengthscales = map(effective_size, quantities)
+    r_hat_prob_h1, *r_hat_lengthscales = map(r_hat, quantities)
+    return GibbsDiagnostics(
+        ess_prob_h1=ess_prob_h1,
+        ess_lengthscales=np.array(ess_lengthscales),
+        r_hat_prob_h1=r_hat_prob_h1,
+        r_hat_lengthscales=np.array(r_hat_lengthscales),
+        switches=chains.switches,
+        divergences=chains.divergences,
+        acceptance=chains.acceptance,
+        leapfrogs=chains.leapfrogs,
+        step_sizes=chains.step_sizes,
+        density_error=_density_error(question, target, data, chains),
+        pairs=0 if pairs is None else len(pairs.x),
+        notes=question.plan.notes + question.samples.notes + (() if pairs is None else pairs.notes),
+        points=len(question.plan.points),
+        steps=chains.steps,
+        stopped="converged" if chains.steps < settings.steps else "steps",
+        flat=all(map(question.is_flat_at, _by_column(question, target, data, _spread(chains, _CHECKED_DRAWS)))),
+    )
+
+
+def _logs(lengthscales: Array) -> list[Array]:
+    """Draws of each log lengthscale, (chains, draws)."""
+    return list(np.moveaxis(np.log(lengthscales), -1, 0))
+
+
 def _losses(target: Target, data: Data, positions: Array, log_bf10: Array) -> Array:
     """By how much log BF10 at draws given H1 falls where the kernel does not see a column, (D, chains, draws)."""
-    from twosample.paper.kernel_steps import log_bayes_factors
+    from twosample.paper.kernel_steps import evaluate
 
-    columns = range(data.x.shape[1])
-    return np.stack([log_bf10 - log_bayes_factors(target, positions, data.without(column)) for column in columns])
+    without = [evaluate(target, positions, data.without(column), ("log_bf10",)) for column in range(data.x.shape[1])]
+    return log_bf10 - np.stack(without)[..., 0]
 
 
 def _relevance(columns: tuple[str, ...], h0: Array, h1: Array, log_ratio: Array | None, losses: Array) -> Relevance:

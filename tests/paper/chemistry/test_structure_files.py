@@ -247,10 +247,10 @@ def test_refused_files(tmp_path):
     for paths in (3, b"a.sdf", [3], None):
         with pytest.raises(InputTypeError, match=r"^paths"):
             read_rings(paths)
-    with pytest.raises(InputError, match="ring_size is 3"):
+    with pytest.raises(InputError, match="ring_size: must be at least 4, not 3"):
         read_rings(tmp_path / "none.sdf", ring_size=3)
-    with pytest.raises(InputTypeError, match="ring_size must be a whole number"):
-        read_rings(tmp_path / "none.sdf", ring_size=6.0)
+    with pytest.raises(InputTypeError, match=r"ring_size: expected a whole number, got 6\.5"):
+        read_rings(tmp_path / "none.sdf", ring_size=6.5)
 
 
 def test_without_rdkit(monkeypatch, tmp_path, chair):

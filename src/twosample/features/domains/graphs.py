@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -141,15 +142,14 @@ def _of_edges(edges: Iterable[Any], labels: Mapping[Any, Any] | None, directed: 
     if isinstance(edges, str | bytes):
         raise TypeError("a list of pairs of nodes is needed, not text")
     pairs = [(first, second) for first, second in edges]
-    place: dict[Any, int] = {}
-    for node in (*(labels or ()), *(node for pair in pairs for node in pair)):
-        place.setdefault(node, len(place))
-    known = dict.fromkeys(place, "") if labels is None else {node: labels[node] for node in place}
+    nodes = dict.fromkeys((*(labels or ()), *chain.from_iterable(pairs)))
+    known = dict.fromkeys(nodes, "") if labels is None else {node: labels[node] for node in nodes}
+    place = {node: number for number, node in enumerate(nodes)}
     following: list[set[int]] = [set() for _ in place]
-    preceding: list[set[int]] = [set() for _ in place]
+    preceding: list[set[int]] = [set() for _ in place] if directed else following
     for first, second in pairs:
         following[place[first]].add(place[second])
-        (preceding if directed else following)[place[second]].add(place[first])
+        preceding[place[second]].add(place[first])
     return Graph(
         tuple(f"{type(label).__name__}:{label}" if label != "" else "" for label in known.values()),
         tuple(map(tuple, following)),

@@ -9,12 +9,13 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy.special import ndtr
 
-from twosample.common.arguments import Seed, count_of, generator_of, is_one_of, positive
+from twosample.common.arguments import Seed, choice_of, count_of, generator_of, positive
 from twosample.common.arrays import Array, Indices
 from twosample.common.words import pvalue_text
 from twosample.data import Samples
 from twosample.errors import InputError
-from twosample.inference.relabelling import as_pvalue
+from twosample.features.points import in_order
+from twosample.inference.relabelling import as_extreme, as_pvalue
 from twosample.paper.baselines.results import BayesResult, described
 from twosample.paper.baselines.special import log_rising
 
@@ -27,8 +28,6 @@ _DEEPEST = 50
 _SMALLEST_SHARE = 1e-10
 # A column that varies less than this share of its largest value is constant but for rounding.
 _ROUNDING = 1e-14
-# Splits that differ less than this in log BF10 are tied, in whatever order they were added up.
-_TIED = 1e-9
 _BITS_AT_ONCE = 40
 # Beyond this many columns the children of a cell are as good as infinitely many.
 _MOST_HALVINGS = 200
@@ -121,8 +120,7 @@ def chen_hanson(
     >>> result.verdict, result.pvalue
     ('very strong evidence that the samples differ', 0.01)
     """
-    if not is_one_of(centering, ("own", "pooled")):
-        raise InputError(f"centering: {centering!r} is unknown", argument="centering", remedy="use 'own' or 'pooled'")
+    choice_of(centering, "centering", ("own", "pooled"))
     if isinstance(c, str) and c not in ("max", "mean"):
         raise InputError(f"c: {c!r} is unknown", argument="c", remedy="use 'max', 'mean' or a positive number")
     prior_odds = positive(prior_odds, "prior_odds")
@@ -137,47 +135,33 @@ def chen_hanson(
 
     # Scaled, so that squares do not overflow; sorted, so that the permutations depend on the pooled rows as a set.
     rows = [samples.standardize(part) for part in (samples.x, samples.y)]
-    pooled = np.concatenate(rows)
-    pooled = pooled[np.lexsort(pooled.T[::-1])]
+    pooled = in_order(np.concatenate(rows))
     shared = _Fit.of(pooled)
-    for fit, name in ((shared, "x and y"), *((_Fit.of(part), name) for part, name in zip(rows, "xy", strict=True))):
-        if centering == "own" or fit is shared:
-            fit.check(name, samples.columns)
+    shared.check("x and y", samples.columns)
+    if centering == "own":
+        for part, name in zip(rows, "xy", strict=True):
+            _Fit.of(part).check(name, samples.columns)
+    tree = _Tree(shared if centering == "pooled" else None, depth, grid, c == "mean")
+    in_x, in_y, in_both = (tree.log_likelihood(part) for part in (*rows, pooled))
 
-    def tree(part: Array) -> Array:
-        fit = shared if centering == "pooled" else _Fit.of(part)
-        return _log_likelihoods(part, fit, depth, grid)
-
-    trees = [tree(rows[0]), tree(rows[1]), tree(pooled)]
-    chosen = [None if isinstance(c, str) and c == "mean" else float(grid[tree.argmax()]) for tree in trees]
-    total_x, total_y, total_pooled = (_over_c(tree, c) for tree in trees)
-    log_bf10 = total_x + total_y - total_pooled
-
-    as_extreme, smaller = 0, min(samples.n_x, samples.n_y)
-    for _ in range(permutations):
+    permuted, smaller = np.empty(permutations), min(samples.n_x, samples.n_y)
+    for index in range(permutations):
         order = generator.permutation(n_rows)
         parts = pooled[order[:smaller]], pooled[order[smaller:]]
-        permuted = sum(_over_c(tree(part), c) for part in parts) - total_pooled
-        as_extreme += permuted >= log_bf10 - _TIED * max(1.0, abs(log_bf10))
+        permuted[index] = sum(tree.log_likelihood(part)[0] for part in parts) - in_both[0]
+    log_bf10 = in_x[0] + in_y[0] - in_both[0]
     return ChenHansonResult(
         log_bf10=log_bf10,
         prior_odds=prior_odds,
         **described(samples),
-        c_x=chosen[0],
-        c_y=chosen[1],
-        c_pooled=chosen[2],
+        c_x=in_x[1],
+        c_y=in_y[1],
+        c_pooled=in_both[1],
         depth=depth,
         centering=centering,
         permutations=permutations,
-        pvalue=as_pvalue(as_extreme, permutations) if permutations else None,
+        pvalue=as_pvalue(as_extreme(log_bf10, permuted), permutations) if permutations else None,
     )
-
-
-def _over_c(log_likelihoods: Array, c: str | float) -> float:
-    """The largest of the likelihoods, or the mean of them."""
-    if c == "mean":
-        return float(np.logaddexp.reduce(log_likelihoods)) - math.log(len(log_likelihoods))
-    return float(log_likelihoods.max())
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,16 +209,29 @@ class _Fit:
             )
 
 
-def _log_likelihoods(rows: Array, fit: _Fit, depth: int, grid: Array) -> Array:
-    """Log marginal likelihood of rows under the tree around a fit, for each c; infinite if the fit is singular."""
-    if fit.singular:
-        return np.full(len(grid), np.inf)
-    whitened = np.asarray(np.linalg.solve(fit.factor, (rows - fit.center).T).T, dtype=np.float64)
-    log_normal = -0.5 * float(np.square(whitened).sum()) - len(rows) * (
-        0.5 * rows.shape[1] * math.log(2.0 * math.pi) + float(np.log(np.diagonal(fit.factor)).sum())
-    )
-    counts = _cell_counts(_finest_cells(whitened, depth), depth)
-    return np.asarray(log_normal + _log_dirichlet(counts, rows.shape[1], grid))
+@dataclass(frozen=True, eq=False)
+class _Tree:
+    """A Pólya tree around a Gaussian fit, the rows' own if there is none, with a grid of precisions c."""
+
+    fit: _Fit | None
+    depth: int
+    grid: Array
+    average: bool
+
+    def log_likelihood(self, rows: Array) -> tuple[float, float | None]:
+        """Log marginal likelihood of rows, averaged over c or with the most likely c, and this c."""
+        fit = self.fit or _Fit.of(rows)
+        if fit.singular:
+            return math.inf, None
+        whitened = np.asarray(np.linalg.solve(fit.factor, (rows - fit.center).T).T, dtype=np.float64)
+        log_normal = -0.5 * float(np.square(whitened).sum()) - len(rows) * (
+            0.5 * rows.shape[1] * math.log(2.0 * math.pi) + float(np.log(np.diagonal(fit.factor)).sum())
+        )
+        counts = _cell_counts(_finest_cells(whitened, self.depth), self.depth)
+        found = log_normal + _log_dirichlet(counts, rows.shape[1], self.grid)
+        if self.average:
+            return float(np.logaddexp.reduce(found)) - math.log(len(found)), None
+        return float(found.max()), float(self.grid[found.argmax()])
 
 
 def _finest_cells(whitened: Array, depth: int) -> Indices:

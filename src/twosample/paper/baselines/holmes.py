@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln, gammaln, ndtri, polygamma
 
-from twosample.common.arguments import is_one_of, positive
-from twosample.common.arrays import Array, Indices
+from twosample.common.arguments import choice_of, positive
+from twosample.common.arrays import Array, Flags, Indices
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.paper.baselines.results import BayesResult, check_one_column, described
@@ -25,7 +24,6 @@ __all__ = ["HolmesResult", "holmes"]
 
 Variant = Literal["subjective", "empirical", "conditional"]
 
-_VARIANTS = ("subjective", "empirical", "conditional")
 _C_GRID = np.array([0.01, 0.1, 1.0, 10.0, 100.0, 1000.0])
 _IQR_OF_STANDARD_NORMAL = 1.349
 _OCTILES = np.arange(1, 8) / 8
@@ -134,12 +132,7 @@ def holmes(
     >>> int(result.levels[result.contributions.argmax()])  # the halves are alike, the quarters are not
     1
     """
-    if not is_one_of(variant, _VARIANTS):
-        raise InputError(
-            f"variant: {variant!r} is unknown",
-            argument="variant",
-            remedy="use 'subjective', 'empirical' or 'conditional'",
-        )
+    choice_of(variant, "variant", get_args(Variant))
     c, prior_odds = positive(c, "c"), positive(prior_odds, "prior_odds")
     if variant == "conditional" and c < _SMALLEST_CONDITIONAL_C:
         raise InputError(
@@ -149,17 +142,14 @@ def holmes(
     check_one_column(samples, "holmes")
     depth = (samples.n_x + samples.n_y).bit_length() - 1
     c_h0 = c_h1 = c
+    finest, octiles = (_rank_cells if variant == "conditional" else _normal_cells)(samples, depth)
+    nodes = _Nodes.of(finest, samples.n_x, depth)
     if variant == "conditional":
-        finest, octiles = _rank_cells(samples, depth)
-        nodes = _nodes(finest, samples.n_x, depth)
         contributions = _conditional(nodes, c)
     else:
-        finest, octiles = _normal_cells(samples, depth)
-        nodes = _nodes(finest, samples.n_x, depth)
         if variant == "empirical":
-            c_h0 = _most_likely(lambda value: _log_likelihood_h0(nodes, value))
-            c_h1 = _most_likely(lambda value: _log_likelihood_h1(nodes, value))
-        contributions = _log_likelihood_h1(nodes, c_h1) - _log_likelihood_h0(nodes, c_h0)
+            c_h0, c_h1 = _most_likely(nodes.log_likelihood_h0), _most_likely(nodes.log_likelihood_h1)
+        contributions = nodes.log_likelihood_h1(c_h1) - nodes.log_likelihood_h0(c_h0)
     # Where one sample has no rows the hypotheses agree, unless they differ in c.
     kept = ~nodes.one_sample if c_h0 == c_h1 else np.ones(len(contributions), dtype=bool)
     return HolmesResult(
@@ -177,11 +167,11 @@ def holmes(
     )
 
 
-# Which cell of the finest level each row is in, the rows of x before those of y.
-
-
 def _normal_cells(samples: Samples, depth: int) -> tuple[Indices, Array]:
-    """Cells (Φ⁻¹(k/2^depth), Φ⁻¹((k+1)/2^depth)] of the data scaled by their median and raw interquartile range."""
+    """Cell of the finest level of each row, x before y, and the octiles.
+
+    Cells are (Φ⁻¹(k/2^depth), Φ⁻¹((k+1)/2^depth)] of the data scaled by their median and raw interquartile range.
+    """
     pooled = np.concatenate([samples.x[:, 0], samples.y[:, 0]])
     first, median, third = np.quantile(pooled, (0.25, 0.5, 0.75), method="hazen")
     width = third - first
@@ -194,7 +184,7 @@ def _normal_cells(samples: Samples, depth: int) -> tuple[Indices, Array]:
 
 
 def _rank_cells(samples: Samples, depth: int) -> tuple[Indices, Array]:
-    """Cells that hold equal shares of the pooled ranks; equal values share their mean rank."""
+    """The same for cells that hold equal shares of the pooled ranks; equal values share their mean rank."""
     pooled = np.concatenate([samples.x[:, 0], samples.y[:, 0]])
     _, inverse, counts = np.unique(pooled, return_inverse=True, return_counts=True)
     twice_rank = 2 * np.cumsum(counts) - counts  # 2 (mean rank - 1/2), in integers so that no rounding moves a row
@@ -202,56 +192,49 @@ def _rank_cells(samples: Samples, depth: int) -> tuple[Indices, Array]:
     return cells.astype(np.int64), np.quantile(pooled, _OCTILES, method="hazen")
 
 
-# The nodes and their counts.
-
-
-@dataclass(frozen=True, eq=False)
-class _Nodes:
-    """The nodes that hold rows, level by level: their counts in the left and right half, of x and of y."""
+class _Nodes(NamedTuple):
+    """The nodes that hold rows, level by level: the counts of either sample in the left and right half, (m, 2, 2)."""
 
     levels: Indices
     cells: Indices
-    left_x: Indices
-    right_x: Indices
-    left_y: Indices
-    right_y: Indices
+    counts: Indices
+
+    @classmethod
+    def of(cls, finest: Indices, n_x: int, depth: int) -> _Nodes:
+        """From the cell of the finest level of each row, the rows of x before those of y."""
+        levels, cells, counts = [], [], []
+        for level in range(depth):
+            halves = finest >> (depth - level - 1)
+            both = np.stack(
+                [np.bincount(part, minlength=2 << level).reshape(-1, 2) for part in (halves[:n_x], halves[n_x:])],
+                axis=1,
+            )
+            cells.append(np.flatnonzero(both.any(axis=(1, 2))))
+            counts.append(both[cells[-1]])
+            levels.append(np.full(len(cells[-1]), level))
+        return cls(*(np.concatenate(parts).astype(np.int64) for parts in (levels, cells, counts)))
 
     @property
-    def one_sample(self) -> NDArray[np.bool_]:
-        return np.asarray((self.left_x + self.right_x == 0) | (self.left_y + self.right_y == 0))
+    def one_sample(self) -> Flags:
+        """Nodes where one of the samples has no rows."""
+        return np.asarray((self.counts.sum(axis=2) == 0).any(axis=1))
 
     def weight(self, c: float) -> Array:
         """Parameter c·m² of the Beta prior, m the level of the halves."""
         return np.asarray(c * np.square(self.levels + 1.0))
 
+    def log_likelihood_h0(self, c: float) -> Array:
+        """Log likelihood of the counts of both samples together."""
+        return _beta_binomial(self.weight(c), self.counts.sum(axis=1))
 
-def _nodes(finest: Indices, n_x: int, depth: int) -> _Nodes:
-    parts = []
-    for level in range(depth):
-        halves = finest >> (depth - level - 1)
-        x, y = (np.bincount(part, minlength=2 << level).reshape(-1, 2) for part in (halves[:n_x], halves[n_x:]))
-        cells = np.flatnonzero((x + y).sum(axis=1))
-        parts.append(np.column_stack([np.full(len(cells), level), cells, x[cells], y[cells]]))
-    return _Nodes(*np.concatenate(parts).astype(np.int64).T)
+    def log_likelihood_h1(self, c: float) -> Array:
+        """Log likelihood of the counts of each sample by itself."""
+        return _beta_binomial(self.weight(c), self.counts[:, 0]) + _beta_binomial(self.weight(c), self.counts[:, 1])
 
 
-# Both samples' rows fall into the halves independently.
-
-
-def _log_likelihood_h0(nodes: _Nodes, c: float) -> Array:
-    weight = nodes.weight(c)
-    return _beta_binomial(weight, nodes.left_x + nodes.left_y, nodes.right_x + nodes.right_y)
-
-
-def _log_likelihood_h1(nodes: _Nodes, c: float) -> Array:
-    weight = nodes.weight(c)
-    return np.asarray(
-        _beta_binomial(weight, nodes.left_x, nodes.right_x) + _beta_binomial(weight, nodes.left_y, nodes.right_y)
-    )
-
-
-def _beta_binomial(weight: Array, left: Indices, right: Indices) -> Array:
+def _beta_binomial(weight: Array, halves: Indices) -> Array:
     """Log of B(a + left, a + right) / B(a, a), a the weight."""
+    left, right = halves.T
     return np.asarray(log_rising(weight, left) + log_rising(weight, right) - log_rising(2.0 * weight, left + right))
 
 
@@ -265,24 +248,19 @@ def _most_likely(log_likelihood: Callable[[float], Array]) -> float:
 def _conditional(nodes: _Nodes, c: float) -> Array:
     """Log BF10 of every node: the odds ratio of its halves is 1 under H0 and has a prior under H1."""
     contributions = np.zeros(len(nodes.levels))
-    weight = nodes.weight(c)
+    # Rows of x, of y, in the left half, in the right half; rows of x in the left half.
+    counts = np.column_stack([nodes.counts.sum(axis=2), nodes.counts.sum(axis=1), nodes.counts[:, 0, 0]])
     for level in np.unique(nodes.levels):
         here = np.flatnonzero((nodes.levels == level) & ~nodes.one_sample)
-        if not len(here):
-            continue
-        left_x, right_x, left_y, right_y = (
-            part[here] for part in (nodes.left_x, nodes.right_x, nodes.left_y, nodes.right_y)
-        )
-        margins = np.column_stack([left_x + right_x, left_y + right_y, left_x + left_y, right_x + right_y])
-        smallest = int(margins.min(axis=1).max())
-        log_odds, log_mass = _log_odds_grid(float(weight[here[0]]), smallest, int(margins[:, :2].sum(axis=1).max()))
-        counts = np.column_stack([margins[:, :3], left_x])
-        distinct, inverse = np.unique(counts, axis=0, return_inverse=True)
-        values = [
-            _log_bf10_given_margins(n_x, n_y, n_left, left, log_odds, log_mass)
-            for n_x, n_y, n_left, left in distinct.tolist()
-        ]
-        contributions[here] = np.array(values)[inverse.ravel()]
+        if len(here):
+            distinct, inverse = np.unique(counts[here], axis=0, return_inverse=True)
+            smallest, largest = int(distinct[:, :4].min(axis=1).max()), int(distinct[:, :2].sum(axis=1).max())
+            grid = _log_odds_grid(float(nodes.weight(c)[here[0]]), smallest, largest)
+            values = [
+                _log_bf10_given_margins(n_x, n_y, n_left, left, *grid)
+                for n_x, n_y, n_left, _, left in distinct.tolist()
+            ]
+            contributions[here] = np.array(values)[inverse.ravel()]
     return contributions
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from itertools import combinations_with_replacement
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from twosample.common.arguments import Seed, count_of, flag_of, generator_of, is_one_of, lengthscales_of
+from twosample.common.arguments import Seed, choice_of, count_of, flag_of, generator_of, lengthscales_of
 from twosample.common.arrays import Array, Flags
 from twosample.data import Samples
 from twosample.errors import InputError
@@ -131,10 +132,7 @@ def mmd(
     >>> ts.baselines.mmd(x, y, permutations=199, aggregate=True).lengthscales.shape
     (8,)
     """
-    if not is_one_of(estimator, ("quadratic", "linear")):
-        raise InputError(
-            f"estimator: {estimator!r} is unknown", argument="estimator", remedy="use 'quadratic' or 'linear'"
-        )
+    choice_of(estimator, "estimator", ("quadratic", "linear"))
     permutations = count_of(permutations, "permutations", 1)
     generator = generator_of(rng)
     samples = Samples.from_data(
@@ -212,36 +210,18 @@ def _kernel_less_one(distances: Array, lengthscale: float) -> Array:
         return np.asarray(np.expm1(distances * (-0.5 / lengthscale**2)))
 
 
-def _block_pairs(n_rows: int) -> Iterator[tuple[slice, slice]]:
-    """The blocks on and above the diagonal of an (n, n) matrix."""
-    starts = range(0, n_rows, _BLOCK_ROWS)
-    for i in starts:
-        for j in starts:
-            if i <= j:
-                yield slice(i, min(i + _BLOCK_ROWS, n_rows)), slice(j, min(j + _BLOCK_ROWS, n_rows))
-
-
 def _permuted(x: Array, y: Array, lengthscales: Array, permutations: int, generator: np.random.Generator) -> Array:
     """Unbiased MMD² of the samples and of random splits of the pooled one, (L, 1 + permutations)."""
     smaller, larger = sorted((len(x), len(y)))
     pooled, in_smaller = pool_in_order(x, y)
-    member = np.empty((len(pooled), 1 + permutations), dtype=bool)  # of the smaller sample
-    member[:, 0] = in_smaller
     labels = np.arange(len(pooled)) < smaller
-    for column in range(1, 1 + permutations):
-        member[:, column] = generator.permutation(labels)
+    member = np.stack([in_smaller, *(generator.permutation(labels) for _ in range(permutations))], axis=1)
 
-    within = np.zeros((len(lengthscales), 1 + permutations))  # sums of the kernel over the smaller sample
-    of_row = np.zeros((len(lengthscales), len(pooled)))
-    for i, j in _block_pairs(len(pooled)):
+    def kernels(i: slice, j: slice) -> Iterator[Array]:
         distances = squared_distances(pooled[i], pooled[j])
-        first, second = member[i].astype(np.float64), member[j].astype(np.float64)
-        for index, lengthscale in enumerate(lengthscales):
-            kernel = _kernel_less_one(distances, lengthscale)
-            within[index] += (1.0 if i == j else 2.0) * np.einsum("ib,ib->b", first, kernel @ second)
-            of_row[index, i] += kernel.sum(axis=1)
-            if i != j:
-                of_row[index, j] += kernel.sum(axis=0)
+        return (_kernel_less_one(distances, lengthscale) for lengthscale in lengthscales)
+
+    within, of_row = _quadratic_forms(kernels, member, len(lengthscales))
     of_members = np.stack([_masked_sums(row, member) for row in of_row])
     across = of_members - within
     within_other = of_row.sum(axis=1, keepdims=True) - of_members - across
@@ -251,9 +231,45 @@ def _permuted(x: Array, y: Array, lengthscales: Array, permutations: int, genera
     return _without_rounding(statistics, of_row.mean(axis=1) / len(pooled))
 
 
-def _without_rounding(statistics: Array, typical: Array) -> Array:
-    """Statistics (L, B) with those that are only rounding errors of kernel values of a typical size (L,) set to 0."""
-    return np.where(np.abs(statistics) > _ROUNDING * np.abs(typical)[:, np.newaxis], statistics, 0.0)
+def _swapped(x: Array, y: Array, lengthscales: Array, permutations: int, generator: np.random.Generator) -> Array:
+    """MMD² over different pairs, of the data and with random pairs swapped, (L, 1 + permutations)."""
+    x, y = pairs_in_order(x, y)
+    n_rows = len(x)
+    swapped = np.stack([np.zeros(n_rows, bool), *(generator.random(n_rows) < 0.5 for _ in range(permutations))], axis=1)
+    typical = np.zeros(len(lengthscales))
+
+    def contrasts(i: slice, j: slice) -> Iterator[Array]:
+        distances = [squared_distances(a[i], b[j]) for a, b in ((x, x), (y, y), (x, y), (y, x))]
+        for index, lengthscale in enumerate(lengthscales):
+            xx, yy, xy, yx = (_kernel_less_one(part, lengthscale) for part in distances)
+            typical[index] += float(xx.sum() + yy.sum()) / n_rows**2
+            contrast = xx + yy - xy - yx
+            if i == j:
+                np.fill_diagonal(contrast, 0.0)
+            yield contrast
+
+    total, _ = _quadratic_forms(contrasts, 1 - 2 * swapped.astype(np.int8), len(lengthscales))
+    return _without_rounding(total / (n_rows * (n_rows - 1)), typical)
+
+
+def _quadratic_forms(
+    matrices: Callable[[slice, slice], Iterable[Array]], vectors: NDArray[Any], count: int
+) -> tuple[Array, Array]:
+    """vᵀKv for `count` symmetric matrices K (n, n) and the columns v of `vectors` (n, B), and the row sums of K.
+
+    `matrices` returns the blocks of all matrices at these rows and columns; shapes are (count, B) and (count, n).
+    """
+    n_rows, n_vectors = vectors.shape
+    forms, row_sums = np.zeros((count, n_vectors)), np.zeros((count, n_rows))
+    blocks = [slice(start, min(start + _BLOCK_ROWS, n_rows)) for start in range(0, n_rows, _BLOCK_ROWS)]
+    for i, j in combinations_with_replacement(blocks, 2):
+        first, second = vectors[i].astype(np.float64), vectors[j].astype(np.float64)
+        for index, block in enumerate(matrices(i, j)):
+            forms[index] += (1.0 if i == j else 2.0) * np.einsum("ib,ib->b", first, block @ second)
+            row_sums[index, i] += block.sum(axis=1)
+            if i != j:
+                row_sums[index, j] += block.sum(axis=0)
+    return forms, row_sums
 
 
 def _masked_sums(values: Array, member: Flags) -> Array:
@@ -265,26 +281,9 @@ def _masked_sums(values: Array, member: Flags) -> Array:
     return total
 
 
-def _swapped(x: Array, y: Array, lengthscales: Array, permutations: int, generator: np.random.Generator) -> Array:
-    """MMD² over different pairs, of the data and with random pairs swapped, (L, 1 + permutations)."""
-    x, y = pairs_in_order(x, y)
-    swapped = np.zeros((len(x), 1 + permutations), dtype=bool)
-    for column in range(1, 1 + permutations):
-        swapped[:, column] = generator.random(len(x)) < 0.5
-
-    total = np.zeros((len(lengthscales), 1 + permutations))
-    typical = np.zeros(len(lengthscales))
-    for i, j in _block_pairs(len(x)):
-        distances = [squared_distances(a[i], b[j]) for a, b in ((x, x), (y, y), (x, y), (y, x))]
-        first, second = (1.0 - 2.0 * swapped[block] for block in (i, j))
-        for index, lengthscale in enumerate(lengthscales):
-            xx, yy, xy, yx = (_kernel_less_one(part, lengthscale) for part in distances)
-            typical[index] += float(xx.sum() + yy.sum()) / len(x) ** 2
-            contrast = xx + yy - xy - yx
-            if i == j:
-                np.fill_diagonal(contrast, 0.0)
-            total[index] += (1.0 if i == j else 2.0) * np.einsum("ib,ib->b", first, contrast @ second)
-    return _without_rounding(total / (len(x) * (len(x) - 1)), typical)
+def _without_rounding(statistics: Array, typical: Array) -> Array:
+    """Statistics (L, B), with 0 for those below the rounding error of kernel values of a typical size (L,)."""
+    return np.where(np.abs(statistics) > _ROUNDING * np.abs(typical)[:, np.newaxis], statistics, 0.0)
 
 
 def _linear(

@@ -1,10 +1,9 @@
-"""What the baselines return: small frozen records, of a Bayes factor or of a p-value, that print well."""
+"""Results of the baselines: small frozen records of a Bayes factor or of a p-value."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypedDict
+from typing import Any, ClassVar
 
 from twosample.common.words import data_in_words, pvalue_text, sentence
 from twosample.data import Samples
@@ -19,8 +18,49 @@ _LEVELS = ((0.001, "0.1 %"), (0.01, "1 %"), (0.05, "5 %"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BayesResult(BayesFactor):
-    """The answer of a Bayesian test.
+class _Baseline(Result):
+    """Description of the data, and the outputs that all baselines share."""
+
+    test: ClassVar[str]
+
+    n_x: int
+    n_y: int
+    columns: tuple[str, ...]
+    paired: bool
+    notes: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str:
+        """The answer in words."""
+        raise NotImplementedError
+
+    def _answer(self) -> list[Fact]:
+        """The numbers that answer the question."""
+        raise NotImplementedError
+
+    def _details(self) -> list[tuple[str, str]]:
+        """Names and values that only this test has."""
+        return []
+
+    def facts(self) -> Facts:
+        """The answer in words and numbers, in the order in which they are read."""
+        data = data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)
+        rows = (*self._details(), ("data", data), ("test", self.test))
+        return Facts(
+            title=self.test,
+            verdict=f"{sentence(self.verdict)}.",
+            lines=(*self._answer(), *(Fact(name, value) for name, value in rows)),
+            notes=self.notes,
+        )
+
+    def tables(self) -> dict[str, DataTable]:
+        """The facts as a table."""
+        return {"facts": table_of_facts(self.facts())}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BayesResult(_Baseline, BayesFactor):
+    """Result of a Bayesian test.
 
     Attributes
     ----------
@@ -38,32 +78,15 @@ class BayesResult(BayesFactor):
         One sentence for everything that was dropped or warned about.
     """
 
-    test: ClassVar[str]
+    verdict = BayesFactor.verdict
 
-    n_x: int
-    n_y: int
-    columns: tuple[str, ...]
-    paired: bool
-    notes: tuple[str, ...]
-
-    def _details(self) -> list[tuple[str, str]]:
-        """What is particular to this test, as names and values."""
-        return []
-
-    def facts(self) -> Facts:
-        """The answer in words and numbers, in the order in which they are read."""
-        return _facts(
-            self, evidence_facts("P(different | data)", self.prob_h1, self.log_bf10, self.prior_odds), self._details()
-        )
-
-    def tables(self) -> dict[str, DataTable]:
-        """The facts as a table."""
-        return {"facts": table_of_facts(self.facts())}
+    def _answer(self) -> list[Fact]:
+        return evidence_facts("P(different | data)", self.prob_h1, self.log_bf10, self.prior_odds)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PValueResult(Result):
-    """The answer of a test with a p-value.
+class PValueResult(_Baseline):
+    """Result of a test with a p-value.
 
     Attributes
     ----------
@@ -71,26 +94,14 @@ class PValueResult(Result):
         The test statistic: larger for samples that differ more.
     pvalue
         How probable a statistic at least as large is if the samples come from the same distribution.
-    n_x, n_y
-        Sample sizes used.
-    columns
-        Names of the columns used.
-    paired
-        Whether the rows are pairs.
-    notes
-        One sentence for everything that was dropped or warned about.
+    n_x, n_y, columns, paired, notes
+        As in `BayesResult`.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("verdict",)
-    test: ClassVar[str]
 
     statistic: float
     pvalue: float
-    n_x: int
-    n_y: int
-    columns: tuple[str, ...]
-    paired: bool
-    notes: tuple[str, ...]
 
     @property
     def verdict(self) -> str:
@@ -100,21 +111,9 @@ class PValueResult(Result):
             return "no significant difference at the 5 % level"
         return f"the samples differ significantly at the {level} level"
 
-    def _details(self) -> list[tuple[str, str]]:
-        """What is particular to this test, as names and values."""
-        return []
-
-    def facts(self) -> Facts:
-        """The answer in words and numbers, in the order in which they are read."""
-        answer = [
-            Fact("p-value", pvalue_text(self.pvalue), large=True),
-            Fact("statistic", f"{self.statistic:.4g}", large=True),
-        ]
-        return _facts(self, answer, self._details())
-
-    def tables(self) -> dict[str, DataTable]:
-        """The facts as a table."""
-        return {"facts": table_of_facts(self.facts())}
+    def _answer(self) -> list[Fact]:
+        statistic = f"{self.statistic:.4g}"
+        return [Fact("p-value", pvalue_text(self.pvalue), large=True), Fact("statistic", statistic, large=True)]
 
     def __repr__(self) -> str:
         """Return the answer in one line."""
@@ -123,34 +122,9 @@ class PValueResult(Result):
         )
 
 
-def _facts(result: BayesResult | PValueResult, answer: list[Fact], details: Sequence[tuple[str, str]]) -> Facts:
-    data = data_in_words(result.n_x, result.n_y, len(result.columns), result.paired)
-    rows = (*details, ("data", data), ("test", result.test))
-    return Facts(
-        title=result.test,
-        verdict=f"{sentence(result.verdict)}.",
-        lines=(*answer, *(Fact(name, value) for name, value in rows)),
-        notes=result.notes,
-    )
-
-
-class _Described(TypedDict):
-    n_x: int
-    n_y: int
-    columns: tuple[str, ...]
-    paired: bool
-    notes: tuple[str, ...]
-
-
-def described(samples: Samples) -> _Described:
-    """What every result says of the data."""
-    return {
-        "n_x": samples.n_x,
-        "n_y": samples.n_y,
-        "columns": samples.columns,
-        "paired": samples.paired,
-        "notes": samples.notes,
-    }
+def described(samples: Samples) -> dict[str, Any]:
+    """The fields of a result that describe the data."""
+    return {name: getattr(samples, name) for name in ("n_x", "n_y", "columns", "paired", "notes")}
 
 
 def check_one_column(samples: Samples, test: str) -> None:

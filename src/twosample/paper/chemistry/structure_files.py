@@ -7,12 +7,14 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from twosample.common.arguments import count_of
 from twosample.common.arrays import Array
 from twosample.errors import DroppedDataWarning, InputError, InputTypeError, MissingExtraError
 from twosample.paper.chemistry.geometry import Puckering, faults, puckering_of
@@ -153,10 +155,7 @@ def read_rings(
     >>> rings, rings.columns, rings.coordinates.shape
     (RingTable(3 rings of 6 atoms in 3 records), ('q2', 'q3'), (3, 2))
     """
-    if not isinstance(ring_size, int | np.integer) or isinstance(ring_size, bool):
-        raise InputTypeError(f"ring_size must be a whole number, not {ring_size!r}")
-    if ring_size < 4:
-        raise InputError(f"ring_size is {ring_size}; pass 4 or more, as smaller rings are always flat")
+    size = count_of(ring_size, "ring_size", 4)  # smaller rings are always flat
     files = _check_files(paths)
     try:
         from rdkit import rdBase
@@ -167,17 +166,17 @@ def read_rings(
     skipped: list[str] = []
     n_records = 0
     with rdBase.BlockLogs():
-        for record in (record for path in files for record in _records(path)):
+        for record in chain.from_iterable(map(_records, files)):
             n_records += 1
             if record.fault:
                 skipped.append(f"{_place(record)} {record.fault}")
             else:
-                rings += _rings_of(record, int(ring_size), monocyclic=monocyclic, aromatic=aromatic)
+                rings += _rings_of(record, size, monocyclic=monocyclic, aromatic=aromatic)
     if len(skipped) == n_records:
         reasons = _listed(skipped) if skipped else "the files hold no records"
         raise InputError(f"paths: no record can be used: {reasons}")
 
-    coordinates = np.array([one.coordinates for one in rings], dtype=np.float64).reshape(-1, int(ring_size), 3)
+    coordinates = np.array([ring.coordinates for ring in rings], dtype=np.float64).reshape(-1, size, 3)
     keep = np.ones(len(rings), dtype=bool)
     for fault, bad in faults(coordinates):
         skipped += [f"{_place(rings[index])}: a ring {fault}" for index in np.flatnonzero(bad & keep)]
@@ -188,12 +187,12 @@ def read_rings(
             DroppedDataWarning,
             stacklevel=2,
         )
-    rings = [one for one, kept in zip(rings, keep, strict=True) if kept]
+    kept = list(compress(rings, keep))
     return RingTable(
-        puckering=puckering_of(coordinates[keep], (len(rings),)),
-        sources=tuple(one.source for one in rings),
-        titles=tuple(one.title for one in rings),
-        atoms=np.array([one.atoms for one in rings], dtype=np.int64).reshape(-1, int(ring_size)),
+        puckering=puckering_of(coordinates[keep], (len(kept),)),
+        sources=tuple(ring.source for ring in kept),
+        titles=tuple(ring.title for ring in kept),
+        atoms=np.array([ring.atoms for ring in kept], dtype=np.int64).reshape(-1, size),
         n_records=n_records,
         skipped=tuple(skipped),
     )
@@ -301,16 +300,20 @@ def _rings_of(record: _Record, size: int, *, monocyclic: bool, aromatic: bool) -
     from rdkit import Chem
 
     molecule = record.molecule
-    all_rings = [tuple(one) for one in Chem.GetSymmSSSR(molecule)]
-    n_rings = np.bincount([atom for one in all_rings for atom in one], minlength=molecule.GetNumAtoms())
-    rings = [one for one in all_rings if len(one) == size and not (monocyclic and (n_rings[list(one)] > 1).any())]
-    if not aromatic:
-        rings = [one for one in rings if not all(molecule.GetAtomWithIdx(atom).GetIsAromatic() for atom in one)]
-    if not rings:
+    all_rings = [tuple(ring) for ring in Chem.GetSymmSSSR(molecule)]
+    n_rings = np.bincount([atom for ring in all_rings for atom in ring], minlength=molecule.GetNumAtoms())
+
+    def is_wanted(ring: tuple[int, ...]) -> bool:
+        if len(ring) != size or (monocyclic and (n_rings[list(ring)] > 1).any()):
+            return False
+        return aromatic or not all(molecule.GetAtomWithIdx(atom).GetIsAromatic() for atom in ring)
+
+    wanted = list(filter(is_wanted, all_rings))
+    if not wanted:
         return []
-    places, ranks = record.conformer.GetPositions(), _ranks(molecule)
-    numbered = [_numbered(one, ranks) for one in rings]
-    return [_Ring(record.source, record.title, atoms, places[list(atoms)]) for atoms in numbered]
+    positions, ranks = record.conformer.GetPositions(), _ranks(molecule)
+    numbered = [_numbered(ring, ranks) for ring in wanted]
+    return [_Ring(record.source, record.title, atoms, positions[list(atoms)]) for atoms in numbered]
 
 
 def _ranks(molecule: Any) -> list[int]:

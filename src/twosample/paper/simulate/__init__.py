@@ -9,12 +9,10 @@ Each generator draws both samples and then, from the same two laws, evaluation p
 'very strong evidence of a very large difference'
 """
 
-from twosample.paper.simulate.bolts import bolts
+from twosample.paper.simulate.demonstrations import bolts, rings_like
 from twosample.paper.simulate.networks import correlated_gaussian, hub_network, random_network
-from twosample.paper.simulate.one_dimension import gaussian, laplace, mixture
 from twosample.paper.simulate.pairs import SimulatedPair
-from twosample.paper.simulate.rings import rings_like
-from twosample.paper.simulate.two_dimensions import blobs, gaussian_2d
+from twosample.paper.simulate.paper_laws import blobs, gaussian, gaussian_2d, laplace, mixture
 
 __all__ = [
     "SimulatedPair",

@@ -1,7 +1,8 @@
-"""A picture of real data, for demonstrations: samples that look like shapes of six-membered rings."""
+"""Invented data for demonstrations: samples that look like shapes of rings, and like measurements of bolts."""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from twosample.common.arguments import Seed
 from twosample.common.arrays import Array
 from twosample.paper.simulate.pairs import Law, SimulatedPair, draw_pair, normals
 
-__all__ = ["rings_like"]
+__all__ = ["bolts", "rings_like"]
 
 
 class _Shape(NamedTuple):
@@ -32,6 +33,12 @@ _SHAPES = (_CHAIR, _INVERTED_CHAIR, _TWIST_BOAT, _HALF_CHAIR, _PLANAR)
 # Against the crystal, clusters of the gas phase are this much wider and lie this much further out in |q3|.
 _GAS_SPREAD = 1.15
 _GAS_SHIFT = 0.008
+
+_BOLTS_MEAN = np.array([60.0, 42.0, 33.0, 21.0])
+_BOLTS_SD = np.array([0.5, 0.8, 1.5, 1.2])
+# In standard deviations.
+_BOLTS_SHIFT = 0.5
+_BOLTS_CORRELATION = 0.8
 
 
 def rings_like(n: int, rng: Seed, *, points: int = 40) -> SimulatedPair:
@@ -78,5 +85,48 @@ def _folded(law: Law) -> Law:
         rows = law(generator, count)
         rows[:, 0] = np.abs(rows[:, 0])
         return rows
+
+    return draw
+
+
+def bolts(n: int, rng: Seed, *, points: int = 40) -> SimulatedPair:
+    """Draw two samples that look like measurements of bolts, before and after a change of the machine.
+
+    All numbers are invented. Lengths have grown by half a standard deviation. Before the change heavier bolts were
+    harder (a correlation of 0.8), after it they are not, though weights by themselves are distributed as before, and so
+    is hardness. The temperature of the hall is the same. All columns are normal.
+
+    Parameters
+    ----------
+    n
+        Rows of each sample.
+    rng
+        Seed or generator.
+    points
+        Number of evaluation points.
+
+    Examples
+    --------
+    >>> pair = bolts(200, 0)
+    >>> pair.names, pair.columns
+    (('before', 'after'), ('length', 'weight', 'hardness', 'temperature'))
+    """
+    return draw_pair(
+        n,
+        rng,
+        points,
+        _bolts_law(0.0, _BOLTS_CORRELATION),
+        _bolts_law(_BOLTS_SHIFT, 0.0),
+        names=("before", "after"),
+        columns=("length", "weight", "hardness", "temperature"),
+    )
+
+
+def _bolts_law(shift: float, correlation: float) -> Law:
+    def draw(generator: np.random.Generator, count: int) -> Array:
+        rows = generator.normal(size=(count, len(_BOLTS_MEAN)))
+        rows[:, 0] += shift
+        rows[:, 2] = correlation * rows[:, 1] + math.sqrt(1.0 - correlation**2) * rows[:, 2]
+        return np.asarray(_BOLTS_MEAN + _BOLTS_SD * rows)
 
     return draw
