@@ -3,7 +3,7 @@
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -27,6 +27,7 @@ __all__ = [
     "Setting",
     "TwoSampleWarning",
     "collected_warnings",
+    "emit",
     "warn",
 ]
 
@@ -221,3 +222,11 @@ def warn(warning: TwoSampleWarning) -> None:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE_FOLDER):
         level, frame = level + 1, frame.f_back
     warnings.warn(warning, stacklevel=level)
+
+
+def emit(warnings: Iterable[TwoSampleWarning]) -> tuple[str, ...]:
+    """Issue the warnings; returns their texts, for the notes of a result."""
+    found = tuple(warnings)
+    for warning in found:
+        warn(warning)
+    return tuple(map(str, found))

@@ -10,7 +10,17 @@ from numpy.typing import NDArray
 from twosample.data.categories import codes_of
 from twosample.data.cells import NUMBERS, TEXT, TIMES, Cells, from_objects, from_times
 
-__all__ = ["cells_of_series", "codes_of_series", "together"]
+__all__ = ["are_plain", "cells_of_series", "codes_of_series", "together"]
+
+
+def are_plain(frame: Any) -> list[bool]:
+    """Whether each column of a narwhals frame holds numbers that NumPy has: none of 128 bits."""
+    import narwhals as nw
+
+    return [
+        dtype == nw.Boolean or (dtype.is_numeric() and dtype not in (nw.Int128, nw.UInt128))
+        for dtype in frame.schema.values()
+    ]
 
 
 def together(frame: Any, plain: list[bool]) -> NDArray[np.float64] | None:

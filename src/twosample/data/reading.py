@@ -14,7 +14,7 @@ from twosample.data.blocks import Blocks, dask_blocks, is_dask, whole
 from twosample.data.categories import Levels, codes_of
 from twosample.data.cells import COMPLEX, MIXED, OTHER, TEXT, TIMES, Cells, from_objects, from_times
 from twosample.data.choosing import EVERYTHING, Choice, Labels, LeftOut
-from twosample.data.frame_columns import cells_of_series, codes_of_series, together
+from twosample.data.frame_columns import are_plain, cells_of_series, codes_of_series, together
 from twosample.errors import InputError, InputTypeError, Remedy, Setting
 
 __all__ = ["Table", "as_rows", "check_finite", "column_labels", "finite_rows", "from_numpy", "label_list", "read"]
@@ -35,6 +35,7 @@ _CONTENT_OF_KIND = {"c": COMPLEX, "S": TEXT, "T": TEXT, "U": TEXT}
 # Sparse matrices with more entries are not made dense: 16 GiB.
 _MOST_VALUES = 1 << 31
 _BLOCK_ROWS = 1 << 14
+_NO_ROWS = np.empty((0, 0))
 
 
 def as_rows(
@@ -224,25 +225,7 @@ def _from_other(values: Any, name: str, choice: Choice) -> Table:
     native = _frame_or_array(values, name)
     if isinstance(native, np.ndarray):
         return _from_array(native, name, choice)
-    if not hasattr(native, "columns"):  # a Series
-        label = str(native.name) if native.name not in (None, "") else None
-        used = choice.places((label or "0",), name)
-        asked = (label or "0",) * ((label or "0") in choice.categories)
-        cells = Cells(TEXT) if asked else cells_of_series(native)
-        if asked or (choice.texts and cells.content == TEXT and not cells.alone):
-            codes, levels = codes_of_series(native)
-            names = None if label is None else (label,)
-            return Table(codes[:, np.newaxis][:, used], names, present=(label or "0",), levels=(levels,), asked=asked)
-        if cells.values is None:
-            raise _refusal(name, label or "0", cells)
-        times = (label or "0",) * (cells.content == TIMES)
-        return Table(
-            cells.values[:, np.newaxis][:, used],
-            None if label is None else (label,),
-            times=times,
-            present=(label or "0",),
-        )
-    return _from_frame(native, name, choice)
+    return _from_frame(native, name, choice) if hasattr(native, "columns") else _from_series(native, name, choice)
 
 
 def _frame_or_array(values: Any, name: str) -> Any:
@@ -335,29 +318,37 @@ def _from_array(array: NDArray[Any], name: str, choice: Choice) -> Table:
     if array.ndim == 1:
         array = array[:, np.newaxis]
     present = tuple(map(str, range(array.shape[1])))
-    names = None
-    if choice is not EVERYTHING:
-        places = choice.places(present, name)
-        if places != list(range(len(present))):
-            array, names = array[:, places], tuple(map(str, places))
-    mask: Any = np.ma.getmask(array)
-    values, columns = np.ma.getdata(array), names or present
-    asked = tuple(column for column in columns if column in choice.categories)
-    numbers = [place for place, column in enumerate(columns) if column not in asked]
-    rows, times = _numbers(values[:, numbers] if asked else values, name, tuple(columns[at] for at in numbers))
-    if mask is not np.ma.nomask:
+    places = choice.places(present, name)
+    chosen = places != list(range(len(present)))
+    if chosen:
+        array = array[:, places]
+    columns = tuple(map(str, places))
+    numbers = [place for place, column in enumerate(columns) if column not in choice.categories]
+    every = len(numbers) == len(columns)
+    mask, values = np.ma.getmaskarray(array) if np.ma.is_masked(array) else None, np.ma.getdata(array)
+    of_numbers = values if every else values[:, numbers]
+    rows, times = _numbers(of_numbers, name, tuple(columns[place] for place in numbers))
+    if mask is not None:
         rows = np.where(mask[:, numbers], np.nan, rows)
-    if not asked:
-        return Table(rows, names, left_out=choice.dropped(present), times=times, present=present)
-    coded = {}
-    for place in (place for place, column in enumerate(columns) if column in asked):
-        cells = values[:, place].tolist()
-        missing = np.zeros(len(cells), bool) if mask is np.ma.nomask else mask[:, place]
-        coded[place] = codes_of([None if gone else cell for cell, gone in zip(cells, missing, strict=True)])
+    about = Table(rows, columns if chosen else None, False, choice.dropped(present), times, present)
+    if every:
+        return about
     known = iter(rows.T)
-    rows = np.stack([coded[at][0] if at in coded else next(known) for at in range(len(columns))], axis=1)
-    levels = tuple(coded[at][1] if at in coded else None for at in range(len(columns)))
-    return Table(rows, names, False, choice.dropped(present), times, present, levels, asked)
+    found = [
+        _Column(column, *_codes_of(values[:, place], None if mask is None else mask[:, place]))
+        if column in choice.categories
+        else _Column(column, next(known))
+        for place, column in enumerate(columns)
+    ]
+    return _with_columns(about, found, choice)
+
+
+def _codes_of(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """The codes of a column of an array, and the levels; what is masked is missing."""
+    cells = values.tolist()
+    if missing is not None:
+        cells = [None if gone else cell for cell, gone in zip(cells, missing, strict=True)]
+    return codes_of(cells)
 
 
 def _numbers(array: NDArray[Any], name: str, columns: tuple[str, ...]) -> tuple[NDArray[np.float64], tuple[str, ...]]:
@@ -406,71 +397,92 @@ def _two_of_a_name(name: str) -> InputError:
     return InputError(f"{name} has two columns of the same name", argument=name, remedy="rename one")
 
 
-def _from_frame(frame: Any, name: str, choice: Choice) -> Table:
-    import narwhals as nw
+class _Column(NamedTuple):
+    """One column as read: its values, None where it cannot be used; the levels of categories; and its content."""
 
+    name: str
+    values: NDArray[np.float64] | None
+    levels: tuple[str, ...] | None = None
+    cells: Cells | None = None
+
+    @property
+    def content(self) -> str:
+        """What it holds, of a column that is read by itself."""
+        return "" if self.cells is None else self.cells.content
+
+
+def _from_series(series: Any, name: str, choice: Choice) -> Table:
+    label = "0" if series.name in (None, "") else str(series.name)
+    used = choice.places((label,), name)
+    column = _column_of(series, label, choice)
+    if column.values is None and column.cells is not None:
+        raise _refusal(name, label, column.cells)
+    names = None if series.name in (None, "") else (label,)
+    table = _with_columns(Table(_NO_ROWS, names, present=(label,)), [column], choice)
+    return table._replace(rows=table.rows[:, used])
+
+
+def _from_frame(frame: Any, name: str, choice: Choice) -> Table:
     present = tuple(str(label) for label in frame.columns)
     if len(set(present)) < len(present):
         raise _two_of_a_name(name)
     places = choice.places(present, name)
-    if choice.columns is None and "" in present:
+    if choice.columns is None:
         places = [place for place in places if present[place] != ""]
     wanted = frame if places == list(range(len(present))) else frame[:, places]
     names = tuple(present[place] for place in places)
-    left_out = list(choice.dropped(present))
-    left_out += [LeftOut("", "has no name; it may number the rows")] * (
-        "" in present and "" not in (*names, *choice.drop)
-    )
-    # NumPy has no whole numbers of 128 bits.
-    plain = [
-        (dtype.is_numeric() and dtype not in (nw.Int128, nw.UInt128)) or dtype == nw.Boolean
-        for dtype in wanted.schema.values()
-    ]
-    plain = [flag and column not in choice.categories for flag, column in zip(plain, names, strict=True)]
+    left_out = choice.dropped(present)
+    if "" in present and "" not in (*names, *choice.drop):
+        left_out += (LeftOut("", "has no name; it may number the rows"),)
+    about = Table(_NO_ROWS, names, is_frame=True, left_out=left_out, present=present)
+    plain = [flag and column not in choice.categories for flag, column in zip(are_plain(wanted), names, strict=True)]
     rows = together(wanted, plain)
     if rows is not None and all(plain):
-        return Table(rows, names, is_frame=True, left_out=tuple(left_out), present=present)
-
-    others = [True] * len(plain) if rows is None else [not flag for flag in plain]
-    one_by_one = wanted[:, np.flatnonzero(others).tolist()].iter_columns() if any(others) else iter(())
-    found: list[NDArray[np.float64]] = []
-    used: list[str] = []
-    times: list[str] = []
-    levels: list[tuple[str, ...] | None] = []
-    refusal: InputTypeError | None = None
+        return about._replace(rows=rows)
+    one_by_one = [True] * len(plain) if rows is None else [not flag for flag in plain]
+    others = wanted[:, np.flatnonzero(one_by_one).tolist()].iter_columns() if any(one_by_one) else iter(())
     known = iter(()) if rows is None else iter(rows.T)
-    for column, alone in zip(names, others, strict=True):
-        if not alone:
-            found.append(next(known))
-            used.append(column)
-            levels.append(None)
-            continue
-        series = next(one_by_one)
-        cells = cells_of_series(series)
-        if column in choice.categories or (choice.texts and cells.content == TEXT and not cells.alone):
-            codes, of_column = codes_of_series(series)
-            found.append(codes)
-            used.append(column)
-            levels.append(of_column)
-            continue
-        if cells.values is None:
-            refusal = refusal or _refusal(name, column, cells)
-            if choice.columns is not None or cells.alone or cells.content not in (TEXT, OTHER):
-                raise _refusal(name, column, cells)
-            left_out.append(LeftOut(column, cells.content))
-            continue
-        found.append(cells.values)
-        used.append(column)
-        levels.append(None)
-        if cells.content == TIMES:
-            times.append(column)
-    if refusal is not None and not used:
-        raise InputTypeError(
-            f"{name} has no column of numbers: {refusal.message}", argument=name, remedy=refusal.remedy
-        )
-    rows = np.stack(found, axis=1) if found else np.empty((len(frame), 0))
-    has_categories = any(one is not None for one in levels)
-    asked = (*choice.categories, *(choice.columns or ())) if has_categories else ()
-    return Table(
-        rows, tuple(used), True, tuple(left_out), tuple(times), present, tuple(levels) if has_categories else (), asked
+    columns = [
+        _column_of(next(others), column, choice) if alone else _Column(column, next(known))
+        for column, alone in zip(names, one_by_one, strict=True)
+    ]
+    _check_usable(columns, name, choice)
+    return _with_columns(about, columns, choice)
+
+
+def _column_of(series: Any, name: str, choice: Choice) -> _Column:
+    """A column of a data frame as numbers or, where it holds text or is to, as categories."""
+    cells = cells_of_series(series)
+    if name in choice.categories or (choice.texts and cells.content == TEXT and not cells.alone):
+        return _Column(name, *codes_of_series(series))
+    return _Column(name, cells.values, None, cells)
+
+
+def _check_usable(columns: list[_Column], name: str, choice: Choice) -> None:
+    """Refuse columns that cannot be used, unless they can be left out."""
+    refusals = []
+    for column in columns:
+        if column.values is None and column.cells is not None:
+            refusals.append(_refusal(name, column.name, column.cells))
+            if choice.columns is not None or column.cells.alone or column.content not in (TEXT, OTHER):
+                raise refusals[-1]
+    if refusals and len(refusals) == len(columns):
+        words = f"{name} has no column of numbers: {refusals[0].message}"
+        raise InputTypeError(words, argument=name, remedy=refusals[0].remedy)
+
+
+def _with_columns(about: Table, columns: list[_Column], choice: Choice) -> Table:
+    """The table with these columns, and with the others that were wanted among those left out."""
+    used = [column for column in columns if column.values is not None]
+    unused = [column for column in columns if column.values is None]
+    levels = tuple(column.levels for column in used)
+    has_categories = any(known is not None for known in levels)
+    times = tuple(column.name for column in used if column.content == TIMES)
+    return about._replace(
+        rows=np.stack([column.values for column in used], axis=1),
+        columns=None if about.columns is None else tuple(column.name for column in used),
+        left_out=about.left_out + tuple(LeftOut(column.name, column.content) for column in unused),
+        times=about.times + times,
+        levels=levels if has_categories else (),
+        asked=(*choice.categories, *(choice.columns or ())) if has_categories else (),
     )

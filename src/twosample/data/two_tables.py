@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 from twosample.data.categories import Levels
 from twosample.data.cells import TEXT
 from twosample.data.choosing import DROPPED, EVERYTHING, Choice, Labels, LeftOut, some
+from twosample.data.copies import find_copies
 from twosample.data.identifiers import identifiers
 from twosample.data.levels import category_columns, settled, settled_table, united
+from twosample.data.order import serial_dependence
 from twosample.data.reading import Table, column_labels, label_list, read
 from twosample.errors import (
     DatesWarning,
+    DependentRowsWarning,
     DroppedDataWarning,
     IdentifierWarning,
     InputError,
@@ -29,6 +32,7 @@ from twosample.errors import (
 __all__ = [
     "Tables",
     "about_identifiers",
+    "about_rows",
     "align",
     "no_second_sample",
     "read_all",
@@ -86,6 +90,10 @@ class Tables(NamedTuple):
         for warning in warnings:
             warn(warning)
         return self._replace(notes=self.notes + _notes(warnings))
+
+    def levels_at(self, places: Iterable[int]) -> Levels:
+        """The levels of the columns at these places."""
+        return tuple(self.levels[place] if self.levels else None for place in places)
 
     @property
     def x(self) -> NDArray[np.float64]:
@@ -364,6 +372,13 @@ def _about(left_out: Sequence[LeftOut], times: tuple[str, ...]) -> list[TwoSampl
             )
         )
     return warnings
+
+
+def about_rows(tables: Tables, paired: bool) -> list[TwoSampleWarning]:
+    """Warnings of rows of two samples that look copied, and of rows that depend on those before them."""
+    copies = find_copies(*tables.rows, paired=paired)
+    dependent = serial_dependence(*tables.rows, tables.columns, copies, tables.levels)
+    return [*copies.warnings(), *(DependentRowsWarning(note, argument="x and y") for note in dependent)]
 
 
 def about_identifiers(columns: list[str]) -> list[TwoSampleWarning]:

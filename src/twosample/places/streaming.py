@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from twosample import places
 from twosample.common.arrays import Array, Flags, doubles, take_rows
 from twosample.common.progress import Report, WorkCounter
-from twosample.data import Choice, LeftOut, Samples, find_copies, serial_dependence
+from twosample.data import Choice, LeftOut, Samples
 from twosample.data.categories import recoded
 from twosample.data.complete import check_left, check_policy, check_sizes
 from twosample.data.identifiers import identifiers
@@ -21,15 +21,21 @@ from twosample.data.parts import Layout, Pass, Sources
 from twosample.data.pilot import Pilot
 from twosample.data.reading import Table
 from twosample.data.sketch import Sketch
-from twosample.data.two_tables import about_identifiers, no_second_sample, read_two, without_label
+from twosample.data.two_tables import (
+    Tables,
+    about_identifiers,
+    about_rows,
+    no_second_sample,
+    read_two,
+    without_label,
+)
 from twosample.data.views import MOST_KNOTS
-from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, TwoSampleWarning, warn
+from twosample.errors import DroppedDataWarning, InputError, emit
 from twosample.features.statistics import Mergeable
 
 __all__ = [
-    "Cluster", "Collector", "Stream", "empty_pilot", "first_pass", "from_pilot",
-    "of_first_rows", "open_pilot", "open_stream", "pilot_in_words", "said", "samples_of", "stays", "table_of",
-    "with_levels",
+    "Cluster", "Collector", "Opened", "Stream", "Where", "empty_pilot", "first_pass", "from_pilot", "of_first_rows",
+    "open_pilot", "open_stream", "pilot_in_words", "samples_of", "stays",
 ]  # fmt: skip
 
 _Found = TypeVar("_Found", bound=Mergeable)
@@ -56,15 +62,36 @@ class Collector(Protocol[_Found]):
 
 
 class Cluster(Protocol):
-    """Who goes over the rows where that is not this process."""
+    """Compute backend other than this process."""
 
     def first_pass(
         self, sources: Sources, report: Report | None, refusal: InputError | None
     ) -> tuple[Pass, Layout, Pilot]:
-        """What the function of that name does."""
+        """As the function `first_pass`."""
 
     def collect(self, stream: Stream, plan: Collector[_Found], counter: WorkCounter, known: _Found | None) -> _Found:
-        """What `Plan.collect_parts` does with the parts of the stream."""
+        """As `Plan.collect_parts` of the parts of the stream."""
+
+
+class Where(TypedDict, total=False):
+    """Where the passes over the rows are made.
+
+    Attributes
+    ----------
+    report
+        Is called with the number of rows read.
+    refusal
+        What to raise if the rows are too many to be held, where the question needs all of them.
+    move
+        Takes rows to a device, where their statistics are to be collected; None leaves them where they are.
+    cluster
+        The compute backend; None is this process.
+    """
+
+    report: Report | None
+    refusal: InputError | None
+    move: Callable[[Array], Any] | None
+    cluster: Cluster | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +115,7 @@ class Stream:
     move
         Takes rows to a device, or None.
     cluster
-        Who goes over the rows, where that is not this process.
+        The compute backend; None is this process.
     """
 
     samples: Samples
@@ -139,6 +166,80 @@ def _columns(rows: Any, kept: Flags) -> Any:
         return rows[:, kept] if isinstance(rows, np.ndarray) else take_rows(rows.T, kept).T
 
 
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """Samples in parts after the first pass over them.
+
+    Attributes
+    ----------
+    sources
+        Where the rows are.
+    rows
+        The pass, which counted and checked them.
+    layout, pilot
+        Their columns, and the pilot; with codes for the levels that are common in the pilot.
+    nameless
+        Columns of text that name the rows, which are left out.
+    where
+        Where the passes are made.
+    """
+
+    sources: Sources
+    rows: Pass
+    layout: Layout
+    pilot: Pilot
+    nameless: tuple[LeftOut, ...]
+    where: Where
+
+    @classmethod
+    def of(cls, sources: Sources, where: Where) -> Opened:
+        """Go once over the rows: count and check them, and keep a pilot."""
+        check_policy(sources.nan_policy)
+        cluster = where.get("cluster")
+        go = first_pass if cluster is None else cluster.first_pass
+        rows, layout, pilot = go(sources, where.get("report"), where.get("refusal"))
+        return cls(sources, rows, *with_levels(layout, pilot), where)
+
+    def checked(self) -> tuple[str, str]:
+        """The names of two samples, each of which must have enough rows."""
+        choice, rows = self.sources.choice, self.rows
+        names = ("x", "y") if choice.by is None else rows.labels.two(choice.groups)
+        check_sizes(*rows.rows, self.sources.paired)
+        check_left(rows.rows, rows.dropped, 2)
+        return names
+
+    def warn_of_rows(self, argument: str = "x and y") -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Warn of rows without a group and of rows that lack a value; returns the sentences of either."""
+        missing, note = self.rows.unlabelled, self.rows.note
+        unlabelled = emit([without_label(missing, self.sources.choice)] if missing else [])
+        return unlabelled, emit([] if note is None else [DroppedDataWarning(note, argument=argument)])
+
+    def tables(self) -> tuple[Table, Table]:
+        """All rows of both samples where these are few, else their first rows."""
+        pilot = self.pilot
+        x, y = (self.table(sample, pilot.rows(sample) if pilot.whole else pilot.head(sample)) for sample in (0, 1))
+        return x, y
+
+    def table(self, sample: int, rows: Array) -> Table:
+        """Some rows of a sample, as a table with the columns of the layout."""
+        table, layout = self.layout.tables[sample], self.layout
+        return table._replace(
+            rows=rows,
+            columns=layout.columns if self.nameless else layout.named,
+            levels=layout.known_levels,
+            settled=True,
+            left_out=table.left_out + self.nameless,
+        )
+
+    def stream(self, samples: Samples) -> Stream:
+        """The samples, to be read again; without the pilot, which takes memory."""
+        pilot, kept, where = self.pilot, samples.kept, self.where
+        sketches = Sketch.of(pilot.some(0)[:, kept]), Sketch.of(pilot.some(1)[:, kept])
+        sizes = pilot.counts[0], pilot.counts[1]
+        elsewhere = where.get("move"), where.get("cluster")
+        return Stream(samples, pilot.whole, sizes, self.sources, self.layout, sketches, *elsewhere)
+
+
 def open_stream(
     x: object,
     y: object,
@@ -147,50 +248,29 @@ def open_stream(
     paired: bool,
     scale: ArrayLike,
     nan_policy: Literal["raise", "omit"],
-    report: Report | None = None,
-    refusal: InputError | None = None,
-    move: Callable[[Array], Any] | None = None,
-    cluster: Cluster | None = None,
+    **where: Unpack[Where],
 ) -> Stream:
-    """Go once over the rows: count and check them, and keep a pilot.
+    """Go once over the rows of two samples: count and check them, and make a plan's samples of a pilot.
 
     Parameters
     ----------
     x, y, choice, paired, scale, nan_policy
         As in `Samples.from_data`.
-    report
-        Is told how many rows were read.
-    refusal
-        What to raise if the rows are too many to be held, where the question needs all of them.
-    move
-        Takes rows to a device, where their statistics are to be collected; None leaves them where they are.
-    cluster
-        Who goes over the rows; None is this process.
+    **where
+        Where the passes are made, as in `Where`.
     """
     if y is None and choice.by is None:
         raise no_second_sample()
-    check_policy(nan_policy)
-    sources = Sources.of(x, y, choice, paired=paired, nan_policy=nan_policy)
-    rows, layout, pilot = (first_pass if cluster is None else cluster.first_pass)(sources, report, refusal)
-    layout, pilot, nameless = with_levels(layout, pilot)
-    names = ("x", "y") if choice.by is None else rows.labels.two(choice.groups)
-    check_sizes(rows.rows[0], rows.rows[1], paired)
-    check_left(rows.rows, rows.dropped, 2)
-    unlabelled = said(without_label(rows.unlabelled, choice) for _ in range(min(rows.unlabelled, 1)))
-    dropped = said(DroppedDataWarning(note, argument="x and y") for note in (rows.note,) if note is not None)
-    x_table, y_table = (
-        table_of(table, layout, pilot.rows(sample) if pilot.whole else pilot.head(sample), nameless)
-        for sample, table in enumerate(layout.tables)
-    )
-    if pilot.whole:
-        samples = Samples.from_data(x_table, y_table, paired=paired, scale=scale, say_copies=False)
+    opened = Opened.of(Sources.of(x, y, choice, paired=paired, nan_policy=nan_policy), where)
+    names = opened.checked()
+    unlabelled, dropped = opened.warn_of_rows()
+    tables = opened.tables()
+    if opened.pilot.whole:
+        samples = Samples.from_data(*tables, paired=paired, scale=scale, say_copies=False)
     else:
-        samples = from_pilot(pilot, x_table, y_table, paired, scale)
-    samples = replace(
-        samples, names=names, notes=dropped + samples.notes, column_notes=unlabelled + samples.column_notes
-    )
-    sketches = Sketch.of(pilot.some(0)[:, samples.kept]), Sketch.of(pilot.some(1)[:, samples.kept])
-    return Stream(samples, pilot.whole, (pilot.counts[0], pilot.counts[1]), sources, layout, sketches, move, cluster)
+        samples = from_pilot(opened.pilot, *tables, paired, scale)
+    notes, column_notes = dropped + samples.notes, unlabelled + samples.column_notes
+    return opened.stream(replace(samples, names=names, notes=notes, column_notes=column_notes))
 
 
 def open_pilot(
@@ -203,13 +283,9 @@ def open_pilot(
     cluster: Cluster | None = None,
 ) -> Samples:
     """The samples that a plan is made from, of one table with rows of both; as `Samples.from_pilot`."""
-    check_policy(nan_policy)
-    go = first_pass if cluster is None else cluster.first_pass
-    rows, layout, pilot = go(Sources.of(x, None, choice, paired=False, nan_policy=nan_policy), None, None)
-    dropped = said(DroppedDataWarning(note, argument="x") for note in (rows.note,) if note is not None)
-    layout, pilot, nameless = with_levels(layout, pilot)
-    table = table_of(layout.tables[0], layout, pilot.pooled(), nameless)
-    samples = Samples.from_pilot(table, paired=paired, scale=scale)
+    opened = Opened.of(Sources.of(x, None, choice, paired=False, nan_policy=nan_policy), {"cluster": cluster})
+    _, dropped = opened.warn_of_rows("x")
+    samples = Samples.from_pilot(opened.table(0, opened.pilot.pooled()), paired=paired, scale=scale)
     return replace(samples, notes=dropped + samples.notes)
 
 
@@ -228,14 +304,6 @@ def with_levels(layout: Layout, pilot: Pilot) -> tuple[Layout, Pilot, tuple[Left
         if new is not None and before is not None:
             codes[place] = recoded(np.arange(len(before) + 1.0), before, new)
     return layout.with_levels(kept, levels), pilot.recoded(kept, codes), nameless
-
-
-def table_of(table: Table, layout: Layout, rows: Array, nameless: tuple[LeftOut, ...]) -> Table:
-    """Some rows, as a table with the columns of the layout."""
-    names = layout.columns if nameless else layout.named
-    return table._replace(
-        rows=rows, columns=names, levels=layout.known_levels, settled=True, left_out=table.left_out + nameless
-    )
 
 
 def first_pass(
@@ -269,14 +337,6 @@ def empty_pilot(sources: Sources, layout: Layout) -> Pilot:
     return Pilot(len(layout.columns), 2 * MOST_KNOTS) if sources.apart else Pilot(len(layout.columns))
 
 
-def said(warnings: Iterable[TwoSampleWarning]) -> tuple[str, ...]:
-    """Warn, and return what was said."""
-    found = tuple(warnings)
-    for warning in found:
-        warn(warning)
-    return tuple(map(str, found))
-
-
 def from_pilot(pilot: Pilot, x_head: Table, y_head: Table, paired: bool, scale: ArrayLike) -> Samples:
     """Samples that stand for all rows in a plan; of the order of rows and of copies, the first rows tell."""
     two = read_two(x_head, y_head)
@@ -293,32 +353,25 @@ def from_pilot(pilot: Pilot, x_head: Table, y_head: Table, paired: bool, scale: 
     return replace(
         samples,
         paired=paired,
-        notes=(pilot_in_words(pilot, pooled), *of_first_rows(x_head, y_head, columns, paired)),
+        notes=(pilot_in_words(len(pooled), sum(pilot.counts)), *of_first_rows(two, paired)),
         column_notes=two.notes + samples.column_notes,
         left_out=two.left_out + tuple(left_out),
     )
 
 
-def pilot_in_words(pilot: Pilot, pooled: Array) -> str:
-    """What a plan was made from."""
-    return f"The plan was made from a pilot of {len(pooled):,} of {sum(pilot.counts):,} rows."
+def pilot_in_words(pooled: int, rows: int) -> str:
+    """What a plan was made from: how many of the rows."""
+    return f"The plan was made from a pilot of {pooled:,} of {rows:,} rows."
 
 
-def of_first_rows(x: Table, y: Table, columns: tuple[str, ...], paired: bool) -> tuple[str, ...]:
+def of_first_rows(tables: Tables, paired: bool) -> tuple[str, ...]:
     """Warn of copies, dependent rows and identifiers among the first rows, and return what was said."""
-    copies = find_copies(x.rows, y.rows, paired=paired)
-    dependent = serial_dependence(x.rows, y.rows, columns, copies, x.levels)
     # Numbers that go on from the end of one sample in the other show in the first rows of each alone.
-    counting = set.intersection(*(set(identifiers(head.rows, head.rows[:0], None)) for head in (x, y)))
-    counting -= set(identifiers(x.rows, y.rows, x.columns))
-    counting -= {place for place, level in enumerate(x.levels) if level is not None}
-    found = [*copies.warnings(), *about_identifiers([columns[place] for place in sorted(counting)])]
-    found += [DependentRowsWarning(note, argument="x and y") for note in dependent]
-    return said(map(_of_first, found))
-
-
-def _of_first(warning: TwoSampleWarning) -> TwoSampleWarning:
-    """The warning, of the first rows only."""
-    return type(warning)(
-        f"Of the first rows of each sample: {warning.message}", argument=warning.argument, remedy=warning.remedy
+    counting = set.intersection(*(set(identifiers(rows, rows[:0], None)) for rows in tables.rows))
+    counting -= set(identifiers(*tables.rows, tables.columns if tables.named else None))
+    numbers = [place for place in sorted(counting) if tables.levels_at([place]) == (None,)]
+    found = [*about_rows(tables, paired), *about_identifiers([tables.columns[place] for place in numbers])]
+    return emit(
+        type(one)(f"Of the first rows of each sample: {one.message}", argument=one.argument, remedy=one.remedy)
+        for one in found
     )

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from twosample.common.arguments import flag_of, share_of
 from twosample.common.arrays import Array, Flags, Indices
-from twosample.common.progress import Progress, WorkCounter, progress_bar
+from twosample.common.progress import WorkCounter, progress_bar
 from twosample.common.threads import in_order, one_thread
-from twosample.data import Choice, Ranks, View, find_copies, ranks, read_columns, serial_dependence
+from twosample.data import Choice, Limits, Ranks, View, ranks, read_columns
 from twosample.data.categories import OTHER, Levels, sizes_of
+from twosample.data.complete import complete
 from twosample.data.reading import Table
-from twosample.data.two_tables import Tables
+from twosample.data.two_tables import Tables, about_rows
 from twosample.data.views import MOST_KNOTS
-from twosample.errors import DependentRowsWarning, DroppedDataWarning, warn
+from twosample.errors import DroppedDataWarning, emit, warn
 from twosample.features.maps import PointFeatures, StackFeatures
 from twosample.features.statistics import FeatureStatistics
 from twosample.features.subsets import categorical_parts, multiples_of, single_part
@@ -27,8 +30,8 @@ from twosample.kernels import RBF
 from twosample.models import Model
 from twosample.places import local
 from twosample.questions.each_table import (
+    Asked,
     Rows,
-    check_model,
     compressed,
     groups_of,
     missing_in_words,
@@ -39,18 +42,11 @@ from twosample.questions.each_table import (
 from twosample.results.each_result import EachResult
 from twosample.results.two_sample_result import TwoSampleResult
 
-__all__ = ["JointTest", "run", "single_columns"]
+__all__ = ["InMemory", "Place", "run", "single_columns"]
 
 # How many values are ranked at a time, and the memory of labels in a block.
 _BLOCK_VALUES = 1 << 20
 _LABELLED_BYTES = 1 << 22
-
-
-class JointTest(Protocol):
-    """The test of several columns together."""
-
-    def __call__(self, x: Table, y: Table, /, *, model: Model, paired: bool) -> TwoSampleResult:
-        """Test the samples."""
 
 
 def single_columns(x: Array, y: Array, *, paired: bool, model: Model, counter: WorkCounter) -> Array:
@@ -121,93 +117,144 @@ def _one_by_one(x: Array, y: Array, pooled: Array, paired: bool, model: Model, c
     return np.asarray(log_bf10)
 
 
-def run(
-    x: object,
-    y: object,
-    *,
-    choice: Choice,
-    fdr: float,
-    groups: object,
-    model: Model,
-    paired: bool,
-    nan_policy: Literal["raise", "omit"],
-    progress: Progress,
-    joint: JointTest,
-) -> EachResult:
-    """Test each column and each group of columns; `joint` is the test for the groups, all else as in the public one."""
-    fdr, paired = share_of(fdr, "fdr"), flag_of(paired, "paired")
-    check_model(model)
-    tables, limits = read_columns(x, y, paired=paired, nan_policy=nan_policy, choice=choice)
-    x_rows, y_rows, columns = tables.x, tables.y, tables.columns
-    members = groups_of(groups, columns)
-    n_x, n_y = (np.count_nonzero(~np.isnan(rows), axis=0) for rows in (x_rows, y_rows))
+@dataclass(frozen=True, eq=False)
+class Place(ABC):
+    """Where the rows are: tests of their columns, and what is known of them beforehand.
 
-    kept, skipped = to_be_tested(columns, n_x, n_y, limits)
-    unused = {one.column: one.reason for one in tables.left_out}
+    Attributes
+    ----------
+    tables
+        The rows, in which values may be missing, or the first ones where there are too many for memory.
+    limits
+        The smallest and largest value of each column of either sample.
+    n_x, n_y
+        How many values each column has in either sample, (C,).
+    sizes
+        How many rows each sample has.
+    asked
+        The options.
+    """
 
-    notes = missing_in_words(len(x_rows) - n_x, len(y_rows) - n_y, paired)
-    for note in notes:
-        warn(DroppedDataWarning(note, argument="x and y"))
-    copies = find_copies(x_rows, y_rows, paired=paired)
-    dependent = serial_dependence(x_rows, y_rows, columns, copies, tables.levels)
-    said = (*copies.warnings(), *(DependentRowsWarning(note, argument="x and y") for note in dependent))
-    for warning in said:
-        warn(warning)
+    tables: Tables
+    limits: Limits
+    n_x: Indices
+    n_y: Indices
+    sizes: tuple[int, int]
+    asked: Asked
 
-    with progress_bar(progress) as report, one_thread():
-        counter = WorkCounter(report, int(n_x[kept].sum() + n_y[kept].sum()))
-        counter.expect(sum((len(x_rows) + len(y_rows)) * len(places) for places in members.values()))
-        singles = _test_columns(tables, kept, (n_x, n_y), paired, model, counter)
-        together = _test_groups(tables, members, skipped, paired, model, joint, counter)
-        counter.finish()
-    return table(
-        singles,
-        together,
-        fdr=fdr,
-        paired=paired,
-        model=model,
-        groups={name: tuple(columns[place] for place in places) for name, places in members.items()},
-        unused=unused,
-        skipped=skipped,
-        notes=tables.notes + notes + tuple(map(str, said)),
-    )
+    @abstractmethod
+    def warn_of_rows(self) -> tuple[str, ...]:
+        """Warn of copied and dependent rows; returns what was said."""
+
+    @abstractmethod
+    def work(self, kept: Indices, groups: Sequence[list[int]]) -> int:
+        """The work of all tests, for a progress bar."""
+
+    @abstractmethod
+    def test_columns(self, kept: Indices, counter: WorkCounter) -> tuple[Array, Array, list[str]]:
+        """Log BF10, P(x > y) + ½P(x = y) and the direction of each of these columns."""
+
+    @abstractmethod
+    def test_group(self, places: list[int], counter: WorkCounter) -> TwoSampleResult | str:
+        """The test of these columns together, or why there is none."""
+
+    def untestable(self) -> dict[str, str]:
+        """Columns that cannot be tested here, of those that vary, and why."""
+        return {}
+
+    def answer(self) -> EachResult:
+        """Test each column and each group of columns."""
+        columns, n_x, n_y, paired = self.tables.columns, self.n_x, self.n_y, self.asked.paired
+        members = groups_of(self.asked.groups, columns)
+        kept, skipped = to_be_tested(columns, n_x, n_y, self.limits)
+        skipped = self.untestable() | skipped
+        kept = kept[[columns[at] not in skipped for at in kept]]
+        missing = missing_in_words(self.sizes[0] - n_x, self.sizes[1] - n_y, paired)
+        for note in missing:
+            warn(DroppedDataWarning(note, argument="x and y"))
+        notes = (*self.tables.notes, *missing, *self.warn_of_rows())
+        with progress_bar(self.asked.progress) as report, one_thread():
+            counter = WorkCounter(report, self.work(kept, list(members.values())))
+            log_bf10, auc, direction = self.test_columns(kept, counter)
+            of_groups = {name: self.test_group(places, counter) for name, places in members.items()}
+            counter.finish()
+        skipped |= {name: reason for name, reason in of_groups.items() if isinstance(reason, str)}
+        return table(
+            Rows(tuple(columns[at] for at in kept), n_x[kept], n_y[kept], log_bf10, auc, tuple(direction)),
+            Rows.of_groups({name: result for name, result in of_groups.items() if not isinstance(result, str)}),
+            self.asked,
+            groups={name: tuple(columns[at] for at in places) for name, places in members.items()},
+            unused={one.column: one.reason for one in self.tables.left_out},
+            skipped={name: skipped[name] for name in (*columns, *members) if name in skipped},
+            notes=notes,
+        )
 
 
-def _test_columns(
-    tables: Tables,
-    kept: Indices,
-    sizes: tuple[Indices, Indices],
-    paired: bool,
-    model: Model,
-    counter: WorkCounter,
-) -> Rows:
-    """One test for each of the columns kept; those of equal sizes at a time, and those of categories apart."""
-    x, y, columns = tables.x, tables.y, tables.columns
-    n_x, n_y = sizes[0][kept], sizes[1][kept]
-    log_bf10 = np.empty(len(kept))
-    coded = np.array([bool(tables.levels) and tables.levels[place] is not None for place in kept], dtype=bool)
-    of_categories = np.flatnonzero(coded)
-    if of_categories.size:
-        names = tuple(tables.levels[place] for place in kept[of_categories])
-        x_part, y_part = x[:, kept[of_categories]], y[:, kept[of_categories]]
-        log_bf10[of_categories] = category_columns(x_part, y_part, names, paired=paired, model=model, counter=counter)
-    of_numbers = np.flatnonzero(~coded)
-    for among in of_equal_sizes(n_x[of_numbers], n_y[of_numbers]):
-        alike = of_numbers[among]
-        x_part, y_part = (compressed(rows, kept[alike], int(size[alike[0]])) for rows, size in ((x, n_x), (y, n_y)))
-        log_bf10[alike] = single_columns(x_part, y_part, paired=paired, model=model, counter=counter)
+def run(x: object, y: object, *, choice: Choice, **options: Any) -> EachResult:
+    """Test each column and each group of columns of samples in memory; the options are those of `Asked`."""
+    return InMemory.of(x, y, choice, Asked(**options).checked()).answer()
 
-    auc, direction = np.empty(len(kept)), np.empty(len(kept), dtype="<U16")
-    width = max(1, _BLOCK_VALUES // (len(x) + len(y)))
-    for start in range(0, len(kept), width):
-        block = slice(start, start + width)
-        auc[block], direction[block] = _contrast(x[:, kept[block]], y[:, kept[block]], paired)
-    ways: list[str] = direction.tolist()
-    for place in of_categories.tolist():
-        known = tables.levels[kept[place]]
-        assert known is not None
-        ways[place], auc[place] = _contrast_of_levels(x[:, kept[place]], y[:, kept[place]], known, paired)
-    return Rows(tuple(columns[place] for place in kept), n_x, n_y, log_bf10, auc, tuple(ways))
+
+class InMemory(Place):
+    """Columns of samples in memory."""
+
+    @classmethod
+    def of(cls, x: object, y: object, choice: Choice, asked: Asked) -> InMemory:
+        """Read two samples."""
+        tables, limits = read_columns(x, y, paired=asked.paired, nan_policy=asked.nan_policy, choice=choice)
+        n_x, n_y = (np.count_nonzero(~np.isnan(rows), axis=0) for rows in tables.rows)
+        return cls(tables, limits, n_x, n_y, (len(tables.x), len(tables.y)), asked)
+
+    def warn_of_rows(self) -> tuple[str, ...]:
+        """Warn of copied and dependent rows; returns what was said."""
+        return emit(about_rows(self.tables, self.asked.paired))
+
+    def work(self, kept: Indices, groups: Sequence[list[int]]) -> int:
+        """One for each value."""
+        return int(self.n_x[kept].sum() + self.n_y[kept].sum()) + sum(self.sizes) * sum(map(len, groups))
+
+    def test_columns(self, kept: Indices, counter: WorkCounter) -> tuple[Array, Array, list[str]]:
+        """Log BF10, AUC and direction; of columns of equal sizes at a time, and of those of categories apart."""
+        (x, y), n_x, n_y = self.tables.rows, self.n_x[kept], self.n_y[kept]
+        how = {"paired": self.asked.paired, "model": self.asked.model, "counter": counter}
+        log_bf10 = np.empty(len(kept))
+        levels = self.tables.levels_at(kept)
+        coded = np.array([known is not None for known in levels], dtype=bool)
+        of_categories, of_numbers = np.flatnonzero(coded), np.flatnonzero(~coded)
+        if of_categories.size:
+            names, places = tuple(levels[at] for at in of_categories), kept[of_categories]
+            log_bf10[of_categories] = category_columns(x[:, places], y[:, places], names, **how)
+        for among in of_equal_sizes(n_x[of_numbers], n_y[of_numbers]):
+            alike = of_numbers[among]
+            parts = (compressed(rows, kept[alike], int(size[alike[0]])) for rows, size in ((x, n_x), (y, n_y)))
+            log_bf10[alike] = single_columns(*parts, **how)
+        auc, direction = np.empty(len(kept)), list[str]()
+        width = max(1, _BLOCK_VALUES // (len(x) + len(y)))
+        for start in range(0, len(kept), width):
+            block = slice(start, start + width)
+            auc[block], words = _contrast(x[:, kept[block]], y[:, kept[block]], self.asked.paired)
+            direction += words
+        for at in of_categories.tolist():
+            both = x[:, kept[at]], y[:, kept[at]]
+            direction[at], auc[at] = _contrast_of_levels(*both, levels[at] or (), self.asked.paired)
+        return log_bf10, auc, direction
+
+    def test_group(self, places: list[int], counter: WorkCounter) -> TwoSampleResult | str:
+        """The test of the rows without missing values."""
+        counter(sum(self.sizes) * len(places))
+        parts = [rows[:, places] for rows in self.tables.rows]
+        (x, y), _ = complete(parts, (), "omit", paired=self.asked.paired, fewest=0)
+        for role, rows in (("x", x), ("y", y)):
+            if len(rows) < 2:
+                return f"fewer than 2 complete rows in {role}"
+        same = x[0] == y[0]
+        varies = (x != x[0]).any(axis=0) | (y != y[0]).any(axis=0)
+        if not varies.any():
+            return "one value throughout" if same.all() else "one value in each sample"
+        used = np.flatnonzero(varies | ~same)
+        levels = tuple(self.tables.levels[places[at]] for at in used) if self.tables.levels else ()
+        both = (Table(rows[:, used], levels=levels, settled=True) for rows in (x, y))
+        return self.asked.joint(*both, model=self.asked.model, paired=self.asked.paired)
 
 
 def category_columns(x: Array, y: Array, levels: Levels, *, paired: bool, model: Model, counter: WorkCounter) -> Array:
@@ -263,53 +310,3 @@ def _centered(scores: Array) -> tuple[Indices, Array, Array]:
     counts = np.count_nonzero(~missing, axis=0)
     means = np.where(missing, 0.0, scores).sum(axis=0) / counts
     return counts, means, np.where(missing, 0.0, scores - means)
-
-
-def _test_groups(
-    tables: Tables,
-    members: dict[str, list[int]],
-    skipped: dict[str, str],
-    paired: bool,
-    model: Model,
-    joint: JointTest,
-    counter: WorkCounter,
-) -> Rows:
-    """One test for each group, of the rows without missing values; those that cannot be tested are added to skipped."""
-    x, y = tables.x, tables.y
-    names, sizes, log_bf10 = [], [], []
-    for name, places in members.items():
-        x_part, y_part = x[:, places], y[:, places]
-        keep_x, keep_y = (_complete(part) for part in (x_part, y_part))
-        if paired:
-            keep_x = keep_y = keep_x & keep_y
-        x_part, y_part = x_part[keep_x], y_part[keep_y]
-        reason = _why_not(x_part, y_part)
-        if reason is None:
-            varies = (x_part.min(axis=0) < x_part.max(axis=0)) | (y_part.min(axis=0) < y_part.max(axis=0))
-            varies |= x_part[0] != y_part[0]
-            levels = tuple(tables.levels[place] for place in np.array(places)[varies]) if tables.levels else ()
-            both = (Table(part[:, varies], levels=levels, settled=True) for part in (x_part, y_part))
-            result = joint(*both, model=model, paired=paired)
-            names.append(name)
-            sizes.append((result.n_x, result.n_y))
-            log_bf10.append(result.log_bf10)
-        else:
-            skipped[name] = reason
-        counter((len(x) + len(y)) * len(places))
-    n_x, n_y = np.array(sizes, dtype=np.int64).reshape(-1, 2).T
-    auc = np.full(len(names), np.nan)
-    return Rows(tuple(names), n_x, n_y, np.array(log_bf10, dtype=np.float64), auc, ("",) * len(names))
-
-
-def _complete(rows: Array) -> Flags:
-    return np.asarray(~np.isnan(rows).any(axis=1))
-
-
-def _why_not(x: Array, y: Array) -> str | None:
-    """Why a group cannot be tested, if it cannot."""
-    for name, rows in (("x", x), ("y", y)):
-        if len(rows) < 2:
-            return f"fewer than 2 complete rows in {name}"
-    if (x == x[0]).all() and (y == y[0]).all():
-        return "one value throughout" if (x[0] == y[0]).all() else "one value in each sample"
-    return None

@@ -5,25 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial, reduce
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from twosample import places as backends
-from twosample.common.arguments import flag_of, share_of
 from twosample.common.arrays import Array, Flags, Indices
-from twosample.common.progress import Progress, WorkCounter, progress_bar
-from twosample.common.threads import one_thread
-from twosample.data import Choice, Limits, Ranks, Samples, View
+from twosample.common.progress import WorkCounter, progress_bar
+from twosample.data import Choice, Ranks, Samples, View
 from twosample.data.choosing import EVERYTHING
-from twosample.data.complete import check_policy, check_sizes
-from twosample.data.parts import Layout, Sources
-from twosample.data.sketch import Sketch
-from twosample.data.two_tables import no_second_sample, read_two, without_label
+from twosample.data.parts import Sources
+from twosample.data.two_tables import no_second_sample, read_two
 from twosample.data.views import MOST_KNOTS
 from twosample.errors import (
     AccuracyWarning,
-    DroppedDataWarning,
     FlatFeaturesWarning,
     InputError,
     collected_warnings,
@@ -35,27 +30,9 @@ from twosample.features.subsets import multiples_of, single_part
 from twosample.inference.mixture import Contrast, stack_log_bf10
 from twosample.kernels import RBF
 from twosample.models import Model
-from twosample.places.streaming import (
-    Cluster,
-    Stream,
-    first_pass,
-    of_first_rows,
-    pilot_in_words,
-    said,
-    table_of,
-    with_levels,
-)
+from twosample.places.streaming import Cluster, Opened, Stream, of_first_rows, pilot_in_words
 from twosample.questions import each
-from twosample.questions.each_table import (
-    Rows,
-    check_model,
-    compressed,
-    groups_of,
-    missing_in_words,
-    of_equal_sizes,
-    table,
-    to_be_tested,
-)
+from twosample.questions.each_table import Asked, compressed, of_equal_sizes
 from twosample.results.each_result import EachResult
 from twosample.results.two_sample_result import TwoSampleResult
 
@@ -64,6 +41,7 @@ __all__ = ["ColumnPlan", "ColumnStatistics", "run"]
 # Columns of a pass: the statistics of one are 31 kB for each sample, and every core has some.
 _MOST_COLUMNS = 1024
 _NOTHING = Moments(0, 0.0, 0.0)
+_NO_ROWS = np.empty((0, 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,168 +217,132 @@ def _joined(moments: Sequence[Moments], join: Callable[..., Array], axis: int) -
     return Moments(moments[0].count, mean, scatter)
 
 
-def run(
-    x: object,
-    y: object,
-    *,
-    choice: Choice,
-    fdr: float,
-    groups: object,
-    model: Model,
-    paired: bool,
-    nan_policy: Literal["raise", "omit"],
-    progress: Progress,
-    joint: Callable[..., TwoSampleResult],
-    cluster: Cluster | None = None,
-) -> EachResult:
-    """Test each column and each group of columns of samples in parts; arguments as for `each.run`."""
-    fdr, paired = share_of(fdr, "fdr"), flag_of(paired, "paired")
-    check_model(model)
+def run(x: object, y: object, *, choice: Choice, cluster: Cluster | None = None, **options: Any) -> EachResult:
+    """Test each column and each group of columns of samples in parts; the options are those of `each_table.Asked`."""
+    asked = Asked(**options).checked()
     if y is None and choice.by is None:
         raise no_second_sample()
-    check_policy(nan_policy)
-    sources = Sources.of(x, y, choice, paired=paired, nan_policy=nan_policy, apart=True)
-    with progress_bar(progress) as report:
-        rows, layout, pilot = (first_pass if cluster is None else cluster.first_pass)(sources, report, None)
-    layout, pilot, nameless = with_levels(layout, pilot)
-    names = ("x", "y") if choice.by is None else rows.labels.two(choice.groups)
-    check_sizes(rows.rows[0], rows.rows[1], paired)
-    unlabelled = said(without_label(rows.unlabelled, choice) for _ in range(min(rows.unlabelled, 1)))
-    x_table, y_table = (
-        table_of(of_sample, layout, pilot.rows(sample) if pilot.whole else pilot.head(sample), nameless)
-        for sample, of_sample in enumerate(layout.tables)
-    )
-    how: dict[str, Any] = {"fdr": fdr, "model": model, "paired": paired}
-    if pilot.whole:
-        result = each.run(
-            x_table,
-            y_table,
-            choice=EVERYTHING,
-            groups=groups,
-            nan_policy=nan_policy,
-            progress=progress,
-            joint=joint,
-            **how,
-        )
+    sources = Sources.of(x, y, choice, paired=asked.paired, nan_policy=asked.nan_policy, apart=True)
+    with progress_bar(asked.progress) as report:
+        opened = Opened.of(sources, {"report": report, "cluster": cluster})
+    names = opened.checked()
+    unlabelled, _ = opened.warn_of_rows()
+    heads = opened.tables()
+    if opened.pilot.whole:
+        result = each.InMemory.of(*heads, EVERYTHING, asked).answer()
         return replace(result, notes=unlabelled + result.notes)
-
-    tables, limits, pooled = read_two(x_table, y_table), pilot.limits, pilot.pooled()
-    columns, (n_x, n_y) = tables.columns, pilot.present
-    members = groups_of(groups, columns)
-    limits.check_size(columns)
-    kept, skipped = to_be_tested(columns, n_x, n_y, limits)
-    varies = np.fmin.reduce(pooled, axis=0) < np.fmax.reduce(pooled, axis=0)
-    skipped |= {columns[place]: "one value throughout the pilot" for place in kept[~varies[kept]]}
-    kept = kept[varies[kept]]
-    missing = missing_in_words(pilot.counts[0] - n_x, pilot.counts[1] - n_y, paired)
-    notes = said(DroppedDataWarning(note, argument="x and y") for note in missing)
-    notes += (pilot_in_words(pilot, pooled), *of_first_rows(x_table, y_table, columns, paired))
-
-    nothing = np.empty((0, 0))
-    like = Samples(nothing, nothing, (), View.none(0), np.zeros(len(columns), dtype=bool), paired, (), names=names)
-    stream = Stream(
-        like,
-        whole=False,
-        sizes=(pilot.counts[0], pilot.counts[1]),
-        sources=sources,
-        layout=layout,
-        sketches=(Sketch.empty(), Sketch.empty()),
-        cluster=cluster,
-    )
-    coded = np.array([bool(tables.levels) and tables.levels[place] is not None for place in kept], dtype=bool)
-    categories, kept = kept[coded], kept[~coded]
-    batches = [kept[first : first + _MOST_COLUMNS] for first in range(0, len(kept), _MOST_COLUMNS)]
-    found = []
-    with progress_bar(progress) as report, one_thread():
-        counter = WorkCounter(report, sum(pilot.counts) * (len(batches) + len(categories) + len(members)))
-        for places in batches:
-            plan = ColumnPlan.of(pooled[:, places], model, paired)
-            found.append(plan.evaluate(_only(stream, columns, places).collect(plan, counter)))
-
-        def question(columns: Sequence[str | int]) -> TwoSampleResult:
-            asked = [column for column in columns if str(column) in choice.categories] or None
-            return joint(
-                x,
-                y,
-                by=choice.by,
-                groups=choice.groups,
-                columns=columns,
-                categories=asked,
-                model=model,
-                paired=paired,
-                nan_policy=nan_policy,
-            )
-
-        for place in categories.tolist():
-            found.append(_test_categories(question, columns[place]))
-            counter(sum(pilot.counts))
-        kept = np.concatenate([kept, categories])
-        together = _test_groups(question, layout, limits, members, skipped, partial(counter, sum(pilot.counts)))
-        counter.finish()
-    log_bf10, auc = (np.concatenate([one[number] for one in found] or [np.empty(0)]) for number in (0, 1))
-    direction = tuple(word for one in found for word in one[2])
-    return table(
-        Rows(tuple(columns[place] for place in kept), n_x[kept], n_y[kept], log_bf10, auc, direction),
-        together,
-        groups={name: tuple(columns[place] for place in places) for name, places in members.items()},
-        unused={one.column: one.reason for one in tables.left_out},
-        skipped={name: skipped[name] for name in (*columns, *members) if name in skipped},
-        notes=unlabelled + tables.notes + notes,
-        **how,
-    )
+    tables, pilot = read_two(*heads), opened.pilot
+    pilot.limits.check_size(tables.columns)
+    kept = np.zeros(len(tables.columns), dtype=bool)
+    nothing = Samples(_NO_ROWS, _NO_ROWS, (), View.none(0), kept, asked.paired, (), names=names)
+    tables = tables._replace(notes=unlabelled + tables.notes)
+    known = tables, pilot.limits, *pilot.present, (pilot.counts[0], pilot.counts[1]), asked
+    return InParts(*known, pilot.pooled(), opened.stream(nothing), partial(asked.joint, x, y)).answer()
 
 
-def _test_categories(question: Callable[..., TwoSampleResult], column: str) -> tuple[Array, Array, list[str]]:
-    """What `evaluate` returns, of one column of categories, with passes of its own."""
-    with collected_warnings():  # of rows and columns, all was said before
-        result = question(columns=[column])
-    assert result.by_subset is not None
-    return np.array([result.log_bf10]), result.by_subset.auc, list(result.by_subset.direction)
+@dataclass(frozen=True, eq=False)
+class InParts(each.Place):
+    """Columns of samples in parts.
 
+    Attributes
+    ----------
+    pooled
+        The rows of the pilot.
+    stream
+        The rows, to be read again.
+    joint
+        The test of the samples, of columns that its options name.
+    """
 
-def _only(stream: Stream, columns: tuple[str, ...], places: Indices) -> Stream:
-    """The stream of some of its columns."""
-    flags = np.zeros(len(columns), dtype=bool)
-    flags[places] = True
-    chosen = tuple(columns[place] for place in places)
-    empty = np.empty((0, len(places)))
-    samples = replace(stream.samples, x=empty, y=empty, columns=chosen, view=View.none(len(places)), kept=flags)
-    return replace(stream, samples=samples)
+    pooled: Array
+    stream: Stream
+    joint: Callable[..., TwoSampleResult]
 
+    def untestable(self) -> dict[str, str]:
+        """Columns that do not vary in the pilot."""
+        low, high = (limit.reduce(self.pooled, axis=0) for limit in (np.fmin, np.fmax))
+        return {self.tables.columns[place]: "one value throughout the pilot" for place in np.flatnonzero(low == high)}
 
-def _test_groups(
-    question: Callable[..., TwoSampleResult],
-    layout: Layout,
-    limits: Limits,
-    members: dict[str, list[int]],
-    skipped: dict[str, str],
-    tick: Callable[[], object],
-) -> Rows:
-    """One test for each group, with passes of its own; those that cannot be tested are added to skipped."""
-    names, results = [], []
-    named = {sample.is_frame for sample in layout.tables}
-    if members and len(named) > 1:
-        raise InputError(
-            "groups: one of the samples has names of columns, and the other has none",
-            argument="groups",
-            remedy="give both samples as data frames",
+    def warn_of_rows(self) -> tuple[str, ...]:
+        """Warn of copied and dependent rows among the first ones; returns what was said, and what the pilot is."""
+        words = pilot_in_words(len(self.pooled), sum(self.sizes))
+        return (words, *of_first_rows(self.tables, self.asked.paired))
+
+    def work(self, kept: Indices, groups: Sequence[list[int]]) -> int:
+        """One for each row of a pass."""
+        batches, categories = self._batches(kept)
+        return sum(self.sizes) * (len(batches) + len(categories) + len(groups))
+
+    def _batches(self, kept: Indices) -> tuple[list[Indices], Indices]:
+        """Columns of numbers that share a pass, and columns of categories."""
+        coded = np.array([known is not None for known in self.tables.levels_at(kept)], dtype=bool)
+        numbers = kept[~coded]
+        return [numbers[at : at + _MOST_COLUMNS] for at in range(0, len(numbers), _MOST_COLUMNS)], kept[coded]
+
+    def test_columns(self, kept: Indices, counter: WorkCounter) -> tuple[Array, Array, list[str]]:
+        """Log BF10, AUC and direction; some columns of numbers in each pass, and those of categories by themselves."""
+        log_bf10, auc, direction = (
+            np.empty(len(self.tables.columns)),
+            np.empty(len(self.tables.columns)),
+            [""] * len(self.tables.columns),
         )
-    for name, places in members.items():
-        low_x, high_x, low_y, high_y = limits.select(np.array(places))
-        chosen = [layout.columns[place] for place in places]
+        batches, categories = self._batches(kept)
+        for places in batches:
+            plan = ColumnPlan.of(self.pooled[:, places], self.asked.model, self.asked.paired)
+            log_bf10[places], auc[places], words = plan.evaluate(self._only(places).collect(plan, counter))
+            for place, word in zip(places, words, strict=True):
+                direction[place] = word
+        for place in categories.tolist():
+            with collected_warnings():  # of rows and columns, all was said before
+                result = self._test([self.tables.columns[place]])
+            assert result.by_subset is not None
+            log_bf10[place], auc[place] = result.log_bf10, result.by_subset.auc[0]
+            direction[place] = result.by_subset.direction[0]
+            counter(sum(self.sizes))
+        return log_bf10[kept], auc[kept], [direction[place] for place in kept]
+
+    def _only(self, places: Indices) -> Stream:
+        """The stream of some of its columns."""
+        flags = np.zeros(len(self.tables.columns), dtype=bool)
+        flags[places] = True
+        chosen, empty = tuple(self.tables.columns[place] for place in places), np.empty((0, len(places)))
+        like = self.stream.samples
+        samples = replace(like, x=empty, y=empty, columns=chosen, view=View.none(len(places)), kept=flags)
+        return replace(self.stream, samples=samples)
+
+    def _test(self, columns: Sequence[str | int]) -> TwoSampleResult:
+        """The test of some columns together, with passes of its own."""
+        choice, asked = self.stream.sources.choice, self.asked
+        return self.joint(
+            by=choice.by,
+            groups=choice.groups,
+            columns=columns,
+            categories=[column for column in columns if str(column) in choice.categories] or None,
+            model=asked.model,
+            paired=asked.paired,
+            nan_policy=asked.nan_policy,
+        )
+
+    def test_group(self, places: list[int], counter: WorkCounter) -> TwoSampleResult | str:
+        """The test of these columns together, or why there is none."""
+        named = {table.is_frame for table in self.stream.layout.tables}
+        if len(named) > 1:
+            raise InputError(
+                "groups: one of the samples has names of columns, and the other has none",
+                argument="groups",
+                remedy="give both samples as data frames",
+            )
+        counter(sum(self.sizes))
+        low_x, high_x, low_y, high_y = self.limits.select(np.array(places))
         if (low_x == high_x).all() and (low_y == high_y).all():
-            skipped[name] = "one value throughout" if (low_x == low_y).all() else "one value in each sample"
-        else:
-            try:
-                with collected_warnings() as found:  # of rows and columns, all was said before
-                    results.append(question(columns=chosen if True in named else [int(column) for column in chosen]))
-                names.append(name)
-            except InputError as error:
-                skipped[name] = error.message
+            return "one value throughout" if (low_x == low_y).all() else "one value in each sample"
+        columns = [self.tables.columns[place] for place in places]
+        try:
+            with collected_warnings() as found:  # of rows and columns, all was said before
+                return self._test(columns if True in named else [int(column) for column in columns])
+        except InputError as error:
+            return error.message
+        finally:
             for warning in found:
                 if isinstance(warning, AccuracyWarning | FlatFeaturesWarning):
                     warn(warning)
-        tick()
-    n_x, n_y = np.array([(one.n_x, one.n_y) for one in results], dtype=np.int64).reshape(-1, 2).T
-    log_bf10, auc = np.array([one.log_bf10 for one in results]), np.full(len(names), np.nan)
-    return Rows(tuple(names), n_x, n_y, log_bf10, auc, ("",) * len(names))

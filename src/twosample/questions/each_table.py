@@ -3,21 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
+from twosample.common.arguments import flag_of, share_of
 from twosample.common.arrays import Array, Indices
+from twosample.common.progress import Progress
 from twosample.common.words import columns_in_words
 from twosample.data import Limits
 from twosample.errors import DroppedDataWarning, InputError, InputTypeError, Setting, warn
 from twosample.inference.discoveries import learn_share, posterior, q_values
 from twosample.models import LogUniform, Model
 from twosample.results.each_result import EachResult, some_skipped
+from twosample.results.two_sample_result import TwoSampleResult
 
-__all__ = [
-    "Rows", "check_model", "compressed", "groups_of", "missing_in_words", "of_equal_sizes", "table", "to_be_tested",
-]  # fmt: skip
+__all__ = ["Asked", "Rows", "compressed", "groups_of", "missing_in_words", "of_equal_sizes", "table", "to_be_tested"]
+
+
+class JointTest(Protocol):
+    """The test of several columns together."""
+
+    def __call__(self, x: object, y: object, /, **options: Any) -> TwoSampleResult:
+        """Test the samples; options are those of `twosample.test`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """The options of a test of single columns.
+
+    Attributes
+    ----------
+    fdr, groups, model, paired, nan_policy, progress
+        As in `twosample.test_each`, groups of columns only.
+    joint
+        The test for the groups.
+    """
+
+    fdr: float
+    groups: object
+    model: Model
+    paired: bool
+    nan_policy: Literal["raise", "omit"]
+    progress: Progress
+    joint: JointTest
+
+    def checked(self) -> Asked:
+        """The same, with arguments checked; refuses models without a test of the normal scores of a column."""
+        if not self.model.ranks or self.model.needs_pairs or not isinstance(self.model.lengthscale, LogUniform):
+            raise InputError(
+                f"model: {self.model.name!r} has no test of single columns by their ranks",
+                argument="model",
+                remedy=("use ", Setting("model", "adaptive")),
+            )
+        return replace(self, fdr=share_of(self.fdr, "fdr"), paired=flag_of(self.paired, "paired"))
 
 
 class Rows(NamedTuple):
@@ -29,6 +69,15 @@ class Rows(NamedTuple):
     log_bf10: Array
     auc: Array
     direction: tuple[str, ...]
+
+    @classmethod
+    def of_groups(cls, results: Mapping[str, TwoSampleResult]) -> Rows:
+        """A row for each test of a group of columns."""
+        found = [(result.n_x, result.n_y, result.log_bf10) for result in results.values()]
+        n_x, n_y, log_bf10 = np.array(found, dtype=np.float64).reshape(-1, 3).T
+        count = len(results)
+        nothing = np.full(count, np.nan), ("",) * count
+        return cls(tuple(results), n_x.astype(np.int64), n_y.astype(np.int64), log_bf10, *nothing)
 
 
 def to_be_tested(
@@ -48,16 +97,6 @@ def to_be_tested(
         skipped |= {columns[place]: reason for place in np.flatnonzero(flags & tested)}
         tested &= ~flags
     return np.flatnonzero(tested), {name: skipped[name] for name in columns if name in skipped}
-
-
-def check_model(model: Model) -> None:
-    """Refuse models that have no test of the normal scores of a column."""
-    if not model.ranks or model.needs_pairs or not isinstance(model.lengthscale, LogUniform):
-        raise InputError(
-            f"model: {model.name!r} has no test of single columns by their ranks",
-            argument="model",
-            remedy=("use ", Setting("model", "adaptive")),
-        )
 
 
 def groups_of(groups: object, columns: tuple[str, ...]) -> dict[str, list[int]]:
@@ -130,10 +169,8 @@ def compressed(rows: Array, columns: Indices, size: int) -> Array:
 def table(
     singles: Rows,
     together: Rows,
+    asked: Asked,
     *,
-    fdr: float,
-    paired: bool,
-    model: Model,
     groups: dict[str, tuple[str, ...]],
     unused: dict[str, str],
     skipped: dict[str, str],
@@ -164,9 +201,9 @@ def table(
         direction=tuple(directions[place] for place in order),
         share=shares[0],
         group_share=shares[1] if groups else None,
-        fdr=fdr,
-        paired=paired,
-        model=model,
+        fdr=asked.fdr,
+        paired=asked.paired,
+        model=asked.model,
         groups=groups,
         skipped=unused | skipped,
         notes=notes,
