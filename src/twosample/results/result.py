@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from twosample.common.frames import FrameKind
 from twosample.common.records import Record
@@ -146,6 +146,13 @@ class Result(Record):
             f"robustness: a {type(self).__name__} has no data to test again with other assumptions",
             remedy="call it on what test returned for the two samples in question",
         )
+
+    def with_notes(self, notes: tuple[str, ...]) -> Self:
+        """The same result, with what was noted when its data were read before its own notes."""
+        own = getattr(self, "diagnostics", None)
+        if own is None:
+            return replace(self, notes=(*notes, *self.notes))  # type: ignore[call-arg, attr-defined]
+        return replace(self, diagnostics=replace(own, notes=(*notes, *own.notes)))  # type: ignore[call-arg]
 
     def _repr_html_(self) -> str:
         """Return the head of the report, for notebooks."""
