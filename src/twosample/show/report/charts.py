@@ -14,6 +14,7 @@ from twosample.show.report.svg import Canvas, Chart, log_ticks, number, numbers,
 if TYPE_CHECKING:
     from twosample.inference.pictures import ShownColumn
     from twosample.models import HalfCauchy
+    from twosample.results.objects_result import ObjectsResult
     from twosample.results.result_parts import Amplitude, Lengthscale
 
 __all__ = [
@@ -26,9 +27,12 @@ __all__ = [
     "sensitivity",
     "small_column",
     "tick_names",
+    "witness_of_objects",
 ]
 
 _KINDS = ("x", "y")
+# Of a histogram.
+_BINS = 24
 # Lines of a table beside a curve.
 _TABLE_ROWS = 21
 # More values than these have no ticks of their own.
@@ -364,6 +368,35 @@ def evidence_over_time(batches: Array, log_evalue: Array, log_run_length: Array,
         *([("chosen", "first crossing")] if len(crossed) else []),
     )
     return Chart(title, canvas.markup(), legend, ("batch", "log e-value", "log run length"), rows, said)
+
+
+def witness_of_objects(result: ObjectsResult, names: tuple[str, str], note: str) -> Chart:
+    """Histograms of the witness at the objects of both samples."""
+    both = np.concatenate([result.witness_x, result.witness_y])
+    low, high = float(both.min()), float(both.max())
+    edges = np.linspace(low, high if high > low else low + 1.0, _BINS + 1)
+    shares = [np.histogram(values, edges)[0] / len(values) for values in (result.witness_x, result.witness_y)]
+    top = 1.08 * float(np.max(shares))
+    means = result.witness_x.mean(), result.witness_y.mean()
+    said = f"The mean of the witness is {means[0]:.3g} in {names[0]} and {means[1]:.3g} in {names[1]}."
+    canvas = Canvas("The witness at the objects", said, (edges[0], edges[-1]), (0.0, top), numbered=True)
+    at = ticks(0.0, top, 5)
+    canvas.up(at, [f"{100.0 * one:.4g} %" for one in at])
+    for of_sample, kind in zip(shares, ("x", "y"), strict=True):
+        across, heights = np.repeat(edges, 2)[1:-1], np.repeat(of_sample, 2)
+        canvas.area(across, 0.0, heights, f"{kind}-area")
+        canvas.line(across, heights, f"{kind}-line")
+    canvas.across("witness", ticks(float(edges[0]), float(edges[-1])))
+    sizes = result.n_x, result.n_y
+    legend = tuple(
+        (f"{kind}-area", f"{name} ({n:,} objects)") for kind, name, n in zip(("x", "y"), names, sizes, strict=True)
+    )
+    rows = [
+        (f"{number(a)} to {number(b)}", f"{x:.1%}", f"{y:.1%}")
+        for a, b, x, y in zip(edges[:-1], edges[1:], *shares, strict=True)
+    ]
+    head = ("witness", f"share of {names[0]}", f"share of {names[1]}")
+    return Chart("The witness at the objects", canvas.markup(), legend, head, rows, note)
 
 
 def _some(count: int) -> Array:
