@@ -82,8 +82,8 @@ class Outputs:
         names: tuple[str, str] | None = None,
         *,
         lead: str = "",
-        short: str | None = None,
-        text: str | None = None,
+        short: str = "",
+        text: str = "",
         content: Any = None,
         draw: Callable[[], Figure] | None = None,
     ) -> None:
@@ -98,7 +98,7 @@ class Outputs:
         lead
             The first line, also where the JSON is printed, beside it.
         short
-            What `quiet` leaves; None for probability and log BF10.
+            What `quiet` leaves, if not probability and log BF10.
         text
             What is printed in place of the result's summary.
         content
@@ -106,23 +106,23 @@ class Outputs:
         draw
             What draws in place of the result's own method.
         """
+        if self.json == STDOUT:
+            click.echo(result.to_json() if content is None else to_json(content, None))
         if STDOUT in (self.json, self.csv):
-            if self.json == STDOUT:
-                click.echo(result.to_json() if content is None else to_json(content, None))
-            if lead:
-                click.echo(lead, err=True)
+            click.echo(lead, err=True, nl=bool(lead))
         elif self.quiet:
-            click.echo(lead or (f"{result.prob_h1:.6g} {result.log_bf10:.6g}" if short is None else short))
+            click.echo(lead or short or f"{result.prob_h1:.6g} {result.log_bf10:.6g}")
         else:
             who = "" if names is None else f"{who_is_who(names)}."
-            echo("\n".join(filter(None, (lead, who, result.summary() if text is None else text))))
+            echo("\n".join(filter(None, (lead, who, text or result.summary()))))
         if self.json not in (None, STDOUT):
             result.to_json(self.json) if content is None else to_json(content, self.json)
         if self.csv is not None:
             save_csv(self.csv, result)
-        for path, drawn in ((self.plot, draw or result.plot), (self.trace, getattr(result, "plot_trace", None))):
-            if path is not None and drawn is not None:
-                save_plot(path, drawn)
+        if self.plot is not None:
+            save_plot(self.plot, draw or result.plot)
+        if self.trace is not None:
+            save_plot(self.trace, result.plot_trace)
         if self.report is not None:
             with notes():
                 result.report(self.report, progress=True)

@@ -33,6 +33,16 @@ def _taken(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, A
     return {name: value for name, value in options.items() if name in known}
 
 
+def _check_reference(source: Source, reference: str | None, *, strings: bool, stream: bool) -> None:
+    """Refuse a reference group, strings and blocks where they do not go together."""
+    if reference is not None and (source.by is None or source.groups is not None):
+        raise InputError("--reference: needs --by COLUMN, one of whose values it is, and no --groups")
+    if strings and (reference is not None or stream):
+        raise InputError("--kernel: strings are read whole, as two samples; leave --reference and --stream out")
+    if stream and reference is not None:
+        raise InputError("--reference: needs all rows in memory; leave --stream out")
+
+
 _TEST_EPILOG = """\b
 Examples:
   twosample test before.csv after.csv                two files, one sample each
@@ -65,13 +75,8 @@ def test(source: Source, outputs: Outputs, *, reference: str | None, stream: boo
     """
     from twosample.questions import ksample, two_samples
 
-    if reference is not None and (source.by is None or source.groups is not None):
-        raise InputError("--reference: needs --by COLUMN, one of whose values it is, and no --groups")
     strings = options["kernel"] == "kmer"
-    if strings and (reference is not None or stream):
-        raise InputError("--kernel: strings are read whole, as two samples; leave --reference and --stream out")
-    if stream and reference is not None:
-        raise InputError("--reference: needs all rows in memory; leave --stream out")
+    _check_reference(source, reference, strings=strings, stream=bool(stream))
     if stream is None and (reference is not None or options["permutations"] or options["model"] != "adaptive"):
         stream = False  # these need all rows in memory
     options["rng"] = options.pop("seed")
@@ -81,10 +86,12 @@ def test(source: Source, outputs: Outputs, *, reference: str | None, stream: boo
         result = ask(given.names, two_samples.test, given.x, given.y, **given.choice, **options)
         outputs.deliver(result.of_files(given.names, given.notes), given.names)
         return
-    choice = {name: value for name, value in given.choice.items() if name != "groups"}
-    result = ask((), ksample.ksample, given.x, reference=reference, **_taken(ksample.ksample, {**choice, **options}))
-    lines = [f"{printable(row.group)} {row.prob_h1:.6g} {row.log_bf10:.6g}" for row in result] if reference else None
-    outputs.deliver(result.with_notes(given.notes), short=None if lines is None else "\n".join(lines))
+    given.choice.pop("groups", None)
+    result = ask(
+        (), ksample.ksample, given.x, reference=reference, **_taken(ksample.ksample, {**given.choice, **options})
+    )
+    lines = [f"{printable(row.group)} {row.prob_h1:.6g} {row.log_bf10:.6g}" for row in result] if reference else []
+    outputs.deliver(result.with_notes(given.notes), short="\n".join(lines))
 
 
 _EACH_EPILOG = """\b

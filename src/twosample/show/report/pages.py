@@ -21,7 +21,9 @@ from twosample.data import DROPPED
 from twosample.inference import discoveries
 from twosample.inference.bayes_factor import probability
 from twosample.inference.witness import Driver
+from twosample.show import pictures
 from twosample.show.content import DataTable
+from twosample.show.numbers import number
 from twosample.show.plots.labels import beyond_in_words, column_labels, outside_in_words, unit_in_words
 from twosample.show.report import charts, witness_charts
 from twosample.show.report.page import (
@@ -39,7 +41,7 @@ from twosample.show.report.page import (
     table_section,
 )
 from twosample.show.report.panel_charts import of_panel
-from twosample.show.report.svg import Chart, number
+from twosample.show.report.svg import Chart
 
 if TYPE_CHECKING:
     from twosample.questions.independence import IndependenceResult
@@ -135,9 +137,7 @@ def objects_page(result: ObjectsResult) -> Page:
     options = options_of(result, result.diagnostics.permutations)
     options |= {"kernel": result.kernel, "parameters": list(result.parameters)}
     several = len(result.parameters) > 1
-    panels, note = result.panels(), f"Positive where {first} has more of such objects, negative where {second} has."
-    drawn = [charts.witness_of_objects(result, (first, second), note)]
-    drawn += [of_panel(panels["parameters"])] if several else []
+    drawn = list(map(of_panel, pictures.objects(result, (first, second))))
     telling = [
         f"{name}: {', '.join(map(str, places[:_TELLING]))}"
         for name, places in ((first, result.telling_x), (second, result.telling_y))
@@ -192,7 +192,7 @@ def columns_page(result: EachResult) -> Page:
         table = replace(table, title=f"The {MOST_PICTURES} columns with the most evidence")
         more["all"] = {"count": len(result), "room": room, "with_q": True}
     discovered = result.log_bf10[result.q <= result.fdr]
-    evidence = charts.columns_evidence(result.log_bf10, float(discovered.min()) if len(discovered) else None)
+    evidence = pictures.evidence_of_columns(result.log_bf10, float(discovered.min()) if len(discovered) else None)
     options = options_of(result) | ({"fdr": result.fdr} if result.fdr != 0.05 else {})
     if result.groups:
         options["groups"] = {name: list(columns) for name, columns in list(result.groups.items())[:3]}
@@ -206,7 +206,7 @@ def columns_page(result: EachResult) -> Page:
         found=[result.facts().answer, *found, *skipped],
         sections=[
             table_section("columns", table, brief=True, **more),
-            chart_section("evidence", "How much evidence there is", [evidence]),
+            chart_section("evidence", "How much evidence there is", [of_panel(evidence)]),
         ],
         assumed=[
             "Rows are independent of each other; a column is tested by its normal scores, so that monotone maps of it "
@@ -317,7 +317,7 @@ def stream_page(monitor: Monitor) -> Page:
             "The e-value may be looked at after every batch. The run length falls back where nothing changes; if "
             "nothing ever does, it takes at least as many batches on average to reach the limit as the limit says."
         )
-        chart = charts.evidence_over_time(*series, -math.log(state.alpha))
+        chart = of_panel(pictures.evidence_over_time(*series, state.alpha))
         sections.append(chart_section("evidence", "Batch by batch", [chart], note))
     tables = state.tables()
     if len(state.columns) > 1 and "by_column" in tables:

@@ -14,8 +14,10 @@ import numpy as np
 from twosample.common.records import write_whole
 from twosample.common.words import odds_in_words, printable
 from twosample.errors import InputError, InputTypeError, MissingExtraError
-from twosample.show.report import charts, pages
+from twosample.show import pictures
+from twosample.show.report import pages
 from twosample.show.report.page import Page, chart_section, fitting, is_or_sign
+from twosample.show.report.panel_charts import of_panel
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -54,7 +56,7 @@ def render(result: Any, robustness: Any = None) -> str:
     page, top = _page_of(result), head_of(result)
     learnt = list(page.learnt)
     if robustness is not None:
-        charted = [charts.sensitivity(one.label, one.values, one.log_bf10, one.default) for one in robustness.curves]
+        charted = list(map(of_panel, pictures.sensitivity(robustness.curves)))
         title = "Does the answer depend on the prior?"
         learnt.insert(0, chart_section("robustness", title, charted, lead=robustness.sentence))
     content = {
