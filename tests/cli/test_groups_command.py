@@ -79,8 +79,10 @@ def test_refusals(refused, three):
     assert refused(*by, "--reference", "z").startswith("--reference: column 'label' has no value 'z'; it has 'p', 'q'")
     assert "needs --by COLUMN" in refused("test", "a.csv", "b.csv", "--reference", "p")
     assert "no --groups" in refused(*by, "--groups", "p,q", "--reference", "p")
-    for option in (("--paired",), ("--keep-rows",), ("--rope", "0.6"), ("--lengthscale", "median")):
-        assert refused(*by, *option).startswith(f"{option[0]}: is for two samples")
+    for option in ("--paired", "--keep-rows"):
+        assert refused(*by, option).startswith(f"{option}: is for two samples")
+    for option in (("--rope", "0.6"), ("--lengthscale", "median")):
+        assert refused(*by, *option).startswith(f"{option[0]}: is for comparisons with a reference")
     assert "--model adaptive" in refused(*by, "--model", "paper")
 
 

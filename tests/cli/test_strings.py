@@ -44,7 +44,7 @@ def test_plot_and_report(run, files, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--parameters", "2"], "--parameters: is for --kernel kmer"),
+        (["--parameters", "2"], "--parameters: they are those of a kernel of objects; pass such a kernel too"),
         (["--kernel", "kmer", "--parameters", "0"], "--parameters: must be at least 1, not 0"),
         (["--kernel", "kmer", "--parameters", "a"], "Invalid value for '--parameters': 'a' is not a list of whole"),
         (["--kernel", "kmer", "--columns", "a"], "--columns: is for tables, not for strings"),

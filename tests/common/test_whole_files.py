@@ -56,14 +56,12 @@ WRITERS = {
         import twosample as ts
         from twosample.cli import output
         class Result:
-            def summary(self, top):
-                return ""
             def to_frame(self, kind):
                 return pl.DataFrame({"turn": np.full(120_000, turn)})
         def write(number):
             global turn
             turn = number
-            output.show_each(Result(), ("x", "y"), None, path, 3)
+            output.save_csv(path, Result())
     """,
 }
 

@@ -131,7 +131,7 @@ def test_summary_json_and_pages(heavy, tmp_path):
     assert "ts.goodness(x, law, simulations=99).report" in page.replace("&#34;", '"')
     assert "permutation" not in page[: page.index('<script type="application/json"')]
     assert "We compared x with norm(0, 1) (n = 80; 1 column)" in heavy.text()
-    assert "Monte Carlo test" in heavy.text() and "(99 simulated data sets)" in heavy.text()
+    assert "p-value" in heavy.text() and "(99 simulated data sets)" in heavy.text()
 
 
 def test_progress():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -13,26 +12,11 @@ import click
 from click.core import ParameterSource
 
 from twosample.cli.inputs import Source
-from twosample.cli.messages import notes, printable, refusals
-from twosample.cli.options import (
-    categories_option,
-    model_option,
-    nan_policy_option,
-    one_sample_options,
-    path_option,
-    permutations_option,
-    points_option,
-    question_options,
-    reading_options,
-    report_option,
-    rope_option,
-    sample_options,
-    seed_option,
-    subsets_option,
-)
-from twosample.cli.output import STDOUT, check_outputs
-from twosample.common.records import to_json, write_whole
-from twosample.data.from_files import who_is_who
+from twosample.cli.messages import notes, option_of, printable, refusals
+from twosample.cli.options import command
+from twosample.cli.output import Outputs, echo
+from twosample.cli.question_commands import ask
+from twosample.common.records import write_whole
 from twosample.errors import InputError
 from twosample.results.rules import Outcome, Rule
 
@@ -42,20 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["check", "reference"]
 
 _FAILED = 1
-# Options of `check` that a reference has settled: what their parameters are called.
-_SETTLED = (
-    "by",
-    "groups",
-    "columns",
-    "drop",
-    "categories",
-    "paired",
-    "model",
-    "points",
-    "subsets",
-    "scale",
-    "permutations",
-)
+# Options of `check` that a reference has settled.
+_SETTLED = "by groups columns drop categories paired model points subsets scale permutations".split()
 
 _CHECK_EPILOG = """\b
 Examples:
@@ -76,42 +48,15 @@ Exit status:
 """
 
 
-@click.command(epilog=_CHECK_EPILOG)
-@sample_options
-@categories_option
-@path_option(
-    "--reference", "reference_path", help='Compare the one file A with this reference of "twosample reference".'
+@command(
+    "files by groups columns drop paired categories known fail_if model points subsets permutations rope prior_odds "
+    "scale nan_policy seed junit json report quiet",
+    _CHECK_EPILOG,
+    seed={"help": "Seed of permutations."},
+    json={"help": "Write rule, outcome and the whole result to this file; - prints it instead."},
+    quiet={"help": "Print one line: the outcome and the reason."},
 )
-@click.option(
-    "--fail-if",
-    default="prob_h1 > 0.95",
-    show_default=True,
-    metavar="RULE",
-    help="The rule to fail by.",
-)
-@model_option("adaptive")
-@points_option
-@subsets_option
-@permutations_option(0, 0, "Number of permutations for a p-value and an e-value.")
-@rope_option
-@question_options
-@seed_option("Seed of permutations.")
-@path_option("--junit", "junit_path", help="Write the outcome as JUnit XML, with a case for each column.")
-@path_option("--json", "json_path", help="Write rule, outcome and the whole result to this file; - prints it instead.")
-@report_option
-@click.option("-q", "--quiet", is_flag=True, help="Print one line: the outcome and the reason.")
-@reading_options
-def check(
-    source: Source,
-    reference_path: Path | None,
-    fail_if: str,
-    junit_path: Path | None,
-    json_path: Path | None,
-    report_path: Path | None,
-    quiet: bool,
-    seed: int,
-    **options: Any,
-) -> int:
+def check(source: Source, outputs: Outputs, *, known: Path | None, fail_if: str, seed: int, **options: Any) -> int:
     """Check two samples by a rule: exit status 0 if it does not hold, 1 if it does.
 
     The samples are the files A and B, the file A split by a column, or a reference and the file A.
@@ -119,36 +64,35 @@ def check(
     start = time.monotonic()
     rule = Rule.of(fail_if)
     rule.check_settings(permutations=options["permutations"], rope=options["rope"])
-    inputs = source.files if reference_path is None else (*source.files, reference_path)
-    check_outputs(inputs, json_path, {}, {"--junit": junit_path}, report_path)
-    if junit_path == STDOUT:
-        raise InputError("--junit: needs a file")
-    if reference_path is None:
-        result = _of_two(source, rule, rng=seed, **options)
+    if known is None:
+        result = _of_two(source, rng=seed, **options)
     else:
-        result = _of_reference(source, reference_path, rule, **options)
+        result = _of_reference(source, known, rule, **options)
     outcome = rule.outcome(result)
-    line = f"{'FAIL' if outcome.holds else 'pass'}: {printable(outcome.reason)}"
-    _show(result, outcome, rule, line, json_path, quiet=quiet)
-    if junit_path is not None:
+    content = {
+        "rule": rule.text,
+        "outcome": "fail" if outcome.holds else "pass",
+        "reason": outcome.reason,
+        # A Bayes factor may be beyond the floating-point range; its logarithm is in the result.
+        "values": {name: value if math.isfinite(value) else None for name, value in outcome.values.items()},
+        "result": result.to_dict(),
+    }
+    if outputs.junit is not None:
         document = junit(result, outcome, rule, time.monotonic() - start)
-        write_whole(junit_path, lambda file: file.write(document))
-    if report_path is not None:
-        with notes():
-            result.report(report_path, progress=True)
+        write_whole(outputs.junit, lambda file: file.write(document))
+    lead = f"{'FAIL' if outcome.holds else 'pass'}: {printable(outcome.reason)}"
+    outputs.deliver(result, result.names, lead=lead, content=content)
     return _FAILED if outcome.holds else 0
 
 
-def _of_two(source: Source, rule: Rule, **options: Any) -> TwoSampleResult:
+def _of_two(source: Source, **options: Any) -> TwoSampleResult:
     """The answer for two samples."""
     from twosample.questions.two_samples import test
 
     with notes():
         given = source.read(options["nan_policy"])
-    with refusals(given.names), notes():
-        result = test(given.x, given.y, progress=True, **given.choice, **options)
-    diagnostics = replace(result.diagnostics, notes=given.notes + result.diagnostics.notes)
-    return result.changed(names=given.names, diagnostics=diagnostics)
+    result: TwoSampleResult = ask(given.names, test, given.x, given.y, **given.choice, **options)
+    return result.of_files(given.names, given.notes)
 
 
 def _of_reference(source: Source, path: Path, rule: Rule, **options: Any) -> TwoSampleResult:
@@ -159,7 +103,7 @@ def _of_reference(source: Source, path: Path, rule: Rule, **options: Any) -> Two
     for name in _SETTLED:
         if context.get_parameter_source(name) not in (ParameterSource.DEFAULT, None):
             why = "there are no rows to permute" if name == "permutations" else "the reference has settled that"
-            raise InputError(f"--{name.replace('_', '-')}: not with --reference; {why}")
+            raise InputError(f"{option_of(name)}: not with --reference; {why}")
     if len(source.files) != 1:
         raise InputError(f"--reference: needs one file to compare, not {len(source.files)}")
     known = Reference.load(path)
@@ -170,32 +114,7 @@ def _of_reference(source: Source, path: Path, rule: Rule, **options: Any) -> Two
     kept = {name: options[name] for name in ("prior_odds", "rope", "nan_policy")}
     with refusals(names), notes():
         result = known.test(frame, **kept)
-    diagnostics = replace(result.diagnostics, notes=said + result.diagnostics.notes)
-    return result.changed(names=names, diagnostics=diagnostics)
-
-
-def _show(
-    result: TwoSampleResult, outcome: Outcome, rule: Rule, line: str, json_path: Path | None, *, quiet: bool
-) -> None:
-    """Print the outcome and the answer, or all of it as JSON, and write that if a path is given."""
-    content = {
-        "rule": rule.text,
-        "outcome": "fail" if outcome.holds else "pass",
-        "reason": outcome.reason,
-        # A Bayes factor may be beyond the floating-point range; its logarithm is in the result.
-        "values": {name: value if math.isfinite(value) else None for name, value in outcome.values.items()},
-        "result": result.to_dict(),
-    }
-    if json_path == STDOUT:
-        click.echo(to_json(content, None))
-        click.echo(line, err=True)
-        return
-    click.echo(line)
-    if not quiet:
-        click.echo(f"{who_is_who(result.names)}.")
-        click.echo("\n".join(printable(part) for part in result.summary().splitlines()))
-    if json_path is not None:
-        to_json(content, json_path)
+    return result.of_files(names, said)
 
 
 def junit(result: TwoSampleResult, outcome: Outcome, rule: Rule, seconds: float) -> bytes:
@@ -249,33 +168,15 @@ and values that are repeated in a column. How many rows is printed.
 """
 
 
-@click.command(epilog=_REFERENCE_EPILOG)
-@one_sample_options
-@click.option(
-    "--out", required=True, metavar="OUT", type=click.Path(path_type=Path), help="Write the reference to this file."
-)
-@points_option
-@subsets_option
-@click.option(
-    "--scale",
-    type=click.Choice(["auto", "robust", "raw"]),
-    default="auto",
-    show_default=True,
-    help="Whether columns are divided by their spread; auto does what the model says.",
-)
-@nan_policy_option("Refuse missing values, or leave out their rows.")
-@reading_options
-def reference(source: Source, out: Path, **options: Any) -> None:
+@command("file columns drop out points subsets scale nan_policy", _REFERENCE_EPILOG)
+def reference(source: Source, outputs: Outputs, **options: Any) -> None:
     """Keep what a check needs of the file A, so that later samples are compared with it without its rows."""
     from twosample.questions.reference import Reference
 
-    check_outputs(source.files, None, {}, {"--out": out})
-    if out == STDOUT:
-        raise InputError("--out: needs a file")
     (path,) = source.files
     with notes():
         frame, _ = source.read_one(options["nan_policy"])
     with refusals((str(path),)), notes():
         made = Reference.of(frame, columns=source.columns, drop=source.drop, name=path.name, **options)
-    made.save(out)
-    click.echo("\n".join(printable(part) for part in made.summary().splitlines()))
+    made.save(outputs.out)  # type: ignore[arg-type]  # which is required
+    echo(made.summary())

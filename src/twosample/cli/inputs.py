@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from twosample.cli.messages import refusals
 from twosample.data import Blocks, Choice
@@ -19,18 +19,10 @@ if TYPE_CHECKING:
 
     from twosample.data.files.parquet import Parquet
 
-__all__ = ["Source", "Strings", "two_tables"]
+__all__ = ["Source", "two_tables"]
 
 # Parquet files with more values are read in blocks.
 _MANY_VALUES = 1 << 22
-
-
-class Strings(NamedTuple):
-    """Two files of strings, and their names."""
-
-    x: list[str]
-    y: list[str]
-    names: tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -93,30 +85,32 @@ class Source:
             table = read_table(self.files[0], self.reading)
             with refusals((str(self.files[0]),)):
                 return split_table(table, self.by, self.groups, several=several, **said)
-        same = self.files[0].name == self.files[1].name
-        first, second = (str(path) if same else path.name for path in self.files)
+        names = self._two_names()
         if streamed is not None:
             x, y = (
                 read_table(path, self.reading).frame if table is None else _in_blocks(table)
                 for path, table in zip(self.files, streamed, strict=True)
             )
-            return Given(x, y, self._chosen(), (first, second), ())
+            return Given(x, y, self._chosen(), names, ())
         x_table, y_table = (read_table(path, self.reading) for path in self.files)
-        with refusals((first, second)):
-            return two_files(x_table, y_table, (first, second), **said)
+        with refusals(names):
+            return two_files(x_table, y_table, names, **said)
 
-    def read_strings(self) -> Strings:
-        """Read strings, one a line or a record."""
+    def read_strings(self) -> Given:
+        """Read strings, one a line or a record, in place of tables."""
         from twosample.data.files.strings import read_strings
 
         for option in ("by", "groups", "columns", "drop"):
             if getattr(self, option) is not None:
                 raise InputError(f"--{option}: is for tables, not for strings; leave it out")
         _check_two(self.files, self.groups)
-        same = self.files[0].name == self.files[1].name
-        first, second = (str(path) if same else path.name for path in self.files)
         x, y = (read_strings(path, self.reading) for path in self.files)
-        return Strings(x, y, (first, second))
+        return Given(x, y, {}, self._two_names(), ())  # type: ignore[arg-type]
+
+    def _two_names(self) -> tuple[str, str]:
+        """What two files are called: by their names alone where these differ."""
+        first, second = self.files
+        return (str(first), str(second)) if first.name == second.name else (first.name, second.name)
 
     def _chosen(self) -> dict[str, Any]:
         given = {"by": self.by, "columns": self.columns, "drop": self.drop, "categories": self.categories}

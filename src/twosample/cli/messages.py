@@ -10,13 +10,16 @@ from contextlib import contextmanager
 
 import click
 
+from twosample.common.words import printable
 from twosample.data.files.dialect import quoted
 from twosample.data.from_files import who_is_who
 from twosample.errors import InputError, InputTypeError, Setting, TwoSampleWarning
 
-__all__ = ["in_options", "notes", "printable", "quoted", "refusals", "say_error"]
+__all__ = ["in_options", "notes", "option_of", "printable", "quoted", "refusals", "say_error"]
 
 _SAMPLES = ("x", "y", "x and y", "by", "columns", "drop", "groups", "categories")
+# The samples, which are options where a command has one for either.
+_SIDES = ("x", "y")
 # Arguments of the library that are options here.
 _OPTIONS = {
     "rng": "--seed",
@@ -35,13 +38,6 @@ _OPTIONS = {
 }
 
 
-def printable(text: str) -> str:
-    """The text with everything escaped that could steer a terminal."""
-    from twosample.common.words import printable
-
-    return printable(text)
-
-
 def say_error(message: str) -> None:
     """Say what went wrong, in one line that cannot steer the terminal whatever names it holds."""
     click.echo(f"twosample: error: {printable(' '.join(message.split()))}", err=True)
@@ -55,16 +51,35 @@ def in_options(explained: InputError | InputTypeError | TwoSampleWarning) -> str
     >>> in_options(InputError("points: need more", argument="points", remedy=("use ", Setting("model", "adaptive"))))
     '--points: need more; use --model adaptive'
     """
-    text, argument = explained.render(_option), explained.argument
+    text, argument = explained.render(_setting), explained.argument
     if argument in _OPTIONS and text.startswith(argument):
-        text = _OPTIONS[argument] + text.removeprefix(argument)
+        return _OPTIONS[argument] + text.removeprefix(argument)
+    if argument in _SIDES and text.startswith(f"{argument}:") and _is_option(argument):
+        return f"--{text}"
     return text
 
 
-def _option(setting: Setting) -> str:
-    name = _OPTIONS.get(setting.name)
-    if name is None:
+def option_of(argument: str) -> str:
+    """The option that stands for an argument of the library.
+
+    Examples
+    --------
+    >>> option_of("rng"), option_of("nan_policy")
+    ('--seed', '--nan-policy')
+    """
+    return _OPTIONS.get(argument, f"--{argument.replace('_', '-')}")
+
+
+def _is_option(argument: str) -> bool:
+    """Whether the command that runs has an option of this name."""
+    context = click.get_current_context(silent=True)
+    return context is not None and argument in context.params
+
+
+def _setting(setting: Setting) -> str:
+    if setting.name not in _OPTIONS:
         return str(setting)
+    name = _OPTIONS[setting.name]
     if isinstance(setting.value, bool):
         return name if setting.value else name.replace("--", "--no-", 1)
     value = setting.value

@@ -9,17 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from twosample.cli.inputs import Source
-from twosample.cli.messages import notes, printable, refusals
-from twosample.cli.options import (
-    choice_options,
-    count_option,
-    nan_policy_option,
-    permutations_option,
-    reading_options,
-    report_option,
-    seed_option,
-)
-from twosample.cli.output import check_outputs
+from twosample.cli.messages import notes, refusals
+from twosample.cli.options import command
+from twosample.cli.output import Outputs, echo
 from twosample.data.files.dialect import quoted
 from twosample.errors import InputError
 
@@ -42,48 +34,18 @@ file is followed, is at most --alpha. With --state the work goes on where it sto
 """
 
 
-@click.command(epilog=_EPILOG)
-@click.argument("files", nargs=-1, metavar="A [B]", type=click.Path(path_type=Path))
-@click.option(
-    "--follow",
-    metavar="B",
-    type=click.Path(path_type=Path),
-    help="Follow this text file as it grows, and wait for more.",
+@command(
+    "files follow batch alpha exit_on_alarm state permutations window forget columns drop nan_policy seed report",
+    _EPILOG,
+    permutations={
+        "type": click.IntRange(1, 1_000_000),
+        "default": 199,
+        "help": "Relabellings of a batch; its e-value is at most one more.",
+    },
+    seed={"help": "Seed of the relabellings and of the order of the reference."},
 )
-@count_option("--batch", 100, "Rows of B in a batch.")
-@click.option(
-    "--alpha",
-    type=float,
-    default=0.05,
-    show_default=True,
-    metavar="SHARE",
-    help="The alarm is at an e-value of 1/alpha.",
-)
-@click.option("--exit-on-alarm", is_flag=True, help="Stop at the first alarm, with exit status 1.")
-@click.option(
-    "--state",
-    "state_path",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Keep the state in this file after every batch, and go on from it where it is there.",
-)
-@permutations_option(1, 199, "Relabellings of a batch; its e-value is at most one more.")
-@click.option("--window", type=int, metavar="BATCHES", help="Take the e-value over the last batches only.")
-@click.option("--forget", type=float, metavar="SHARE", help="Forget this share of what was learnt with every batch.")
-@choice_options
-@nan_policy_option("Refuse missing values, or leave out their rows.")
-@seed_option("Seed of the relabellings and of the order of the reference.")
-@report_option
-@reading_options
 def monitor(
-    source: Source,
-    follow: Path | None,
-    batch: int,
-    exit_on_alarm: bool,
-    state_path: Path | None,
-    report_path: Path | None,
-    seed: int,
-    **options: Any,
+    source: Source, outputs: Outputs, *, follow: Path | None, batch: int, exit_on_alarm: bool, seed: int, **options: Any
 ) -> int:
     """Watch a stream B, batch by batch, against the reference A, and say when it differs."""
     if batch < 2:
@@ -93,9 +55,8 @@ def monitor(
         raise InputError("pass the reference A, and B or --follow B")
     stream = follow if follow is not None else source.files[1]
     names = (str(source.files[0]), str(stream))
-    check_outputs((*source.files, stream), None, {}, {"--state": state_path}, report_path)
     with notes(), refusals(names):
-        watch = _started(source, names, state_path, rng=seed, **options)
+        watch = _started(source, names, outputs.state, rng=seed, **options)
     state = watch.state
     if state.alarm and exit_on_alarm:
         return _ALARM
@@ -106,14 +67,14 @@ def monitor(
         with notes(), refusals(names):
             table.check([name for name in watch.state.columns if name in table.frame.columns], options["nan_policy"])
             state = watch.update(table.frame)
-        if state_path is not None:
-            watch.save(state_path)
-        if report_path is not None:
-            watch.report(report_path)
+        if outputs.state is not None:
+            watch.save(outputs.state)
+        if outputs.report is not None:
+            watch.report(outputs.report)
         click.echo(_line(state))
         if state.alarm and exit_on_alarm:
             return _ALARM
-    click.echo("\n".join(map(printable, state.summary().splitlines())))
+    echo(state.summary())
     return 0
 
 

@@ -1,51 +1,24 @@
-"""Options and arguments that the commands share, and how their values are read."""
+"""Every option of the command line, declared once, and the factory that makes a command of some of them."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Callable
 from dataclasses import fields
-from functools import reduce, wraps
+from functools import partial, wraps
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 
 from twosample.cli.inputs import Source
+from twosample.cli.output import Outputs
 from twosample.data.files.dialect import Reading
 
-__all__ = [
-    "categories_option",
-    "choice_options",
-    "count_option",
-    "json_option",
-    "keep_rows_option",
-    "kernel_options",
-    "lengthscale_option",
-    "model_option",
-    "names_option",
-    "nan_policy_option",
-    "one_sample_options",
-    "path_option",
-    "permutations_option",
-    "points_option",
-    "prior_odds_option",
-    "question_options",
-    "quiet_option",
-    "reading_options",
-    "reference_option",
-    "report_option",
-    "rope_option",
-    "sample_options",
-    "seed_option",
-    "stream_option",
-    "subsets_option",
-    "tolerance_option",
-]
-
-Decorator = Callable[[Any], Any]
+__all__ = ["OPTIONS", "command"]
 
 _MOST_PERMUTATIONS = 1_000_000
+_PATH = click.Path(path_type=Path)
 
 
 def _lengthscale(context: click.Context, parameter: click.Parameter, value: str | None) -> float | str | None:
@@ -72,35 +45,14 @@ def _tokens(context: click.Context, parameter: click.Parameter, values: tuple[st
     return tuple(token for value in values for token in next(csv.reader([value], skipinitialspace=True), ()))
 
 
-def _parameters(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+def _integers(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...] | None:
     """Whole numbers between commas."""
     if value is None:
         return None
     try:
-        return tuple(int(one) for one in value.split(","))
+        return tuple(int(part) for part in value.split(","))
     except ValueError:
         raise click.BadParameter(f"{value!r} is not a list of whole numbers separated by commas.") from None
-
-
-def _together(*options: Decorator) -> Decorator:
-    """Several options as one decorator, in the order of the help text."""
-    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
-
-
-def path_option(*names: str, help: str) -> Decorator:
-    """An option for a file to write."""
-    return click.option(*names, metavar="OUT", type=click.Path(path_type=Path), help=help)
-
-
-def model_option(default: str) -> Decorator:
-    """The option for the model."""
-    return click.option(
-        "--model",
-        type=click.Choice(["adaptive", "paper", "published"]),
-        default=default,
-        show_default=True,
-        help="What is assumed.",
-    )
 
 
 def _kernels(context: click.Context, parameter: click.Parameter, value: str) -> str | list[str]:
@@ -108,102 +60,101 @@ def _kernels(context: click.Context, parameter: click.Parameter, value: str) -> 
     return names[0] if len(names) == 1 else names
 
 
-def seed_option(help: str) -> Decorator:
-    """The option for the seed."""
-    return click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help=help)
+def _one_file(context: click.Context, parameter: click.Parameter, value: Path) -> tuple[Path]:
+    return (value,)
 
 
-def count_option(name: str, default: int, help: str) -> Decorator:
+_Declared = Callable[..., Callable[[Any], Any]]
+
+
+def _option(*flags: str, help: str, **about: Any) -> _Declared:
+    """An option that a command may take with other words or another default."""
+    return partial(click.option, *flags, help=help, **about)
+
+
+def _default(*flags: str, default: Any, type: Any, help: str, **about: Any) -> _Declared:
+    """An option whose default is shown."""
+    return _option(*flags, help=help, default=default, type=type, show_default=True, **about)
+
+
+def _columns(flag: str, help: str, metavar: str = "NAMES", **about: Any) -> _Declared:
+    return _option(flag, help=help, metavar=metavar, callback=_names, **about)
+
+
+def _file(flag: str, help: str, **about: Any) -> _Declared:
+    return _option(flag, help=help, **{"metavar": "OUT", "type": _PATH, **about})
+
+
+def _count(flag: str, default: int, help: str) -> _Declared:
     """An option for a whole number, which the library checks."""
-    return click.option(name, type=int, default=default, show_default=True, help=help)
+    return _default(flag, default=default, type=int, help=help)
 
 
-def permutations_option(lowest: int, default: int, help: str, name: str = "--permutations") -> Decorator:
-    """The option for the number of permutations, or of what takes their place."""
-    kind = click.IntRange(lowest, _MOST_PERMUTATIONS)
-    return click.option(name, type=kind, default=default, show_default=True, help=help)
+def _choice(flag: str, choices: list[str], help: str, **about: Any) -> _Declared:
+    return _default(flag, default=choices[0], type=click.Choice(choices), help=help, **about)
 
 
-def nan_policy_option(help: str) -> Decorator:
-    """The option for missing values."""
-    kind = click.Choice(["raise", "omit"])
-    return click.option("--nan-policy", type=kind, default="raise", show_default=True, help=help)
+def _permutations(flag: str, help: str) -> _Declared:
+    return _default(flag, default=0, type=click.IntRange(0, _MOST_PERMUTATIONS), help=help)
 
 
-def names_option(name: str, help: str) -> Decorator:
-    """An option for names of columns, which must be there."""
-    return click.option(name, metavar="NAMES", callback=_names, required=True, help=help)
-
-
-def prior_odds_option(help: str = 'Prior odds of "different" against "the same".') -> Decorator:
-    """The option for the prior odds."""
-    return click.option("--prior-odds", type=float, default=1.0, show_default=True, metavar="ODDS", help=help)
-
-
-choice_options = _together(
-    click.option(
-        "--columns", metavar="NAMES", callback=_names, help="Columns to compare, with commas [all that can be]."
+OPTIONS: dict[str, _Declared] = {
+    # What is read
+    "files": partial(click.argument, "files", nargs=-1, metavar="A [B]", type=_PATH),
+    "file": partial(click.argument, "files", nargs=1, metavar="A", type=_PATH, callback=_one_file),
+    "by": _option("--by", metavar="COLUMN", help="Split the one file A by the values of this column."),
+    "groups": _columns("--groups", "The two values of the --by column to compare.", "U,V"),
+    "columns": _columns("--columns", "Columns to compare, with commas [all that can be]."),
+    "drop": _columns("--drop", "Columns to leave out, with commas."),
+    "categories": _columns("--categories", "Columns of numbers that are categories, with commas."),
+    "paired": _option("--paired", is_flag=True, help="Row i of the first sample belongs with row i of the second."),
+    "nan_policy": _choice("--nan-policy", ["raise", "omit"], "Refuse missing values, or leave out their rows."),
+    "x": _columns("--x", "Columns of one side, with commas.", required=True),
+    "y": _columns("--y", "Columns of the other side, with commas.", required=True),
+    "reference": _option(
+        "--reference",
+        metavar="VALUE",
+        help="With --by: compare every other group with this one [more than two groups: all at once].",
     ),
-    click.option("--drop", metavar="NAMES", callback=_names, help="Columns to leave out, with commas."),
-)
-categories_option = click.option(
-    "--categories", metavar="NAMES", callback=_names, help="Columns of numbers that are categories, with commas."
-)
-sample_options = _together(
-    click.argument("files", nargs=-1, metavar="A [B]", type=click.Path(path_type=Path)),
-    click.option("--by", metavar="COLUMN", help="Split the one file A by the values of this column."),
-    click.option("--groups", metavar="U,V", callback=_names, help="The two values of the --by column to compare."),
-    choice_options,
-    click.option("--paired", is_flag=True, help="Row i of the first sample belongs with row i of the second."),
-)
-one_sample_options = _together(
-    click.argument("files", nargs=1, metavar="A", type=click.Path(path_type=Path), callback=lambda c, p, v: (v,)),
-    choice_options,
-)
-reference_option = click.option(
-    "--reference",
-    metavar="VALUE",
-    help="With --by: compare every other group with this one [more than two groups: all at once].",
-)
-question_options = _together(
-    prior_odds_option(),
-    click.option(
-        "--scale",
-        type=click.Choice(["auto", "robust", "raw"]),
-        default="auto",
-        show_default=True,
-        help="Whether columns are divided by their spread; auto does what the model says.",
+    "known": _option(
+        "--reference",
+        "known",
+        metavar="FILE",
+        type=_PATH,
+        help='Compare the one file A with this reference of "twosample reference".',
     ),
-    nan_policy_option("Refuse missing values, or leave out their rows."),
-)
-lengthscale_option = click.option(
-    "--lengthscale", metavar="NUMBER|median", callback=_lengthscale, help="Fix the lengthscale [inferred]."
-)
-tolerance_option = click.option(
-    "--tolerance",
-    type=float,
-    default=1e-3,
-    show_default=True,
-    metavar="ERROR",
-    help="Wanted error of log BF10, relative where that is more than 1.",
-)
-subsets_option = click.option(
-    "--subsets",
-    type=click.Choice(["auto", "all", "none"]),
-    default="auto",
-    show_default=True,
-    callback=lambda context, parameter, value: None if value == "none" else value,
-    help="Which columns may differ: all together, each alone and each pair (auto); all subsets of up to 10 columns "
-    "(all); all together as scaled, and nothing else (none).",
-)
-rope_option = click.option(
-    "--rope",
-    type=float,
-    metavar="AUC",
-    help="Also print P(AUC > this), that there is a difference that matters; between 0.5 and 1, such as 0.55.",
-)
-kernel_options = _together(
-    click.option(
+    "law": _option("--law", metavar="LAW", required=True, help='The distribution, such as "norm(0, 1)".'),
+    "follow": _file("--follow", "Follow this text file as it grows, and wait for more.", metavar="B"),
+    "stream": _option(
+        "--stream/--no-stream",
+        default=None,
+        help="Read Parquet files block by block, or whole [by block beyond 4 million values, where that can be].",
+    ),
+    # How files are read
+    "missing": _option(
+        "--missing",
+        metavar="TOKENS",
+        multiple=True,
+        callback=_tokens,
+        help="More texts that stand for a missing value, with commas; may be repeated [NA, NaN, null, empty, ...].",
+    ),
+    "decimal": _option("--decimal", metavar="SIGN", help="The decimal sign: . or , [auto-detected]."),
+    "thousands": _option("--thousands", metavar="SIGN", help="The sign between thousands, as in 1,234.5 [none]."),
+    "encoding": _option(
+        "--encoding", metavar="NAME", help="The encoding of text [UTF-8, UTF-16 or cp1252, auto-detected]."
+    ),
+    "comment": _option("--comment", metavar="SIGN", help="Skip lines that begin with this, such as '#'."),
+    "header": _option(
+        "--header/--no-header", default=None, help="The first line holds names, or data [auto-detected]."
+    ),
+    "delimiter": _option(
+        "--delimiter",
+        metavar="SIGN",
+        help="Field delimiter; also tab, and space for any blanks [auto-detected].",
+    ),
+    # The test
+    "model": _choice("--model", ["adaptive", "paper", "published"], "Prior and noise model."),
+    "kernel": _option(
         "--kernel",
         metavar="NAMES",
         default="rbf",
@@ -213,58 +164,143 @@ kernel_options = _together(
         "'rbf + laplace'; of several, with commas, the Bayes factors are averaged. Or kmer for strings, one a line of "
         "A and B, or one a record of .fasta or .fa files.",
     ),
-    click.option(
+    "parameters": _option(
         "--parameters",
         metavar="K,K",
-        callback=_parameters,
+        callback=_integers,
         help="With --kernel kmer: lengths of the runs of letters, which are averaged over [1,2,3,4].",
     ),
-)
-points_option = count_option("--points", 40, "Number of evaluation points.")
-json_option = path_option("--json", "json_path", help="Write the whole result to this file; - prints it instead.")
-report_option = path_option(
-    "--report", "report_path", help="Write a page to send round or print, which needs nothing else: .html."
-)
-keep_rows_option = click.option(
-    "--keep-rows",
-    is_flag=True,
-    help="Let --json, --plot and --report have some rows of the data, not only counts and densities.",
-)
-stream_option = click.option(
-    "--stream/--no-stream",
-    default=None,
-    help="Read Parquet files block by block, or whole [by block beyond 4 million values, where that can be].",
-)
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print one line: P(different | data) and log BF10.")
-
-_READING = (
-    click.option(
-        "--missing",
-        metavar="TOKENS",
-        multiple=True,
-        callback=_tokens,
-        help="More texts that stand for a missing value, with commas; may be repeated [NA, NaN, null, empty, ...].",
+    "lengthscale": _option(
+        "--lengthscale", metavar="NUMBER|median", callback=_lengthscale, help="Fix the lengthscale [inferred]."
     ),
-    click.option("--decimal", metavar="SIGN", help="The decimal sign: . or , [found out]."),
-    click.option("--thousands", metavar="SIGN", help="The sign between thousands, as in 1,234.5 [none]."),
-    click.option("--encoding", metavar="NAME", help="The encoding of text [UTF-8, UTF-16 or cp1252, found out]."),
-    click.option("--comment", metavar="SIGN", help="Skip lines that begin with this, such as '#'."),
-    click.option("--header/--no-header", default=None, help="The first line holds names, or data [found out]."),
-    click.option(
-        "--delimiter",
-        metavar="SIGN",
-        help="What stands between values; also tab, and space for any blanks [found out].",
+    "points": _count("--points", 40, "Number of evaluation points."),
+    "subsets": _choice(
+        "--subsets",
+        ["auto", "all", "none"],
+        "Which columns may differ: all together, each alone and each pair (auto); all subsets of up to 10 columns "
+        "(all); all together as scaled, and nothing else (none).",
+        callback=lambda context, parameter, value: None if value == "none" else value,
     ),
-)
+    "tolerance": _default(
+        "--tolerance",
+        type=float,
+        default=1e-3,
+        metavar="ERROR",
+        help="Maximum error of log BF10, relative where that is more than 1.",
+    ),
+    "permutations": _permutations("--permutations", "Number of permutations for a p-value and an e-value."),
+    "simulations": _permutations("--simulations", "Number of data sets to simulate for a p-value and an e-value."),
+    "rope": _option(
+        "--rope",
+        type=float,
+        metavar="AUC",
+        help="Also print P(AUC > this), that there is a difference that matters; between 0.5 and 1, such as 0.55.",
+    ),
+    "prior_odds": _default(
+        "--prior-odds",
+        type=float,
+        default=1.0,
+        metavar="ODDS",
+        help='Prior odds of "different" against "the same".',
+    ),
+    "scale": _choice(
+        "--scale",
+        ["auto", "robust", "raw"],
+        "Whether columns are divided by their spread; auto does what the model says.",
+    ),
+    "seed": _default("--seed", type=click.IntRange(min=0), default=0, help="Seed of everything random."),
+    "fdr": _default(
+        "--fdr",
+        type=float,
+        default=0.05,
+        metavar="SHARE",
+        help="False discovery rate: the expected share of columns that are the same among those found to differ.",
+    ),
+    "fail_if": _default("--fail-if", type=str, default="prob_h1 > 0.95", metavar="RULE", help="The rule to fail by."),
+    # Chains
+    "steps": _count("--steps", 2000, "Gibbs steps of each chain, the burn-in included; at most."),
+    "burn_in": _count("--burn-in", 500, "How many of the first steps are dropped."),
+    "thinning": _count("--thinning", 2, "One in how many of the others is kept."),
+    "hmc_steps": _count("--hmc-steps", 9, "No-U-Turn transitions in a Gibbs step."),
+    "adapt_steps": _count("--adapt-steps", 3, "How many of them tune the step size, during the burn-in."),
+    "chains": _count("--chains", 4, "Number of chains."),
+    "evidence": _option(
+        "--evidence/--no-evidence",
+        default=None,
+        help="Also estimate log BF10 in a way that works if the hypothesis never changes [for kernel ard].",
+    ),
+    "early_stop": _option(
+        "--early-stop/--no-early-stop",
+        default=True,
+        show_default=True,
+        help="Stop once the chains have converged, or run all steps.",
+    ),
+    # Streams
+    "batch": _count("--batch", 100, "Rows of B in a batch."),
+    "alpha": _default(
+        "--alpha", type=float, default=0.05, metavar="SHARE", help="The alarm is at an e-value of 1/alpha."
+    ),
+    "exit_on_alarm": _option("--exit-on-alarm", is_flag=True, help="Stop at the first alarm, with exit status 1."),
+    "window": _option("--window", type=int, metavar="BATCHES", help="Take the e-value over the last batches only."),
+    "forget": _option(
+        "--forget", type=float, metavar="SHARE", help="Forget this share of what was learnt with every batch."
+    ),
+    # What is written
+    "json": _file("--json", "Write the whole result to this file; - prints it instead."),
+    "csv": _file("--csv", "Write the table of all columns to this file; - prints it instead."),
+    "keep_rows": _option(
+        "--keep-rows",
+        is_flag=True,
+        help="Let --json, --plot and --report have some rows of the data, not only counts and densities.",
+    ),
+    "plot": _file("--plot", "Write a picture: .png, .pdf or .svg."),
+    "trace": _file("--trace", "Write a picture of the chains: .png, .pdf or .svg."),
+    "report": _file("--report", "Write a page to send round or print, which needs nothing else: .html."),
+    "junit": _file("--junit", "Write the outcome as JUnit XML, with a case for each column."),
+    "out": _file("--out", "Write the reference to this file.", required=True),
+    "state": _file(
+        "--state",
+        "Keep the state in this file after every batch, and go on from it where it is there.",
+        metavar="FILE",
+    ),
+    "top": _default("--top", type=click.IntRange(min=0), default=10, metavar="N", help="How many columns to show."),
+    "quiet": _option("-q", "--quiet", is_flag=True, help="Print one line: P(different | data) and log BF10."),
+}
+
+# Options that name files to read, beside the arguments.
+_READ = ("known", "follow")
+_Function = Callable[..., int | None]
 
 
-def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for how files are read; the command gets them and those of `sample_options` as one `source`."""
+def command(takes: str, epilog: str, **changed: dict[str, Any]) -> Callable[[_Function], click.Command]:
+    """Make a command of a function.
 
-    @wraps(command)
-    def with_source(**options: Any) -> Any:
-        reading = Reading(**{field.name: options.pop(field.name) for field in fields(Reading)})
-        said = {field.name: options.pop(field.name, None) for field in fields(Source) if field.name != "reading"}
-        return command(source=Source(**said, reading=reading), **options)
+    Parameters
+    ----------
+    takes
+        Names of its options in `OPTIONS`, with blanks between, in the order of the help; those of how files are read
+        follow. The function gets what says where the samples are as one `source`, the files to write as `outputs`,
+        which are checked before it is called, and every other option by its own name.
+    epilog
+        What the help says last: examples.
+    changed
+        By the name of an option, what this command declares otherwise.
+    """
+    reading = [field.name for field in fields(Reading)]
+    order = [*takes.split(), *(name for name in OPTIONS if name in reading)]
 
-    return cast("Callable[..., Any]", _together(*_READING)(with_source))
+    def made(function: _Function) -> click.Command:
+        @wraps(function)
+        def run(**options: Any) -> int | None:
+            how = Reading(**{name: options.pop(name) for name in reading})
+            where = {field.name: options.pop(field.name, None) for field in fields(Source) if field.name != "reading"}
+            written = {field.name: options.pop(field.name, None) for field in fields(Outputs)}
+            source, outputs = Source(**where, reading=how), Outputs(**{**written, "quiet": bool(written["quiet"])})
+            outputs.check((*source.files, *(options[name] for name in _READ if options.get(name) is not None)))
+            return function(source=source, outputs=outputs, **options)
+
+        for name in reversed(order):
+            run = OPTIONS[name](**changed.get(name, {}))(run)
+        return click.command(epilog=epilog)(run)
+
+    return made

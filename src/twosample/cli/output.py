@@ -1,4 +1,4 @@
-"""What the commands print and write: summaries, JSON, pictures and the table of the comparison."""
+"""What the commands print and write: summaries, JSON, tables, pictures and pages."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import itertools
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ import click
 
 from twosample.cli.extras import require
 from twosample.cli.messages import notes, printable, quoted
-from twosample.common.records import write_whole
+from twosample.common.records import to_json, write_whole
+from twosample.common.words import log_bf10_text, probability_in_words, pvalue_text
 from twosample.data.from_files import who_is_who
 from twosample.errors import InputError
 
@@ -22,56 +24,128 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from polars import DataFrame
 
-    from twosample.results.each_result import EachResult
-    from twosample.results.result import Result
-
-__all__ = [
-    "STDOUT",
-    "check_outputs",
-    "deliver",
-    "save_plot",
-    "save_tables",
-    "show",
-    "show_comparison",
-    "show_each",
-]
+__all__ = ["STDOUT", "Outputs", "echo", "save_csv", "save_plot", "save_tables", "show_comparison"]
 
 STDOUT = Path("-")
-_PLOT_KINDS = (".png", ".pdf", ".svg")
+# Kinds of files by the option that writes them, where there are a few; and what they need.
+_PICTURE = (".png", ".pdf", ".svg")
+_KINDS = {"plot": _PICTURE, "trace": _PICTURE, "report": (".html",)}
+_NEEDS = {"plot": ("plot", "matplotlib", "plot"), "report": ("--report", "jinja2", "report")}
+_NEEDS["trace"] = _NEEDS["plot"]
+# Options that may print what they would write.
+_PRINTED = ("json", "csv")
 
 
-def check_outputs(
-    inputs: tuple[Path, ...],
-    json_path: Path | None,
-    pictures: dict[str, Path | None],
-    tables: dict[str, Path | None] | None = None,
-    report: Path | None = None,
-) -> None:
-    """Refuse, before the work, outputs that cannot be written after it, and those that would destroy something."""
-    for option, path in pictures.items():
-        if path is not None and path.suffix.lower() not in _PLOT_KINDS:
-            raise InputError(f"{option}: {quoted(path)} must end in {', '.join(_PLOT_KINDS[:-1])} or {_PLOT_KINDS[-1]}")
-    if report is not None and report.suffix.lower() != ".html":
-        raise InputError(f"--report: {quoted(report)} must end in .html")
-    outputs = {
-        option: path
-        for option, path in {"--json": json_path, **pictures, **(tables or {}), "--report": report}.items()
-        if path is not None and path != STDOUT
-    }
-    for option, path in outputs.items():
-        if not path.absolute().parent.is_dir():
-            raise InputError(f"{option}: there is no folder {quoted(path.absolute().parent)}")
-        if path.is_file() and (read := next((one for one in inputs if _holds(one, path)), None)) is not None:
-            raise InputError(
-                f"{option}: {quoted(path)} is read as {quoted(read)}, and would be overwritten; name another file"
-            )
-    for (one, first), (other, second) in itertools.combinations(outputs.items(), 2):
-        if _place(first) == _place(second) or (first.is_file() and second.is_file() and first.samefile(second)):
-            raise InputError(f"{one} and {other}: {quoted(first)} and {quoted(second)} are the same file; name two")
-    if any(path is not None for path in pictures.values()):
-        require("plot", "matplotlib", "plot")
-    if report is not None:
-        require("--report", "jinja2", "report")
+@dataclass(frozen=True)
+class Outputs:
+    """What a command is to write, each as the path that its option was given, and how much it prints.
+
+    Attributes
+    ----------
+    json, csv, plot, trace, report, junit, out, state
+        Paths, or None.
+    quiet
+        Whether to print a line instead of the summary.
+    """
+
+    json: Path | None = None
+    plot: Path | None = None
+    trace: Path | None = None
+    csv: Path | None = None
+    junit: Path | None = None
+    out: Path | None = None
+    state: Path | None = None
+    report: Path | None = None
+    quiet: bool = False
+
+    def check(self, inputs: tuple[Path, ...]) -> None:
+        """Refuse, before the work, outputs that cannot be written after it, and those that would destroy something."""
+        given = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "quiet"}
+        asked: dict[str, Path] = {name: path for name, path in given.items() if path is not None}
+        for name, path in asked.items():
+            _check_kind(name, path)
+        outputs = {f"--{name}": path for name, path in asked.items() if path != STDOUT}
+        for option, path in outputs.items():
+            _check_place(option, path, inputs)
+        for (one, first), (other, second) in itertools.combinations(outputs.items(), 2):
+            if _place(first) == _place(second) or (first.is_file() and second.is_file() and first.samefile(second)):
+                raise InputError(f"{one} and {other}: {quoted(first)} and {quoted(second)} are the same file; name two")
+        if self.json == self.csv == STDOUT:
+            raise InputError("--json and --csv: only one of them can be printed; give the other a file")
+        for name in asked:
+            if name in _NEEDS:
+                require(*_NEEDS[name])
+
+    def deliver(
+        self,
+        result: Any,
+        names: tuple[str, str] | None = None,
+        *,
+        lead: str = "",
+        short: str = "",
+        text: str = "",
+        content: Any = None,
+        draw: Callable[[], Figure] | None = None,
+    ) -> None:
+        """Print the answer, or what is to be printed in its place, and write every file that was asked for.
+
+        Parameters
+        ----------
+        result
+            Of any question.
+        names
+            What the two samples are called, where there are two.
+        lead
+            The first line, also where the JSON is printed, beside it.
+        short
+            What `quiet` leaves, if not probability and log BF10.
+        text
+            What is printed in place of the result's summary.
+        content
+            What the JSON holds in place of the result.
+        draw
+            What draws in place of the result's own method.
+        """
+        if self.json == STDOUT:
+            click.echo(result.to_json() if content is None else to_json(content, None))
+        if STDOUT in (self.json, self.csv):
+            click.echo(lead, err=True, nl=bool(lead))
+        elif self.quiet:
+            click.echo(lead or short or f"{result.prob_h1:.6g} {result.log_bf10:.6g}")
+        else:
+            who = "" if names is None else f"{who_is_who(names)}."
+            echo("\n".join(filter(None, (lead, who, text or result.summary()))))
+        if self.json not in (None, STDOUT):
+            result.to_json(self.json) if content is None else to_json(content, self.json)
+        if self.csv is not None:
+            save_csv(self.csv, result)
+        if self.plot is not None:
+            save_plot(self.plot, draw or result.plot)
+        if self.trace is not None:
+            save_plot(self.trace, result.plot_trace)
+        if self.report is not None:
+            with notes():
+                result.report(self.report, progress=True)
+
+
+def _check_kind(name: str, path: Path) -> None:
+    kinds = _KINDS.get(name)
+    if kinds is not None and path.suffix.lower() not in kinds:
+        words = " or ".join(filter(None, (", ".join(kinds[:-1]), kinds[-1])))
+        raise InputError(f"--{name}: {quoted(path)} must end in {words}")
+    if path == STDOUT and name not in _PRINTED:
+        raise InputError(f"--{name}: needs a file")
+
+
+def _check_place(option: str, path: Path, inputs: tuple[Path, ...]) -> None:
+    """Refuse a file that is read, or in a folder that does not exist."""
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"{option}: there is no folder {quoted(path.absolute().parent)}")
+    read = next((source for source in inputs if _holds(source, path)), None) if path.is_file() else None
+    if read is not None:
+        raise InputError(
+            f"{option}: {quoted(path)} is read as {quoted(read)}, and would be overwritten; name another file"
+        )
 
 
 def _holds(source: Path, path: Path) -> bool:
@@ -86,77 +160,20 @@ def _place(path: Path) -> str:
     return os.path.normcase(os.path.realpath(path))
 
 
-def show(
-    result: Result, names: tuple[str, str] | None, json_path: Path | None, *, quiet: bool, short: str | None = None
-) -> None:
-    """Print the answer, or all of it as JSON if the path is `STDOUT`; else write that if a path is given.
+def echo(text: str) -> None:
+    """Print lines that cannot steer the terminal whatever names they hold."""
+    click.echo("\n".join(map(printable, text.splitlines())))
 
-    Parameters
-    ----------
-    result
-        Of any question.
-    names
-        What the two samples are called, where there are two.
-    json_path
-        Where the JSON goes.
-    quiet
-        Whether to print `short` only: by default probability and log BF10.
-    """
-    if json_path == STDOUT:
-        click.echo(result.to_json())
-        return
-    if quiet:
-        click.echo(_numbers(result) if short is None else short)
+
+def save_csv(path: Path, result: Any) -> None:
+    """Write the table of a result as CSV, or print it."""
+    table = result.to_frame("polars").write_csv()
+    if path == STDOUT:
+        # On a terminal, as data are shown there; a file or program gets the names as they are.
+        shown = "\n".join(map(printable, table.split("\n"))) if sys.stdout.isatty() else table
+        click.echo(shown, nl=False, color=True)  # nothing is taken out of names
     else:
-        if names is not None:
-            click.echo(f"{who_is_who(names)}.")
-        click.echo("\n".join(printable(line) for line in result.summary().splitlines()))
-    if json_path is not None:
-        result.to_json(json_path)
-
-
-def deliver(
-    result: Result,
-    names: tuple[str, str] | None,
-    json_path: Path | None,
-    plot_path: Path | None,
-    report_path: Path | None,
-    *,
-    quiet: bool,
-    short: str | None = None,
-) -> None:
-    """Print the answer, and write the JSON, the picture and the page that are asked for."""
-    show(result, names, json_path, quiet=quiet, short=short)
-    if plot_path is not None:
-        save_plot(plot_path, result.plot)
-    if report_path is not None:
-        with notes():
-            result.report(report_path, progress=True)
-
-
-def _numbers(result: Any) -> str:
-    return f"{result.prob_h1:.6g} {result.log_bf10:.6g}"
-
-
-def show_each(
-    result: EachResult, names: tuple[str, str], json_path: Path | None, csv_path: Path | None, top: int
-) -> None:
-    """Print the table, or what is asked for instead, and write the files that are asked for."""
-    if STDOUT not in (json_path, csv_path):
-        click.echo(f"{who_is_who(names)}.")
-        click.echo("\n".join(printable(line) for line in result.summary(top).splitlines()))
-    if json_path == STDOUT:
-        click.echo(result.to_json())
-    elif json_path is not None:
-        result.to_json(json_path)
-    if csv_path is not None:
-        table = result.to_frame("polars").write_csv()
-        if csv_path == STDOUT:
-            # On a terminal, as data are shown there; a file or program gets the names as they are.
-            shown = "\n".join(map(printable, table.split("\n"))) if sys.stdout.isatty() else table
-            click.echo(shown, nl=False, color=True)  # nothing is taken out of names
-        else:
-            write_whole(csv_path, lambda file: file.write(table.encode()))
+        write_whole(path, lambda file: file.write(table.encode()))
 
 
 def save_plot(path: Path, draw: Callable[[], Figure]) -> None:
@@ -190,8 +207,6 @@ def _row(test: str, result: Any) -> tuple[str, str, str, str, str]:
     """One line of the comparison: a Bayes factor, a p-value, both, or why there is neither."""
     if isinstance(result, str):
         return test, "-", "-", "-", result
-    from twosample.common.words import log_bf10_text, probability_in_words, pvalue_text
-
     log_bf10, pvalue = getattr(result, "log_bf10", None), getattr(result, "pvalue", None)
     return (
         test,

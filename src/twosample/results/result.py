@@ -229,6 +229,13 @@ class Result(InMemory):
         """What there is evidence for where the Bayes factor is large, and where it is small."""
         return self._conclusions
 
+    def with_notes(self, notes: tuple[str, ...]) -> Self:
+        """The same result, with what was noted when its data were read before its own notes."""
+        own = getattr(self, "diagnostics", None)
+        if own is None:
+            return self.changed(notes=(*notes, *self.notes))  # type: ignore[attr-defined]
+        return self.changed(diagnostics=replace(own, notes=(*notes, *own.notes)))
+
     def _repr_html_(self) -> str:
         """Return the head of the report, for notebooks."""
         from twosample.show.report import head

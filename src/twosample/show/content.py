@@ -13,7 +13,7 @@ from twosample.common.arrays import Array
 from twosample.common.frames import FrameKind, to_frame
 from twosample.common.words import aligned, log_bf10_text, printable, probability_in_words
 
-__all__ = ["DataTable", "Fact", "Facts", "Panel", "cell_text", "text_of_facts", "text_of_table"]
+__all__ = ["DataTable", "Fact", "Facts", "Mark", "Panel", "cell_text", "text_of_facts", "text_of_table"]
 
 # Label and value of a fact, and rows of a table, on a terminal.
 _LABEL_WIDTH = 21
@@ -165,6 +165,36 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
+class Mark(NamedTuple):
+    """One mark of a panel.
+
+    Attributes
+    ----------
+    kind
+        "line"; "area", from `low` up to y; "bars", `size` wide, from `low` up to y; "steps" of a histogram, whose x are
+        the edges; "dots"; "rug", short strokes; "text", the label at a place; "level", a line across with the label at
+        its end; "across" and "upright", straight lines through the whole panel.
+    style
+        Whose colours: "x", "y", "differ", "same", "ink", "prior", "median", "zero", "chosen" or "unclear".
+    x, y
+        Where.
+    label
+        What it stands for, in the legend; empty for none.
+    low
+        Where an area or bar begins.
+    size
+        The width of a bar, or of a dot in points.
+    """
+
+    kind: str
+    style: str
+    x: Array
+    y: Array
+    label: str = ""
+    low: Array | float = 0.0
+    size: float = 2.4
+
+
 @dataclass(frozen=True)
 class Panel:
     """The data of a picture.
@@ -176,22 +206,74 @@ class Panel:
     across, up
         What the axes are.
     series
-        By name, the values across and up; of a "map" the places across and up, and a value for each pair of them.
+        By name, the values across and up; of "bar" the values across are names, and a third tuple may give the styles
+        of bars; of a "map" the places across and up, a value for each pair of them, and perhaps their sd; of a "matrix"
+        the names across and up, and the values.
     kind
-        How it is drawn: "line", "point", "bar" (values across are names) or "map".
+        How it is drawn: "line", "point", "bar", "map" or "matrix"; or "marks".
+    marks
+        What is drawn in place of the series.
+    limits, heights
+        The ranges of the axes; found out where they are None.
+    log
+        Whether the axis across is logarithmic.
+    counted
+        "percent" or "root" where heights are shares, or square roots of what the axis up counts.
+    names, names_up
+        Names of the places 0, 1, ... of an axis.
+    said, note
+        What is to be seen, for readers that do not see it; and what stands below the picture.
+    head, rows
+        The table that says the same; made of the series where there is none.
     """
 
     title: str
     across: str
     up: str
     series: Mapping[str, tuple[Array | tuple[str, ...], ...]] = field(default_factory=dict)
-    kind: Literal["line", "point", "bar", "map"] = "line"
+    kind: Literal["line", "point", "bar", "map", "matrix", "marks"] = "line"
+    marks: tuple[Mark, ...] = ()
+    limits: tuple[float, float] | None = None
+    heights: tuple[float, float] | None = None
+    log: bool = False
+    counted: Literal["", "percent", "root"] = ""
+    names: tuple[str, ...] = ()
+    names_up: tuple[str, ...] = ()
+    said: str = ""
+    note: str = ""
+    head: tuple[str, ...] = ()
+    rows: Sequence[tuple[str, ...]] = ()
 
     @classmethod
     def bars(cls, title: str, across: str, up: str, names: Sequence[str], values: Sequence[float] | Array) -> Panel:
         """A bar for each name."""
         shown = tuple(map(printable, names))
         return cls(title, across, up, {up: (shown, np.asarray(values, dtype=np.float64))}, "bar")
+
+    def number_up(self, height: float) -> str:
+        """What a height stands for, as text."""
+        if self.counted == "root":
+            return f"{round(height * height):,}"
+        return f"{100.0 * height:.4g} %" if self.counted else f"{height:g}"
+
+    @property
+    def drawn(self) -> tuple[Mark, ...]:
+        """The marks, or a line or dots for each of the series."""
+        if self.marks:
+            return self.marks
+        kind = "line" if self.kind == "line" else "dots"
+        styles = ("differ", "x", "y", "ink", "same")
+        return tuple(
+            Mark(kind, styles[place % len(styles)], *_finite(*values[:2]), label=printable(name))
+            for place, (name, values) in enumerate(self.series.items())
+        )
+
+
+def _finite(across: Any, up: Any) -> tuple[Array, Array]:
+    """The places where both are known."""
+    first, second = np.asarray(across, dtype=np.float64), np.asarray(up, dtype=np.float64)
+    known = np.isfinite(first) & np.isfinite(second)
+    return first[known], second[known]
 
 
 def cell_text(name: str, value: Any, row: Mapping[str, Any] | None = None) -> str:
@@ -204,9 +286,7 @@ def cell_text(name: str, value: Any, row: Mapping[str, Any] | None = None) -> st
     >>> cell_text("groups", (("a", "c"), ("b",))), cell_text("words", "larger in y", {"prob": 0.2})
     ('a, c | b', '–')
     """
-    if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
-        return _NOTHING
-    if name in _WAYS and row is not None and not _is_likely(row):
+    if _is_missing(value) or (name in _WAYS and row is not None and not _is_likely(row)):
         return _NOTHING
     if isinstance(value, tuple):
         return (" | " if value and isinstance(value[0], tuple) else ", ").join(cell_text("", one) for one in value)
@@ -219,6 +299,10 @@ def cell_text(name: str, value: Any, row: Mapping[str, Any] | None = None) -> st
     if name in _PROBABILITIES:
         return probability_in_words(value)
     return f"{value:.3g}" if name == "prior" else f"{value:.3f}"
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
 def _is_likely(row: Mapping[str, Any]) -> bool:

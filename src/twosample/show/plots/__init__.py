@@ -11,17 +11,19 @@ the axes.
 """
 
 from twosample.common.words import printable
-from twosample.show.plots.any_panels import plot_panels
-from twosample.show.plots.assumptions import plot_robustness
-from twosample.show.plots.column_ranking import plot_each
-from twosample.show.plots.dependence import plot_independence
-from twosample.show.plots.group_matrix import plot_ksample
 from twosample.show.plots.lengthscales import plot_lengthscales
-from twosample.show.plots.object_panels import plot_objects
 from twosample.show.plots.overview import plot_result
 from twosample.show.plots.panels import columns, lengthscale, samples, witness
-from twosample.show.plots.share import plot_mixing
-from twosample.show.plots.stream import plot_monitor
+from twosample.show.plots.questions import (
+    plot_each,
+    plot_independence,
+    plot_ksample,
+    plot_mixing,
+    plot_monitor,
+    plot_objects,
+    plot_panels,
+    plot_robustness,
+)
 from twosample.show.plots.trace import plot_trace
 from twosample.show.plots.tree import plot_tree
 

@@ -9,7 +9,9 @@ import numpy as np
 from twosample.common.arrays import Array
 from twosample.common.words import printable, sentence
 from twosample.inference.pictures import share_intervals
-from twosample.show.report.svg import Canvas, Chart, log_ticks, number, numbers, ticks
+from twosample.show.numbers import log_ticks, number, numbers, ticks
+from twosample.show.pictures import some_places
+from twosample.show.report.svg import Canvas, Chart
 
 if TYPE_CHECKING:
     from twosample.inference.pictures import ShownColumn
@@ -18,19 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "amplitude_posterior",
-    "columns_evidence",
-    "evidence_over_time",
     "lengthscale_posterior",
     "probability_bar",
     "samples_of_column",
-    "sensitivity",
     "small_column",
     "tick_names",
 ]
 
 _KINDS = ("x", "y")
-# Lines of a table beside a curve.
-_TABLE_ROWS = 21
 # More values than these have no ticks of their own.
 _MOST_TICKS = 12
 # Letters of the names of levels side by side.
@@ -82,7 +79,7 @@ def samples_of_column(
         if len(shown.values):
             scaled = shares * (top / max(float(shares.max()), 1e-9))
             _bars(canvas, shown, scaled, 0.03 * (shown.limits[1] - shown.limits[0]))
-        chosen = _some(len(shown.places))
+        chosen = some_places(len(shown.places))
         width = shown.limits[1] - shown.limits[0]
         table = [
             (at, number(x / width), number(y / width))
@@ -219,7 +216,7 @@ def lengthscale_posterior(posterior: Lengthscale, prior: Any, unit: float, words
     canvas.line(at, expected, "prior-line")
     canvas.strokes(np.array([[median, 0.0, median, top]]), "median-line")
     canvas.across(f"lengthscale {words}", log_ticks(*limits))
-    chosen = _some(len(at))
+    chosen = some_places(len(at))
     rows = [tuple(map(number, row)) for row in zip(at[chosen], expected[chosen], h1[chosen], h0[chosen], strict=True)]
     legend = (
         ("differ-area", "posterior if they differ"),
@@ -250,122 +247,9 @@ def amplitude_posterior(posterior: Amplitude, prior: HalfCauchy) -> Chart:
     canvas.line(at, density, "differ-line")
     canvas.line(at, expected, "prior-line")
     canvas.across("amplitude of the witness", log_ticks(*limits))
-    chosen = _some(len(at))
+    chosen = some_places(len(at))
     rows = [tuple(map(number, row)) for row in zip(at[chosen], expected[chosen], density[chosen], strict=True)]
     legend = (("differ-area", "posterior if they differ"), ("prior-line", "prior"))
     return Chart(
         title, canvas.markup(), legend, ("amplitude", "prior density of its log", "posterior density"), rows, said
     )
-
-
-def sensitivity(label: str, values: Array, log_bf10: Array, default: float) -> Chart:
-    """Log BF10 against a choice of the prior, with the choice that was made."""
-    values, log_bf10 = np.asarray(values, dtype=float), np.asarray(log_bf10, dtype=float)
-    low, high = min(0.0, float(log_bf10.min())), max(0.0, float(log_bf10.max()))
-    margin = max(0.1 * (high - low), 1.5)
-    up = (low - margin, high + margin)
-    limits = float(min(values[0], default)), float(max(values[-1], default))
-    log = limits[0] > 0.0 and limits[1] / limits[0] > 5.0
-    if limits[0] == limits[1]:
-        limits = 0.5 * limits[0], 1.5 * limits[1]
-    said = f"log BF10 is between {log_bf10.min():.2f} and {log_bf10.max():.2f}."
-    canvas = Canvas(f"log BF10 against {label}", said, limits, up, log=log, numbered=True, size=(440.0, 270.0))
-    canvas.box(limits, (max(-1.0, up[0]), min(1.0, up[1])), "unclear")
-    canvas.up(ticks(*up, 6))
-    canvas.strokes(np.array([[limits[0], 0.0, limits[1], 0.0]]), "zero-line")
-    canvas.line(values, log_bf10, "differ-line")
-    canvas.dots(values, log_bf10, np.full(len(values), 2.4), "differ-dot")
-    chosen = float(np.interp(default, values, log_bf10))
-    canvas.dots(np.array([default]), np.array([chosen]), np.array([5.5]), "chosen")
-    canvas.across(label, log_ticks(*limits) if log else ticks(*limits))
-    rows = [(number(value), f"{evidence:+.2f}") for value, evidence in zip(values, log_bf10, strict=True)]
-    legend = (("chosen", f"as tested ({number(default)})"), ("unclear", "no clear evidence either way"))
-    return Chart(f"log BF10 against {label}", canvas.markup(), legend, (label, "log BF10"), rows, said)
-
-
-def columns_evidence(log_bf10: Array, least: float | None) -> Chart:
-    """How many columns have how much evidence; beyond ±20 in the outermost bars.
-
-    Parameters
-    ----------
-    log_bf10
-        Of all columns.
-    least
-        The least of those that are found to differ; None without any.
-    """
-    clipped = np.clip(log_bf10, -10.0, 20.0)
-    low, high = np.floor(clipped.min()), max(np.floor(clipped.max()) + 1.0, np.floor(clipped.min()) + 4.0)
-    edges = np.arange(low, high + 0.5)
-    counts, _ = np.histogram(clipped, edges)
-    # Counts differ by orders of magnitude; the root keeps small bars visible.
-    heights = np.sqrt(counts)
-    said = "The most frequent log BF10 is between {:g} and {:g}.".format(*edges[counts.argmax() :][:2])
-    canvas = Canvas("Evidence of all columns", said, (low, high), (0.0, 1.06 * float(heights.max())), numbered=True)
-    at = [one for one in ticks(0.0, float(heights.max()), 5) if one]
-    canvas.up(at, [f"{round(one * one):,}" for one in at])
-    for start, count, height in zip(edges.tolist(), counts.tolist(), heights.tolist(), strict=False):
-        if count:
-            kind = "differ-bar" if least is not None and start + 1.0 > least else "same-bar"
-            canvas.box((start + 0.04, start + 0.96), (0.0, height), kind)
-    canvas.across("log BF10", ticks(low, high, 8))
-    rows = [
-        (f"{start:g} to {start + 1:g}", f"{count:,}")
-        for start, count in zip(edges.tolist(), counts.tolist(), strict=False)
-    ]
-    legend = (("differ-bar", "among those found to differ"), ("same-bar", "others"))
-    note = "Heights are square roots of the numbers. Evidence beyond the ends is in the outermost bars."
-    return Chart("Evidence of all columns", canvas.markup(), legend, ("log BF10", "columns"), rows, note)
-
-
-def evidence_over_time(batches: Array, log_evalue: Array, log_run_length: Array, limit: float) -> Chart:
-    """The log e-value and the log run length after each batch, with the limit and the first crossing.
-
-    Parameters
-    ----------
-    batches
-        Their numbers, increasing.
-    log_evalue, log_run_length
-        After each.
-    limit
-        Log of the e-value at which there is an alarm.
-    """
-    at, evalues = batches, log_evalue
-    if batches[0] == 1.0:
-        at, evalues = np.concatenate([[0.0], batches]), np.concatenate([[0.0], log_evalue])
-    low = min(0.0, float(log_evalue.min()), float(log_run_length.min()))
-    high = max(limit, float(log_evalue.max()), float(log_run_length.max()))
-    up = (low - 0.05 * (high - low), high + 0.08 * (high - low))
-    limits = (float(at[0]), float(at[-1]))
-    crossed = np.flatnonzero(log_evalue >= limit)
-    said = (
-        f"The e-value first reaches its limit at batch {batches[crossed[0]]:g}."
-        if len(crossed)
-        else "The e-value does not reach its limit."
-    )
-    title = "Evidence over time"
-    canvas = Canvas(title, said, limits, up, numbered=True)
-    canvas.up(ticks(*up, 6))
-    canvas.strokes(np.array([[limits[0], limit, limits[1], limit]]), "median-line")
-    canvas.strokes(np.array([[limits[0], 0.0, limits[1], 0.0]]), "zero-line")
-    canvas.line(batches, log_run_length, "same-line")
-    canvas.line(at, evalues, "differ-line")
-    if len(crossed):
-        canvas.dots(batches[crossed[:1]], log_evalue[crossed[:1]], np.array([5.5]), "chosen")
-    canvas.across("batch", [one for one in ticks(*limits) if one == round(one)])
-    chosen = _some(len(batches))
-    rows = [
-        (f"{batch:g}", f"{evalue:+.2f}", f"{length:+.2f}")
-        for batch, evalue, length in zip(batches[chosen], log_evalue[chosen], log_run_length[chosen], strict=True)
-    ]
-    legend = (
-        ("differ-line", "log e-value"),
-        ("same-line", "log run length"),
-        ("median-line", "limit"),
-        *([("chosen", "first crossing")] if len(crossed) else []),
-    )
-    return Chart(title, canvas.markup(), legend, ("batch", "log e-value", "log run length"), rows, said)
-
-
-def _some(count: int) -> Array:
-    """Places of a curve for a table."""
-    return np.unique(np.linspace(0, count - 1, min(count, _TABLE_ROWS)).round().astype(int))

@@ -1,4 +1,4 @@
-"""From a result to a page: the template that the page of its kind names, filled with what that page says."""
+"""From a result to a page or a paragraph: its facts, with what the function that it names as its `page` adds."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import platform
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from twosample.common.records import write_whole
+from twosample.common.words import odds_in_words, printable
 from twosample.errors import InputError, InputTypeError, MissingExtraError
-from twosample.show.report import charts
-from twosample.show.report.paragraph import CITATION, version
+from twosample.show import pictures
+from twosample.show.report import pages
+from twosample.show.report.page import Page, chart_section, fitting, is_or_sign
+from twosample.show.report.panel_charts import of_panel
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -27,6 +29,11 @@ __all__ = ["head", "head_of", "paragraph", "render", "script", "style", "write"]
 _FOLDER = Path(__file__).parent
 _ENDINGS = (".html", ".htm")
 _HEAD_ROWS = 5
+_CITATION = (
+    "Q. Zhang, V. Wild, S. Filippi, S. Flaxman and D. Sejdinovic (2022). Bayesian Kernel Two-Sample Testing. "
+    "Journal of Computational and Graphical Statistics."
+)
+_LEFT_OUT = 5
 
 
 def render(result: Any, robustness: Any = None) -> str:
@@ -46,19 +53,57 @@ def render(result: Any, robustness: Any = None) -> str:
         If Jinja2 is not installed.
     """
     environment = _environment("report")
-    page = _page_of(result)
-    # Style and script are our own files, not data.
-    own = {"style": style(), "script": script(), "versions": _versions(), "citation": CITATION}
-    content = {**head_of(result), "paragraph": page.paragraph(result), "robustness": None, **page.page(result)}
+    page, top = _page_of(result), head_of(result)
+    learnt = list(page.learnt)
     if robustness is not None:
-        charted = [charts.sensitivity(one.label, one.values, one.log_bf10, one.default) for one in robustness.curves]
-        content["robustness"] = {"sentence": robustness.sentence, "charts": charted}
-    return environment.get_template(f"{page.TEMPLATE}.html.j2").render(**content, **own)
+        charted = list(map(of_panel, pictures.sensitivity(robustness.curves)))
+        title = "Does the answer depend on the prior?"
+        learnt.insert(0, chart_section("robustness", title, charted, lead=robustness.sentence))
+    content = {
+        **{name: value for name, value in vars(page).items() if name not in ("compared", "found", "more")},
+        **top,
+        **page.more,
+        "sections": [*page.sections, *learnt],
+        "warnings": [*top["warnings"], *page.warnings],
+        "left_out": page.left_out or _left_out(result),
+        "notes": list(map(printable, result.facts().notes)),
+        "paragraph": _paragraph(result, page),
+        "json": fitting(result.to_dict() if page.content is None else page.content) if page.content != {} else None,
+    }
+    # Style and script are our own files, not data.
+    own = {"style": style(), "script": script(), "versions": _versions(), "citation": _CITATION}
+    return environment.get_template("page.html.j2").render(**content, **own)
 
 
 def paragraph(result: Any) -> str:
     """The answer as a paragraph for a paper."""
-    return str(_page_of(result).paragraph(result))
+    return _paragraph(result, _page_of(result))
+
+
+def _paragraph(result: Any, page: Page) -> str:
+    """What was compared, the verdict with its numbers, and what the page adds."""
+    facts: Facts = result.facts()
+    numbers = [f"{fact.label} {is_or_sign(fact.value)}{fact.detail}" for fact in facts.lines if fact.large]
+    if hasattr(result, "prior_odds"):
+        numbers.append(f"prior odds of {odds_in_words(result.prior_odds)}")
+    verdict = (facts.headline or facts.verdict).removesuffix(".")
+    left_out = [f"{name} ({why})" for name, why in _left_out(result)[:_LEFT_OUT]]
+    more = len(_left_out(result)) - len(left_out)
+    said = [
+        page.compared,
+        f"Result: {verdict} ({'; '.join(numbers)})." if numbers else f"Result: {verdict}.",
+        *page.found,
+    ]
+    said += [getattr(result, "disagreement", None) or ""]
+    if left_out:
+        said.append(f"Left out: {', '.join(left_out)}{f' and {more} more' if more > 0 else ''}.")
+    return " ".join(
+        filter(None, [*said, f"Computed with twosample {_versions()['twosample']}. Reference: {_CITATION}"])
+    )
+
+
+def _left_out(result: Any) -> list[tuple[str, str]]:
+    return [(printable(one.column), one.reason) for one in getattr(result, "left_out", ())]
 
 
 def head_of(result: Any) -> dict[str, Any]:
@@ -83,12 +128,13 @@ def head_of(result: Any) -> dict[str, Any]:
     }
 
 
-def _page_of(result: Any) -> ModuleType:
-    """The module that says what the page of a result shows, which the result names."""
+def _page_of(result: Any) -> Page:
+    """What the page of a result says beside its facts, by the function that the result names."""
     name = getattr(result, "page", None)
     if not isinstance(name, str):
         raise InputTypeError(f"result: expected a result or a Monitor, got {type(result).__name__}", argument="result")
-    return import_module(f"{__package__}.{name}")
+    found: Page = getattr(pages, name)(result)
+    return found
 
 
 def style() -> str:
@@ -121,7 +167,8 @@ def head(result: Any) -> str:
 
 
 def _versions() -> dict[str, str]:
-    return {"twosample": version(), "Python": platform.python_version(), "NumPy": np.__version__}
+    package = import_module("twosample")
+    return {"twosample": str(package.__version__), "Python": platform.python_version(), "NumPy": np.__version__}
 
 
 def _environment(caller: str) -> Environment:

@@ -9,8 +9,9 @@ import numpy as np
 
 from twosample.common.arrays import Array
 from twosample.common.words import printable
+from twosample.show.numbers import number, numbers, ticks
 from twosample.show.report.charts import tick_names
-from twosample.show.report.svg import Canvas, Chart, number, numbers, ticks
+from twosample.show.report.svg import Canvas, Chart
 
 if TYPE_CHECKING:
     from twosample.inference.pictures import ShownPlane
