@@ -8,7 +8,7 @@ from tests.contract import table
 RECORDED = json.loads(table.FILE.read_text("utf-8"))
 
 
-@pytest.mark.parametrize("cell", table.cells(), ids="/".join)
+@pytest.mark.parametrize("cell", list(table.cells()), ids="/".join)
 def test_the_cell_has_the_outcome_of_the_page(cell):
     assert table.outcome(*cell) == RECORDED["/".join(cell)]
 
