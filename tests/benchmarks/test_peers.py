@@ -35,7 +35,7 @@ def data(tmp_path):
     return path, x, y
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def scipy():
     return prepare(PEER["SciPy"], None)
 
@@ -89,14 +89,18 @@ def test_an_error_of_a_test_is_its_answer_and_counts_as_not_rejected(data, tmp_p
     assert (row["level"], row["power"], row["no_answer"]) == (0.0, 0.0, 4)
 
 
+def test_one_that_does_not_import_says_why(tmp_path):
+    broken = Peer("broken", {}, answers("nothing"), module="no_such_module", here=True)
+    with pytest.raises(DidNotInstall, match="does not import: ModuleNotFoundError: No module named 'no_such_module'"):
+        prepare(broken, tmp_path)
+
+
+@pytest.mark.slow
 def test_one_that_does_not_install_says_why_without_addresses(tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     missing = Peer("nobody has it", {}, answers("nothing"), requirements=("twosample-no-such-program",), module="none")
     with pytest.raises(DidNotInstall, match="No matching distribution found for twosample-no-such-program"):
         prepare(missing, tmp_path)
-    broken = Peer("broken", {}, answers("nothing"), module="no_such_module", here=True)
-    with pytest.raises(DidNotInstall, match="does not import: ModuleNotFoundError: No module named 'no_such_module'"):
-        prepare(broken, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -81,18 +81,15 @@ def test_pass_fail_and_bad_input_in_a_script(days):
     assert re.fullmatch(r"twosample: error: .*broken\.csv.*\n", Path("broken.err").read_text())
 
 
-def test_a_nightly_job_with_a_reference(days):
+def test_a_nightly_job_with_a_reference(run, days):
     """Yesterday's rows are gone when today's come."""
-    command = [sys.executable, "-m", "twosample"]
-    subprocess.run([*command, "reference", "yesterday.csv", "--out", "ref.npz"], check=True, capture_output=True)
+    assert run("reference", "yesterday.csv", "--out", "ref.npz")[0] == 0
     expected = {name: ts.Reference.load("ref.npz").test(pl.read_csv(f"{name}.csv")) for name in ("same", "other")}
     Path("yesterday.csv").unlink()
     for name, status in (("same", 0), ("other", 1)):
-        done = subprocess.run(
-            [*command, "check", "--reference", "ref.npz", f"{name}.csv", "--json", "-"], capture_output=True, text=True
-        )
-        content = json.loads(done.stdout)
-        assert done.returncode == status
+        ended, out, _ = run("check", "--reference", "ref.npz", f"{name}.csv", "--json", "-")
+        content = json.loads(out)
+        assert ended == status
         assert content["values"]["prob_h1"] == expected[name].prob_h1
         assert content["result"]["names"] == ["yesterday.csv", f"{name}.csv"]
 

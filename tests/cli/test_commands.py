@@ -50,17 +50,6 @@ def test_unknown_command_and_option(refused):
     assert "\\x1b[31m" in refused("test", f"--{ESCAPES}")
 
 
-def test_module_runs(files, expected, agrees):
-    done = subprocess.run(
-        [sys.executable, "-m", "twosample", "test", "a.csv", "b.csv", "-q"], capture_output=True, text=True, check=True
-    )
-    agrees(done.stdout, expected)
-    assert done.stderr.startswith(
-        "note: Left out columns that do not hold numbers or categories: 'label' (one value in"
-    )
-    assert done.stderr.count("\n") == 1
-
-
 def test_help_imports_neither_the_table_reader_nor_matplotlib():
     code = (
         "import sys; from twosample.cli.commands import run; run(['--help']); "

@@ -25,9 +25,16 @@ CONSOLE_SCRIPT = (
 MODULE = "import runpy\nsys.argv = ['twosample']\nrunpy.run_module('twosample', run_name='__main__', alter_sys=True)\n"
 
 
-@pytest.mark.parametrize("start", [CONSOLE_SCRIPT, MODULE], ids=["script", "module"])
-@pytest.mark.parametrize("without", [BLOCKED, ABSENT], ids=["blocked", "absent"])
-@pytest.mark.parametrize("names", [["click"], ["polars"], ["click", "polars"]], ids=" and ".join)
+@pytest.mark.parametrize(
+    "names, without, start",
+    [
+        (["click"], BLOCKED, CONSOLE_SCRIPT),
+        (["polars"], ABSENT, CONSOLE_SCRIPT),
+        (["click", "polars"], ABSENT, MODULE),
+        (["polars"], BLOCKED, MODULE),
+    ],
+    ids=["click, script", "polars, script", "click and polars, module", "polars, module"],
+)
 def test_without_its_packages_the_command_says_how_to_get_them(names, without, start):
     done = subprocess.run(
         [sys.executable, "-c", without.format(names=names) + start], capture_output=True, text=True, check=False

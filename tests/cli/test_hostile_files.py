@@ -261,8 +261,7 @@ def with_cell(rows, cell, at=1):
     return rows
 
 
-@pytest.mark.parametrize("token", TOKENS)
-@pytest.mark.parametrize("column", NUMBERS)
+@pytest.mark.parametrize("column, token", list(zip(NUMBERS * (len(TOKENS) // 2), TOKENS, strict=True)))
 def test_a_bad_cell_is_named_and_can_be_left_out(token, column, run, refused, rows, without_a_row, expected, agrees):
     Path("x.csv").write_text(lines(with_cell(rows, token, NUMBERS.index(column))))
     line = refused("test", "x.csv", "b.csv")
@@ -735,11 +734,11 @@ def test_a_workbook_without_its_package(refused, rows, monkeypatch):
 @pytest.mark.parametrize("padding, bad", [("", False), (" ", False), ("", True)], ids=["plain", "padded", "bad cells"])
 def test_twenty_thousand_columns_are_read(padding, bad, refused, files):
     rng = np.random.default_rng(6)
-    cells = rng.integers(-9999, 9999, (50, 20_000)).astype(str)
+    cells = rng.integers(-9999, 9999, (8, 20_000)).astype(str)
     if bad:
-        cells[10] = "nd"
+        cells[5] = "nd"
     rows = [[f"g{at}" for at in range(20_000)], *cells.tolist()]
     Path("x.csv").write_text("\n".join(f",{padding}".join(row) for row in rows) + "\n")
     assert "x has no column 'absent'" in refused("test", "x.csv", "x.csv", "--columns", "g0,g19999,absent")
     if bad:
-        assert "'x.csv', line 12, column 'g9': 'nd' is not" in refused("test", "x.csv", "x.csv", "--columns", "g9")
+        assert "'x.csv', line 7, column 'g9': 'nd' is not" in refused("test", "x.csv", "x.csv", "--columns", "g9")

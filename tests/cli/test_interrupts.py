@@ -45,12 +45,16 @@ cli.main(sys.argv[3:])
 """
 
 
+# The other commands end in the same way.
+FAST = ("permuted", "each")
+
+
 def commands():
     for name in WORK:
-        marks = []
-        if name == "gibbs":  # which compiles first
+        marks = [] if name in FAST else [pytest.mark.slow]
+        if name == "gibbs":
             missing = importlib.util.find_spec("blackjax") is None
-            marks = [pytest.mark.slow, pytest.mark.skipif(missing, reason="needs the extra mcmc")]
+            marks.append(pytest.mark.skipif(missing, reason="needs the extra mcmc"))
         yield pytest.param(name, marks=marks)
 
 

@@ -123,7 +123,7 @@ LOOP = """
 def test_a_kill_at_any_moment_leaves_a_whole_file(kind, tmp_path):
     chance = random.Random(kind)
     path = tmp_path / ("o.png" if kind == "plot" else "o.dat")
-    for _ in range(5):
+    for _ in range(2):
         process = start(path, WRITERS[kind], LOOP)
         said = b""
         while b"ready" not in said:
@@ -131,7 +131,7 @@ def test_a_kill_at_any_moment_leaves_a_whole_file(kind, tmp_path):
             assert chunk, process.communicate()
             said += chunk
         # It is killed several times at once: stopped, looked at as a kill would leave it, and sent on.
-        for _ in range(8):
+        for _ in range(10):
             time.sleep(chance.uniform(0.0, 0.02))
             process.send_signal(signal.SIGSTOP)
             os.waitpid(process.pid, os.WUNTRACED)

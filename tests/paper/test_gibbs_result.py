@@ -7,9 +7,10 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from tests.recorded_chains import recorded
 
 import twosample as ts
-from twosample.errors import ConvergenceWarning, InputError, MissingExtraError
+from twosample.errors import InputError, MissingExtraError
 from twosample.paper.gibbs_result import GibbsResult
 
 
@@ -20,28 +21,19 @@ def arviz():
         return pytest.importorskip("arviz")
 
 
-def sampled(n_columns, shift, **options):
-    """The result of chains that are too short to be trusted, and of which that is not said."""
-    rng = np.random.default_rng([1, n_columns])
-    x, y = rng.normal(size=(24, n_columns)), shift + rng.normal(size=(24, n_columns))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return ts.gibbs(x, y, **{"model": "paper"} | options, points=8, chains=2, steps=400, burn_in=100, hmc_steps=3)
-
-
 @pytest.fixture(scope="module")
 def one():
-    return sampled(1, 1.0)
+    return recorded("one")
 
 
 @pytest.fixture(scope="module")
 def several():
-    return sampled(2, 1.6, kernel="ard", prior_odds=2.0)
+    return recorded("several")
 
 
 @pytest.fixture(scope="module")
 def adaptive():
-    return sampled(1, 1.0, model="adaptive")
+    return recorded("adaptive")
 
 
 def assert_equal_records(first, second):
@@ -102,7 +94,7 @@ def test_summary(one, several):
     text = str(one)
     assert text == one.summary()
     assert text.splitlines()[0] == f"{one.verdict.capitalize()}."
-    for words in ("24 and 24 rows, 1 column", "paper, kernel rbf, 8 evaluation", "2 chains of 400 steps (100 burn-in)"):
+    for words in ("24 and 24 rows, 1 column", "paper, kernel rbf, 8 evaluation", "2 chains of 160 steps (40 burn-in)"):
         assert words in text
     assert "bridge" not in text and "prior odds" not in text
     text = str(several)
@@ -114,7 +106,7 @@ def test_to_arviz(one, several, adaptive, arviz):
     for result in (one, several, adaptive):
         found = result.to_arviz()
         posterior, statistics = found["posterior"], found["sample_stats"]
-        assert dict(posterior.sizes) == {"chain": 2, "draw": 150, "column": result.lengthscales.shape[-1]}
+        assert dict(posterior.sizes) == {"chain": 2, "draw": 60, "column": result.lengthscales.shape[-1]}
         assert_array_equal(posterior["different"], result.labels)
         assert_array_equal(posterior["lengthscale"], result.lengthscales)
         assert_array_equal(statistics["log_bf10"], result.log_bf10_given)

@@ -5,15 +5,15 @@ import dataclasses
 import numpy as np
 import polars as pl
 import pytest
+from tests.recorded_chains import HOSTILE, recorded
 
 import twosample as ts
-from twosample.errors import ConvergenceWarning
 
 
 @pytest.fixture(scope="session")
 def hostile():
     """A name that is markup to whoever reads it as such."""
-    return "[red]x$\\frac{1}{0}$"
+    return HOSTILE
 
 
 @pytest.fixture(scope="session")
@@ -72,24 +72,13 @@ def correlated():
 
 
 @pytest.fixture(scope="session")
-def sampled(frame):
-    def sampled(columns, **options):
-        rng = np.random.default_rng(0)
-        x, y = (frame(rng.normal(size=(20, len(columns))) + shift, *columns) for shift in (0, 1))
-        with pytest.warns(ConvergenceWarning):
-            return ts.gibbs(x, y, points=8, steps=60, burn_in=20, chains=2, model="adaptive", **options)
-
-    return sampled
+def chains():
+    return recorded("short")
 
 
 @pytest.fixture(scope="session")
-def chains(sampled):
-    return sampled(["$u"])
-
-
-@pytest.fixture(scope="session")
-def several(sampled, hostile):
-    return sampled([hostile, "v" * 99, "\x1b[31m\n$"], kernel="ard")
+def several():
+    return recorded("short of several")
 
 
 @pytest.fixture(scope="session")

@@ -2,13 +2,13 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
-import pytest
+from tests.recorded_chains import recorded
 
 import twosample as ts
-from twosample.errors import ConvergenceWarning
 
 
 def test_the_paragraph_has_every_number(one):
@@ -70,10 +70,9 @@ def test_notebooks_show_groups():
 
 
 def test_notebooks_show_chains():
-    rng = np.random.default_rng(0)
-    x, y = (pl.DataFrame(rng.normal(size=(20, 2)) + shift, schema=["<u>", "v"]) for shift in (0, 1))
-    with pytest.warns(ConvergenceWarning):
-        result = ts.gibbs(x, y, points=8, steps=60, burn_in=20, chains=2, kernel="ard")
+    chains = recorded("several")
+    relevance = replace(chains.relevance, columns=("<u>", "v"))
+    result = replace(chains, columns=("<u>", "v"), relevance=relevance)
     html = result._repr_html_()
     assert f"{result.log_bf10:+.2f} ±" in html and f"± {result.prob_h1_error:.1g}" in html
     assert "&lt;u&gt;" in html and "<u>" not in html
