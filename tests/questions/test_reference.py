@@ -176,7 +176,8 @@ def test_columns_are_matched_by_name(kept):
 
 
 def test_columns_that_the_reference_left_out_are_no_news():
-    x = frame(60, 1).with_columns(t=pl.lit("a"), id=pl.lit(1.5))
+    names = pl.Series([f"row {number}" for number in range(60)])
+    x = frame(60, 1).with_columns(t=names, id=pl.lit(1.5))
     with pytest.warns(DroppedDataWarning, match="'t'"):
         kept = ts.Reference.of(x, drop=["id"])
     result = kept.test(frame(50, 2).with_columns(t=pl.lit("b"), id=pl.lit(2.5)))
@@ -194,6 +195,65 @@ def test_constant_columns_may_not_change():
         kept.test(changed)
     with pytest.raises(InputError, match="y lacks columns of the reference: 'k'"):
         kept.test(y.drop("k"))
+
+
+def test_columns_of_text_are_compared():
+    def places(n, seed, south):
+        found = np.random.default_rng(seed).choice(["north", "south", "west"], n, p=[0.8 - south, south, 0.2])
+        return frame(n, seed).with_columns(place=pl.Series(found), country=pl.lit("no"))
+
+    with pytest.warns(DroppedDataWarning, match="one value throughout: 'country'"):
+        kept = ts.Reference.of(places(150, 1, 0.2))
+    assert kept.columns == (*NAMES, "place")
+    assert kept.test(places(80, 2, 0.2)).prob_h1 < 0.5
+    found = kept.test(places(80, 2, 0.6))
+    assert found.prob_h1 > 0.99 and found.by_column[0].column == "place"
+    assert found.by_column[0].words.startswith("more 'south' in y")
+    strange = places(80, 2, 0.6).with_columns(place=pl.lit("east"))
+    assert kept.test(strange).prob_h1 > 0.99
+    with pytest.raises(InputError, match="'country' holds 'no' throughout the reference and other values in 80 rows"):
+        kept.test(places(80, 2, 0.2).with_columns(country=pl.lit("se")))
+
+
+def test_text_goes_through_the_file(tmp_path):
+    x, y = (frame(60, seed).with_columns(t=pl.Series(["a", "b", letter] * 20)) for seed, letter in ((1, "a"), (2, "b")))
+    kept = ts.Reference.of(x)
+    kept.save(tmp_path / "text.npz")
+    assert ts.Reference.load(tmp_path / "text.npz").test(y) == kept.test(y)
+
+
+def words(n, seed, p=(0.25, 0.25, 0.25, 0.25)):
+    rng = np.random.default_rng(seed)
+    return ["".join(rng.choice(list("ACGT"), 20, p=p)) for _ in range(n)]
+
+
+def test_objects_are_compared_at_points_that_are_in_neither_sample(tmp_path):
+    reference = words(200, 1)
+    kept = ts.Reference.of(reference, kernel="kmer", points=12, name="clean")
+    assert kept.n == 150 and "50 of 200 objects of the reference were set aside" in str(kept)
+    assert ts.Reference.of(reference[::-1], kernel="kmer", points=12).test(words(80, 2)).log_bf10 == pytest.approx(
+        kept.test(words(80, 2)).log_bf10, abs=1e-9
+    )
+    assert kept.test(words(80, 2)).prob_h1 < 0.5
+    found = kept.test(words(80, 3, (0.4, 0.1, 0.1, 0.4)), rope=0.6)
+    assert found.prob_h1 > 0.99 and found.names == ("clean", "y") and found.prob_beyond_rope > 0.95
+    with pytest.raises(InputError, match="kernel: 'kmer' is one of objects, which are not written to files"):
+        kept.save(tmp_path / "objects.npz")
+    nulls = [kept.test(words(20, seed)).bf10 for seed in range(100, 140)]
+    assert np.mean(nulls) < 1.0 and max(nulls) < 20
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"permutations": 9}, "permutations: there are no rows of the reference to permute; leave it out"),
+        ({"by": "arm"}, "by: a reference is one sample; leave it out"),
+        ({"kernel": ["rbf", "laplace"]}, "kernel: a reference has one plan, and so one kernel"),
+    ],
+)
+def test_options_that_a_reference_does_not_have(options, message):
+    with pytest.raises(InputError, match=message):
+        ts.Reference.of(frame(60, 1), **options)
 
 
 def test_dates_stay_dates():

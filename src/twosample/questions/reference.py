@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -11,21 +11,34 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twosample.common.arguments import flag_of, positive, share_of
+from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.common.records import Comparable, Record, load_arrays, write_whole
 from twosample.common.threads import one_thread
 from twosample.common.words import columns_in_words, printable
 from twosample.data import Choice, LeftOut, Limits, Samples, View, finite_rows, read, some
+from twosample.data.categories import Levels
+from twosample.data.complete import complete
+from twosample.data.known_columns import columns_of
+from twosample.data.levels import settled_table
+from twosample.data.reading import Table
 from twosample.errors import DroppedDataWarning, InputError, InputTypeError, Setting, warn
+from twosample.features.domains.centres import own_order
+from twosample.features.domains.domain import KernelChoice, objects_of
 from twosample.features.statistics import FeatureStatistics
+from twosample.kernels import Kernel
 from twosample.models import Model
-from twosample.plan import Plan
-from twosample.questions import two_samples
+from twosample.plan import Plan, plan_of_objects
+from twosample.questions.given import pilot_of
+from twosample.questions.objects import rows_of
+from twosample.questions.options import Options, refusing
 from twosample.results import assembly
 from twosample.results.two_sample_result import TwoSampleResult
 
 __all__ = ["Reference"]
 
 _SEED = 0
+# Of objects, how many times as many as points are set aside for these.
+_ASIDE = 10
 _NOTE = "x is a reference: points, scales and ranks are its own, and its rows were not looked at again."
 
 
@@ -51,6 +64,8 @@ class _About(Record):
         Columns that are not compared, and why.
     name
         What the sample is called.
+    levels
+        The levels of columns of categories, as in a plan, but of all columns.
     """
 
     plan: Plan
@@ -61,6 +76,7 @@ class _About(Record):
     times: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
     name: str
+    levels: Levels = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,13 +111,26 @@ class Reference(Comparable):
     about: _About
 
     @classmethod
+    @refusing(
+        by="a reference is one sample",
+        groups="a reference is one sample",
+        paired="rows of a reference have no partners",
+        permutations="there are no rows of the reference to permute",
+        rng="nothing is random",
+        engine="the rows are read into the memory of this machine",
+    )
     def of(
         cls,
         x: object,
         *,
         columns: Sequence[str | int] | None = None,
         drop: Sequence[str | int] | None = None,
+        categories: Sequence[str | int] | None = None,
         model: str | Model = "adaptive",
+        kernel: str | Kernel | Callable[[Sequence[Any], Sequence[Any], Any], Any] = "rbf",
+        parameters: Sequence[Any] | None = None,
+        features: Callable[[Sequence[Any]], Any] | None = None,
+        lengthscale: float | Literal["median"] | None = None,
         points: int | ArrayLike = 40,
         subsets: str | Iterable[Iterable[str | int]] | None = "auto",
         scale: ArrayLike = "auto",
@@ -114,18 +143,46 @@ class Reference(Comparable):
         Parameters
         ----------
         x
-            The sample, as in `twosample.test`; at least 4 rows.
-        columns, drop, model, points, subsets, scale, nan_policy
-            As in `twosample.test`; a model that needs only one pass over the data, such as "adaptive".
+            The sample, as in `twosample.test`; at least 4 rows, or 8 objects. Of objects a quarter, at most, is set
+            aside for the evaluation points, so that these are in neither sample.
+        columns, drop, categories, parameters, features, lengthscale, points, subsets, scale, nan_policy
+            As in `twosample.test`.
+        model
+            A model that needs only one pass over the data, such as "adaptive".
+        kernel
+            As in `twosample.test`, but only one.
         tolerance
             Wanted error of log BF10, as in `twosample.test`; below 0.001 there are twice as many lengthscales.
         name
             What results call the sample.
         """
-        table = read(x, "x", Choice.of(columns=columns, drop=drop))
+        if isinstance(kernel, list | tuple):
+            raise InputError("kernel: a reference has one plan, and so one kernel", argument="kernel")
+        options = Options.checked(
+            columns=columns,
+            drop=drop,
+            categories=categories,
+            model=model,
+            kernel=kernel,
+            parameters=parameters,
+            features=features,
+            lengthscale=lengthscale,
+            points=points,
+            subsets=subsets,
+            scale=scale,
+            nan_policy=nan_policy,
+            tolerance=0.001 if tolerance == 0.01 and _is_of_objects(kernel, features) else tolerance,
+        )
+        if options.objects.of_objects:
+            return cls._of_objects(objects_of(x, "x", 8), options, str(name))
+        return cls._of_rows(settled_table(read(x, "x", options.choice)), options, str(name))
+
+    @classmethod
+    def _of_rows(cls, table: Table, options: Options, name: str) -> Reference:
+        """Of the rows of a table."""
         rows, notes = table.rows, tuple[str, ...]()
         complete = finite_rows(rows)
-        if nan_policy == "omit" and not complete.all():
+        if options.nan_policy == "omit" and not complete.all():
             note = f"Dropped {np.sum(~complete)} of {len(rows)} rows of the reference with a missing or infinite value."
             warn(DroppedDataWarning(note, argument="x"))
             rows, notes = rows[complete], (note,)
@@ -137,24 +194,31 @@ class Reference(Comparable):
             raise InputError(
                 "x: all rows are equal", argument="x", remedy="without variation there is nothing to judge others by"
             )
-        plan = two_samples.plan(
-            table._replace(rows=_moved(rows)),
-            model=model,
-            points=points,
-            subsets=subsets,
-            scale=scale,
-            nan_policy=nan_policy,
-            tolerance=tolerance,
-            columns=columns,
-            drop=drop,
-        )
-        names = table.columns or tuple(map(str, range(rows.shape[1])))
-        constant = tuple(name for name, kept in zip(names, plan.kept, strict=True) if not kept)
+        plan = options.plan(pilot_of(table._replace(rows=_moved(rows, table.levels)), options))
+        constant = tuple(name for name, kept in zip(table.names, plan.kept, strict=True) if not kept)
         left_out = (*table.left_out, *(LeftOut(name, "one value throughout") for name in constant))
         values = np.where(plan.kept, 0.0, rows[0])
-        about = _About(plan, names, values, table.present, table.is_frame, table.times, left_out, str(name))
-        statistics = plan.statistics(rows)
+        about = _About(
+            plan, table.names, values, table.present, table.is_frame, table.times, left_out, name, table.levels
+        )
+        with one_thread():
+            statistics = plan.collect(_part(plan, rows[:, plan.kept], None))
         return cls(replace(statistics, notes=notes + statistics.notes), about)
+
+    @classmethod
+    def _of_objects(cls, objects: list[Any], options: Options, name: str) -> Reference:
+        """Of objects; those that the points are chosen among are not in its statistics."""
+        order = own_order(objects)
+        order = options.generator.permutation(len(objects)) if order is None else order
+        aside = min(len(objects) // 4, _ASIDE * options.objects.points)
+        domain, _ = rows_of({"x": [objects[place] for place in order[:aside]]}, options)
+        plan = plan_of_objects(domain, options.model)
+        about = _About(plan, (), np.empty(0), (), False, (), (), name)
+        with one_thread():
+            rows = domain.rows_of([objects[place] for place in order[aside:]])
+            statistics = plan.collect(_part(plan, rows, None))
+        note = f"{aside} of {len(objects)} objects of the reference were set aside for the evaluation points."
+        return cls(replace(statistics, notes=(note,)), about)
 
     @property
     def plan(self) -> Plan:
@@ -200,6 +264,7 @@ class Reference(Comparable):
         rope: float | None = None,
         nan_policy: Literal["raise", "omit"] = "raise",
         keep_rows: bool = False,
+        progress: Progress = False,
     ) -> TwoSampleResult:
         """Test whether a sample comes from the distribution of the reference.
 
@@ -207,13 +272,14 @@ class Reference(Comparable):
         ----------
         y
             The sample. Columns of data frames are matched by name, others by place.
-        prior_odds, rope, nan_policy, keep_rows
+        prior_odds, rope, nan_policy, keep_rows, progress
             As in `twosample.test`.
 
         Returns
         -------
         TwoSampleResult
-            As from `twosample.test`, with the reference as x; without a p-value, as there are no rows to permute.
+            As from `twosample.test`, with the reference as x; without a p-value, as there are no rows to permute. Of
+            objects an `ObjectsResult`.
         """
         prior_odds, keep_rows = positive(prior_odds, "prior_odds"), flag_of(keep_rows, "keep_rows")
         rope = None if rope is None else share_of(rope, "rope", 0.5)
@@ -221,25 +287,36 @@ class Reference(Comparable):
             raise InputError(
                 f"rope: model {self.plan.model.name!r} does not say how much samples differ", argument="rope"
             )
-        rows, notes = self._rows_of(y)
         plan = self.plan
-        samples = Samples.of_part(None, rows, plan.columns, plan.kept, plan.view, paired=False, nan_policy=nan_policy)
-        if samples.n_y < 2:
-            raise InputError(
-                f"y has {samples.n_y} row{'s' * (samples.n_y != 1)}", argument="y", remedy="pass at least 2"
-            )
-        with one_thread():
-            statistics = self.statistics.merge(plan.collect(samples))
-            statistics = replace(statistics, notes=(_NOTE, *statistics.notes, *notes))
-            result = plan.answer(statistics, prior_odds=prior_odds, keep_rows=keep_rows)
+        with progress_bar(progress) as report:
+            rows, notes = self._objects_of(y) if plan.domain is not None else self._rows_of(y, nan_policy)
+            if len(rows) < 2:
+                raise InputError(
+                    f"y has {len(rows)} row{'s' * (len(rows) != 1)}", argument="y", remedy="pass at least 2"
+                )
+            counter = WorkCounter(report, len(rows) * (0 if plan.lengthscales is None else len(plan.lengthscales)))
+            with one_thread():
+                statistics = self.statistics.merge(plan.collect(_part(plan, None, rows), counter))
+                statistics = replace(statistics, notes=(_NOTE, *statistics.notes, *notes))
+                result = plan.answer(statistics, prior_odds=prior_odds, keep_rows=keep_rows)
+            counter.finish()
+        result = result.changed(rope=rope, names=(self.about.name, "y"))
+        if plan.domain is not None:
+            return result
         if result.diagnostics.flat:
             warn(assembly.flat_features(plan, (result.n_x, result.n_y), (statistics.sketch_x, statistics.sketch_y)))
         if not result.diagnostics.converged:
             warn(assembly.inaccurate(result, "a reference that is made with a smaller tolerance is more accurate"))
-        return replace(result, rope=rope, left_out=self.about.left_out, names=(self.about.name, "y"))
+        return result.changed(left_out=self.about.left_out)
 
-    def _rows_of(self, y: object) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-        """The rows of a sample with the columns that the reference was read with, and what was left out."""
+    def _objects_of(self, y: object) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+        """Rows of kernel values of a sample of objects."""
+        assert self.plan.domain is not None
+        with one_thread():
+            return self.plan.domain.rows_of(objects_of(y, "y")), ()
+
+    def _rows_of(self, y: object, nan_policy: str) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+        """The rows of a sample with the columns of the plan, and what was left out."""
         about = self.about
         notes: tuple[str, ...] = ()
         if about.named and (hasattr(type(y), "columns") or hasattr(type(y), "column_names")):
@@ -249,8 +326,10 @@ class Reference(Comparable):
                 notes = (f"Left out columns of y that the reference does not have: {some(extra)}.",)
                 warn(DroppedDataWarning(notes[0], argument="y"))
         else:
-            table = read(y, "y")
+            table = read(y, "y", replace(self._choice, columns=None))
         rows: NDArray[np.float64] = table.rows
+        if about.levels:
+            rows = columns_of(y, "y", about.columns, np.ones(len(about.columns), dtype=bool), about.levels)
         if rows.shape[1] != len(about.columns):
             raise InputError(
                 f"y has {columns_in_words(rows.shape[1])}",
@@ -260,13 +339,25 @@ class Reference(Comparable):
         finite = np.where(np.isfinite(rows), rows, 0.0)
         Limits.of(np.zeros((1, rows.shape[1])), finite).check_size(about.columns)
         self._check_constant(rows)
+        [rows], note = complete([rows[:, self.plan.kept]], self.plan.columns, nan_policy, roles=["y"], fewest=0)
+        if note is not None:
+            warn(DroppedDataWarning(note, argument="y"))
+            notes = (*notes, note)
         return rows, notes
+
+    @property
+    def _choice(self) -> Choice:
+        """How samples are read: with the columns of the reference, and its categories."""
+        about = self.about
+        named = zip(about.columns, about.levels, strict=False)
+        categories = tuple(name for name, levels in named if levels is not None)
+        return Choice(columns=about.columns, categories=categories, texts=bool(about.levels))
 
     def _matched(self, y: object) -> Any:
         """The columns of a data frame that have the names of those of the reference."""
         about = self.about
         try:
-            table = read(y, "y", Choice(columns=about.columns))
+            table = read(y, "y", self._choice)
         except InputError as error:
             if error.argument != "columns":
                 raise
@@ -291,10 +382,12 @@ class Reference(Comparable):
         for place in np.flatnonzero(~self.plan.kept):
             other = np.flatnonzero(np.isfinite(rows[:, place]) & (rows[:, place] != self.about.values[place]))
             if len(other):
-                column = self.about.columns[place]
+                column, levels = self.about.columns[place], self.about.levels and self.about.levels[place]
+                held, first = self.about.values[place], rows[other[0], place]
+                shown = (f"{held:g}", f"{first:g}") if not levels else (repr(levels[int(held)]), "another one")
                 raise InputError(
-                    f"column {column!r} holds {self.about.values[place]:g} throughout the reference and other values "
-                    f"in {len(other)} row{'s' * (len(other) != 1)} of y (first: {rows[other[0], place]:g})",
+                    f"column {column!r} holds {shown[0]} throughout the reference and other values "
+                    f"in {len(other)} row{'s' * (len(other) != 1)} of y (first: {shown[1]})",
                     argument="y",
                     remedy=("make a reference from more rows, or one with ", Setting("drop", [column])),
                 )
@@ -322,8 +415,20 @@ class Reference(Comparable):
         return load_arrays(path, build, "a reference of twosample")
 
 
-def _moved(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The rows, moved about by as much as their columns are spread; values that are repeated stay.
+def _is_of_objects(kernel: object, features: object) -> bool:
+    return KernelChoice(kernel, features).of_objects
+
+
+def _part(plan: Plan, x: NDArray[np.float64] | None, y: NDArray[np.float64] | None) -> Samples:
+    """Checked rows of one of the samples, with the columns of the plan."""
+    width = next(rows.shape[1] for rows in (x, y) if rows is not None)
+    none = np.empty((0, width))
+    x, y = (none if rows is None else rows for rows in (x, y))
+    return Samples(x, y, plan.columns, plan.view, plan.kept, False, (), levels=plan.levels)
+
+
+def _moved(rows: NDArray[np.float64], levels: Levels) -> NDArray[np.float64]:
+    """The rows, moved about by as much as their columns are spread; values that are repeated and categories stay.
 
     A plan from the rows themselves has points that are rows of x and of no other sample: where y has many more rows
     that makes them look different. And it has no points, and one rank for all, where a sample that is spread more has
@@ -337,5 +442,7 @@ def _moved(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     moves = np.random.default_rng(_SEED).normal(size=ordered.shape)
     for column, values in enumerate(ordered.T):
         _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+        if levels and levels[column] is not None:
+            moves[:, column] = 0.0
         moves[counts[places] > 1, column] = 0.0
     return ordered + moves * View.robust(ordered, ordered[:0], limits).scale
