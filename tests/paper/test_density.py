@@ -63,9 +63,10 @@ def compiled_gradient(target):
     """Of log p(D | θ, H0), log p(D | θ, H1), log BF10 and the log prior: the values (4,) and the gradients (4, P)."""
 
     def values(position, data):
-        return jnp.stack([*target.curves(position, data), target.log_prior(position)])
+        found = jnp.stack([*target.curves(position, data), target.log_prior(position)])
+        return found, found
 
-    return jax.jit(lambda position, data: (values(position, data), jax.jacrev(values)(position, data)))
+    return jax.jit(lambda *args: jax.jacrev(values, has_aux=True)(*args)[::-1])
 
 
 def position_of(model, lengthscales, median, log_amplitude):
@@ -105,7 +106,6 @@ def assert_same(found, expected, tolerance, name=""):
         (1, "unpaired", 14, 14),
         (1, "paired", 14, 14),
         (1, "unequal", 19, 14),
-        (2, "unpaired", 14, 14),
         (3, "unequal", 14, 19),
     ],
 )

@@ -476,7 +476,11 @@ def test_several_lengthscales_are_not_for_test():
 def test_nothing_to_sample():
     with pytest.raises(InputError, match=r"^x and y"):
         ts.gibbs(np.ones(9), np.ones(9), model="paper")
-    same = quietly(np.ones(9), np.ones(9), model="adaptive")  # no columns that vary: nothing is learnt
+
+
+@pytest.mark.slow
+def test_without_columns_that_vary_nothing_is_learnt():
+    same = quietly(np.ones(9), np.ones(9), model="adaptive")
     assert (same.log_bf10_given == 0.0).all()
     assert same.prob_h1 == pytest.approx(0.5, rel=1e-12)
 

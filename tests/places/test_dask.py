@@ -20,10 +20,13 @@ dd = pytest.importorskip("dask.dataframe")
 NAMES = ["u", "v", "w"]
 
 
-@pytest.fixture(params=["synchronous", "threads"], autouse=True)
+@pytest.fixture(autouse=True)
 def scheduler(request):
-    with dask.config.set(scheduler=request.param):
+    with dask.config.set(scheduler=getattr(request, "param", "synchronous")):
         yield
+
+
+both_schedulers = pytest.mark.parametrize("scheduler", ["synchronous", "threads"], indirect=True)
 
 
 @pytest.fixture(params=[200, pilot.PILOT_ROWS], ids=["pilot", "whole"])
@@ -62,6 +65,7 @@ def same(result, other):
         assert one.log_bf10 == pytest.approx(two.log_bf10, abs=1e-9)
 
 
+@both_schedulers
 @pytest.mark.parametrize("columns", [3, 2], ids=["by rows", "by rows and columns"])
 def test_arrays(few_or_all, columns):
     x, y = samples()
@@ -86,6 +90,7 @@ def test_unknown_chunk_sizes_and_empty_partitions(few_or_all):
     same(ts.test(first, chosen_y), ts.test(ts.blocks([x[x[:, 0] > -0.5]]), ts.blocks([y[y[:, 0] > -0.5]])))
 
 
+@both_schedulers
 def test_frames(few_or_all):
     x, y = (pd.DataFrame(rows, columns=NAMES) for rows in samples())
     result = ts.test(dd.from_pandas(x, npartitions=5), dd.from_pandas(y, npartitions=3), drop=["w"])
@@ -254,6 +259,7 @@ def test_each_column_of_arrays(few_or_all, paired, gaps):
     assert {str(one) for one in said} == {str(one) for one in also} and bool(said) == gaps
 
 
+@both_schedulers
 def test_each_column_of_frames(few_or_all):
     frame = dd.from_pandas(table(), npartitions=7)
     how = {"by": "arm", "groups": ["b", "a"], "drop": ["u"]}
@@ -324,8 +330,7 @@ def run_on_a_cluster(program, folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheduler", ["synchronous"], indirect=True)
-def test_a_worker_is_killed(tmp_path, scheduler):
+def test_a_worker_is_killed(tmp_path):
     """Dask computes again what was lost."""
     pytest.importorskip("distributed")
     program = """
@@ -372,8 +377,7 @@ def test_a_worker_is_killed(tmp_path, scheduler):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheduler", ["synchronous"], indirect=True)
-def test_data_are_sent_without_a_warning(tmp_path, scheduler):
+def test_data_are_sent_without_a_warning(tmp_path):
     """Dask warns of graphs of more than 10 MB; here there is no other way."""
     pytest.importorskip("distributed")
     program = """
@@ -393,8 +397,7 @@ def test_data_are_sent_without_a_warning(tmp_path, scheduler):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheduler", ["synchronous"], indirect=True)
-def test_a_frame_larger_than_the_memory_of_each_worker(tmp_path, scheduler):
+def test_a_frame_larger_than_the_memory_of_each_worker(tmp_path):
     pytest.importorskip("distributed")
     program = """
         import dask.dataframe as dd, numpy as np, pandas as pd, twosample as ts

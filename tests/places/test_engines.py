@@ -14,9 +14,9 @@ jax = pytest.importorskip("jax", reason="JAX is not installed: there is no engin
 @pytest.fixture(scope="module")
 def samples():
     rng = np.random.default_rng(8)
-    x, y = rng.normal(size=(900, 3)), rng.normal(size=(700, 3))
+    x, y = rng.normal(size=(450, 3)), rng.normal(size=(350, 3))
     y[:, 1] *= 1.2
-    x[:40, 2] = y[:70, 2] = 0.0
+    x[:20, 2] = y[:35, 2] = 0.0
     return x, y
 
 
@@ -31,13 +31,13 @@ def same(found, expected):
 
 @pytest.mark.parametrize("paired", [False, True])
 def test_jax_gives_the_answer_of_threads(samples, paired):
-    x, y = (rows[:700] for rows in samples)
+    x, y = (rows[:350] for rows in samples)
     same(ts.test(x, y, paired=paired, engine="jax"), ts.test(x, y, paired=paired, engine="threads"))
 
 
 def test_more_rows_than_the_pilot_holds(samples, monkeypatch):
-    monkeypatch.setattr(pilot, "PILOT_ROWS", 500)
-    x, y = (ts.blocks([rows[:300], rows[300:]]) for rows in samples)
+    monkeypatch.setattr(pilot, "PILOT_ROWS", 250)
+    x, y = (ts.blocks([rows[:150], rows[150:]]) for rows in samples)
     expected = ts.test(x, y)
     assert any("pilot of" in note for note in expected.diagnostics.notes)
     same(ts.test(x, y, engine="jax"), expected)
@@ -45,7 +45,7 @@ def test_more_rows_than_the_pilot_holds(samples, monkeypatch):
 
 def test_arrays_on_a_device_stay_there(samples, monkeypatch):
     """As if the memory of JAX were that of an accelerator: rows are never copied to NumPy but for the pilot."""
-    monkeypatch.setattr(pilot, "PILOT_ROWS", 500)
+    monkeypatch.setattr(pilot, "PILOT_ROWS", 250)
     expected = ts.test(*(ts.blocks([rows]) for rows in samples))
 
     def elsewhere(values):

@@ -7,6 +7,7 @@ import sys
 import textwrap
 import threading
 import warnings
+from functools import cache
 from pathlib import Path
 
 import array_api_strict
@@ -167,14 +168,23 @@ def test_the_order_of_blocks_does_not_matter_where_all_rows_are_in_the_plan():
 # Many rows: the plan is that of the pilot, and the answer that of all rows.
 
 
+@cache
+def of_many(paired=False):
+    """Samples, the plan of their pilot, and its answer of all rows in memory."""
+    x, y = samples(600, 600) if paired else samples()
+    if paired:
+        y += x
+    plan = ts.plan(brute_pilot(x, y), paired=paired)
+    return x, y, plan, plan.test(plan.statistics(x, y))
+
+
 def test_many_rows_have_the_plan_of_the_pilot_and_the_answer_of_all(kind, few):
-    x, y = samples()
-    plan = ts.plan(brute_pilot(x, y))
+    x, y, plan, expected = of_many()
     sources = kind(x), kind(y)
     assert len(plan.parts) == 3
     np.testing.assert_array_equal(ts.plan(*sources).points, plan.points)
-    assert_same(ts.test(*sources), plan.test(plan.statistics(x, y)))
-    assert_same(plan.test(plan.statistics(*sources)), plan.test(plan.statistics(x, y)))
+    assert_same(ts.test(*sources), expected)
+    assert_same(plan.test(plan.statistics(*sources)), expected)
 
 
 @settings(max_examples=25, deadline=None)
@@ -219,12 +229,11 @@ def test_the_result_says_what_the_plan_is_from(few):
     assert "of 1,200 rows" in result.summary()
 
 
+@pytest.mark.parametrize("kind", ["function", "list of frames", "memory map", "folder"], indirect=True)
 def test_pairs(kind, few):
-    x, y = samples(600, 600)
-    y += x
-    plan = ts.plan(brute_pilot(x, y), paired=True)
-    assert_same(ts.test(kind(x), kind(y), paired=True), plan.test(plan.statistics(x, y)))
-    assert_same(plan.test(plan.statistics(kind(x), kind(y))), plan.test(plan.statistics(x, y)))
+    x, y, plan, expected = of_many(paired=True)
+    assert_same(ts.test(kind(x), kind(y), paired=True), expected)
+    assert_same(plan.test(plan.statistics(kind(x), kind(y))), expected)
 
 
 @pytest.mark.parametrize(("n_x", "n_y"), [(600, 550), (550, 600), (600, 599), (64, 128)])

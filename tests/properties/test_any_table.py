@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -92,8 +93,7 @@ def numbers_in(content):
         yield content
 
 
-@settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-@given(
+any_question = given(
     two_tables(),
     st.sampled_from(CONTAINERS),
     st.sampled_from(CONTAINERS),
@@ -101,7 +101,26 @@ def numbers_in(content):
     st.sampled_from([None, None, None, "auto"]),
     st.booleans(),
 )
+
+
+def examples(count):
+    return settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+
+
+@examples(250)
+@any_question
 def test_any_two_tables_have_an_answer_or_are_refused(pair, x_container, y_container, nan_policy, subsets, paired):
+    check(pair, x_container, y_container, nan_policy, subsets, paired)
+
+
+@pytest.mark.slow
+@examples(1500)
+@any_question
+def test_more_of_them(pair, x_container, y_container, nan_policy, subsets, paired):
+    check(pair, x_container, y_container, nan_policy, subsets, paired)
+
+
+def check(pair, x_container, y_container, nan_policy, subsets, paired):
     x, y = contained(pair[0], x_container), contained(pair[1], y_container)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

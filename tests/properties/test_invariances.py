@@ -22,7 +22,7 @@ from twosample.kernels import RBF
 from twosample.places import local
 
 # Derandomized: the same examples in every run, as with a fixed seed.
-few = settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 LARGE = 1500
 assert LARGE > REPRESENTATIVES
 
@@ -199,7 +199,7 @@ def test_units_with_given_points_and_lengthscale(samples, lengthscale):
     assert ts.log_bf10(x, y, lengthscale * unit, points=points) == pytest.approx(first, abs=1e-9)
 
 
-@few
+@settings(few, max_examples=5)  # all orders of the columns
 @given(continuous(least_columns=2))
 def test_order_of_the_columns(samples):
     x, y, _ = samples
@@ -317,7 +317,7 @@ def test_units_and_origins_of_many_rows(n_columns):
 # ---- containers, chunks and seeds
 
 
-@settings(few, max_examples=6)  # a dozen tests each
+@settings(few, max_examples=4)  # a dozen tests each
 @given(any_samples())
 def test_every_container_gives_the_identical_answer(samples):
     x, y, _ = samples

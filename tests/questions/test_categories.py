@@ -510,8 +510,10 @@ def test_evalue_has_mean_one():
 # ---- pictures and files
 
 
-@pytest.mark.parametrize("columns", [("colour",), ("n0", "colour"), ("c0", "colour"), None])
-@pytest.mark.parametrize("keep_rows", [False, True])
+@pytest.mark.parametrize(
+    ("columns", "keep_rows"),
+    [(("colour",), False), (("n0", "colour"), True), (("c0", "colour"), False), (None, True)],
+)
 def test_pictures_reports_and_json(columns, keep_rows, tmp_path):
     result = ts.test(X, Y, columns=columns, keep_rows=keep_rows)
     again = ts.TwoSampleResult.from_json(result.to_json())

@@ -69,7 +69,9 @@ def test_bayes_factors_at_given_lengthscales(lengthscale):
 def test_sampler():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TwoSampleWarning)
-        result = ts.gibbs(X[:20], Y[:20], points=FAR, steps=40, burn_in=20, chains=1)
+        # Of the size of other tests of the sampler, which is compiled once for each.
+        points = [[1e6 * place] for place in range(1, 9)]
+        result = ts.gibbs(X[:24], Y[:24], points=points, steps=40, burn_in=20, chains=1, hmc_steps=3)
     assert result.verdict == NEUTRAL
     assert any("features do not vary" in note for note in result.diagnostics.notes)
     assert ts.GibbsResult.from_json(result.to_json()).verdict == NEUTRAL

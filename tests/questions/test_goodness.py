@@ -83,7 +83,9 @@ def test_several_columns(law):
     assert ts.goodness(rng.normal(size=(150, 2)), law).prob_h1 < 0.5
 
 
-@pytest.mark.parametrize("law", [stats.poisson(2), lambda n, g: g.exponential(size=n)])
+@pytest.mark.parametrize(
+    "law", [stats.poisson(2), pytest.param(lambda n, g: g.exponential(size=n), marks=pytest.mark.slow)]
+)
 def test_the_level_is_exact(law):
     draw = law if not hasattr(law, "rvs") else lambda n, g: law.rvs(n, random_state=g)
     options = {"simulations": 9, "points": 8, "subsets": None, "draws": 1000}

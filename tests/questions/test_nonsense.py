@@ -134,12 +134,17 @@ def test_what_is_refused_by_test(keyword, value):
     assert refused.value.argument == keyword
 
 
-def test_the_calls_make_sense_without_nonsense():
-    for name, (function, given) in FUNCTIONS.items():
-        if given:
-            parameters = inspect.signature(function).parameters
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", TwoSampleWarning)
-                assert (
-                    function(*given, **{key: quick for key, quick in QUICK.items() if key in parameters}) is not None
-                ), name
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name == "gibbs" else [])
+        for name, (_, given) in FUNCTIONS.items()
+        if given
+    ],
+)
+def test_the_call_makes_sense_without_nonsense(name):
+    function, given = FUNCTIONS[name]
+    parameters = inspect.signature(function).parameters
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TwoSampleWarning)
+        assert function(*given, **{key: quick for key, quick in QUICK.items() if key in parameters}) is not None
