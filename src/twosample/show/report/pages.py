@@ -21,11 +21,11 @@ from twosample.data import DROPPED
 from twosample.inference import discoveries
 from twosample.inference.bayes_factor import probability
 from twosample.inference.witness import Driver
-from twosample.show import pictures
+from twosample.show import pictures, sample_pictures
 from twosample.show.content import DataTable
 from twosample.show.numbers import number
-from twosample.show.plots.labels import beyond_in_words, column_labels, outside_in_words, unit_in_words
-from twosample.show.report import charts, witness_charts
+from twosample.show.plots.labels import beyond_in_words, column_labels, outside_in_words, prior_and_posterior
+from twosample.show.report import witness_charts
 from twosample.show.report.page import (
     MOST_PICTURES,
     Page,
@@ -40,7 +40,7 @@ from twosample.show.report.page import (
     some,
     table_section,
 )
-from twosample.show.report.panel_charts import of_panel
+from twosample.show.report.panel_charts import of_panel, small_column
 from twosample.show.report.svg import Chart
 
 if TYPE_CHECKING:
@@ -398,7 +398,7 @@ def _columns(result: TwoSampleResult) -> tuple[dict[str, Any], list[str], str]:
         )
         more["all"] = {"count": len(result.columns), "room": room, "with_q": False}
     pictures = {
-        result.columns[one.column]: charts.small_column(
+        result.columns[one.column]: small_column(
             one,
             result.picture.rows,
             f"{printable(result.columns[one.column])} in {result.names[0]} and {result.names[1]}",
@@ -424,7 +424,8 @@ def _pictures(result: TwoSampleResult) -> tuple[list[Chart], list[Chart]]:
     samples = []
     for shown in picture.columns:
         beyond = "; ".join(filter(None, (beyond_in_words(result, shown.outside[:, i], names, i) for i in range(2))))
-        samples.append(charts.samples_of_column(shown, picture.rows, names, labels[shown.column], beyond))
+        panel = sample_pictures.samples_of_column(shown, picture.rows, names, labels[shown.column], beyond)
+        samples.append(of_panel(panel, f"The samples: {panel.title}"))
     plane, own = picture.plane, result.witness_picture
     witness = [
         _witness(driver, plane, names, [labels[i] for i in driver.columns], [levels[i] for i in driver.columns])
@@ -448,20 +449,17 @@ def _witness(
     if len(driver.columns) == 2:
         there = plane if plane is not None and plane.columns == driver.columns else None
         return witness_charts.witness_map(driver, there, names, (labels[0], labels[1]), (levels[0], levels[1]))
-    if levels[0]:
-        return witness_charts.witness_levels(driver, names, labels[0], levels[0])
-    return witness_charts.witness_curve(driver, names, labels[0])
+    panel = sample_pictures.witness_of_column(driver, names, labels[0], levels[0])
+    return of_panel(panel, f"Where they differ: {panel.title}")
 
 
 def _posteriors(result: TwoSampleResult) -> list[Chart]:
     found = []
     if not result.lengthscale.fixed:
-        unit = float(result.scale[0]) if len(result.columns) == 1 else 1.0
-        words = unit_in_words(result)
-        found.append(charts.lengthscale_posterior(result.lengthscale, result.model.lengthscale, unit, words))
+        found.append(sample_pictures.lengthscale_posterior(*prior_and_posterior(result)))
     if result.model.amplitude is not None and not result.amplitude.fixed:
-        found.append(charts.amplitude_posterior(result.amplitude, result.model.amplitude))
-    return found
+        found.append(sample_pictures.amplitude_posterior(result.amplitude, result.model.amplitude))
+    return list(map(of_panel, found))
 
 
 def _options(result: TwoSampleResult) -> dict[str, Any]:
