@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twosample.common.words import share_in_words, short
-from twosample.show import sample_pictures
+from twosample.show import sample_panels
 from twosample.show.content import Mark
 from twosample.show.plots.axes import FAINT, INK, X_COLOR, Y_COLOR, as_text
 from twosample.show.plots.drawing import draw_marks
 from twosample.show.plots.labels import LONGEST_WITHIN, beyond_in_words, column_labels
-from twosample.show.sample_pictures import STRIP_LABEL
+from twosample.show.sample_panels import STRIP_LABEL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +44,7 @@ def draw_samples(axes: Axes, result: TwoSampleResult, shown: ShownColumn, names:
     from matplotlib.lines import Line2D
 
     label = column_labels(result)[shown.column]
-    panel = sample_pictures.samples_of_column(shown, result.picture.rows, names, label)
+    panel = sample_panels.samples_of_column(shown, result.picture.rows, names, label)
     low, high = panel.heights or (0.0, 1.0)
     rows = (result.shown_x, result.shown_y)
     if shown.density is not None and rows[0] is not None:
@@ -131,7 +131,7 @@ def draw_witness_curve(
 
     Returns what a legend needs, with `WITNESS_LABELS`.
     """
-    panel = sample_pictures.witness_of_column(driver, names, label, shown.labels)
+    panel = sample_panels.witness_of_column(driver, names, label, shown.labels)
     drawn = draw_marks(panel, axes)
     if shown.labels:
         axes.set_xlim(*shown.limits)

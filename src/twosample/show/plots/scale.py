@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from twosample.show.plots.axes import INK, add_legend, as_text
 from twosample.show.plots.drawing import draw_marks
 from twosample.show.plots.labels import prior_and_posterior, unit_in_words
-from twosample.show.sample_pictures import lengthscale_posterior
+from twosample.show.sample_panels import lengthscale_posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

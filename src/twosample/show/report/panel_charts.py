@@ -10,9 +10,9 @@ from twosample.common.arrays import Array
 from twosample.common.words import printable
 from twosample.show.content import Mark, Panel
 from twosample.show.numbers import log_ticks, number, ticks
-from twosample.show.pictures import some_places
+from twosample.show.question_panels import some_places
 from twosample.show.report.svg import Canvas, Chart
-from twosample.show.sample_pictures import bars_of
+from twosample.show.sample_panels import bars_of
 
 if TYPE_CHECKING:
     from twosample.inference.pictures import ShownColumn

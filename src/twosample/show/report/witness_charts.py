@@ -12,7 +12,7 @@ from twosample.common.words import printable
 from twosample.show.numbers import number, ticks
 from twosample.show.report.panel_charts import tick_names
 from twosample.show.report.svg import Canvas, Chart
-from twosample.show.sample_pictures import SURE, listed
+from twosample.show.sample_panels import SURE, listed
 
 if TYPE_CHECKING:
     from twosample.inference.pictures import ShownPlane

@@ -12,7 +12,7 @@ from twosample.common.words import printable, sentence
 from twosample.inference.pictures import share_intervals
 from twosample.show.content import Mark, Panel
 from twosample.show.numbers import number, numbers, ticks
-from twosample.show.pictures import at_one, some_places
+from twosample.show.question_panels import at_one, some_places
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
