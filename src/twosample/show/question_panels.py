@@ -107,18 +107,20 @@ def sensitivity(curves: Sequence[Any]) -> list[Panel]:
     return found
 
 
-def evidence_over_time(batches: Array, log_evalue: Array, log_run_length: Array, alpha: float) -> Panel:
+def evidence_over_time(history: Sequence[Any], alpha: float) -> Panel:
     """The log e-value and the log run length after each batch, with the limit and the first crossing.
 
     Parameters
     ----------
-    batches
-        Their numbers, increasing; perhaps none.
-    log_evalue, log_run_length
-        After each.
+    history
+        Rows with the number of a `batch`, `log_evalue` and `log_run_length`; perhaps none.
     alpha
         The alarm is at an e-value of 1/alpha.
     """
+    batches = np.array([row.batch for row in history], dtype=float)
+    log_evalue, log_run_length = (
+        np.array([getattr(row, name) for row in history]) for name in ("log_evalue", "log_run_length")
+    )
     limit, at, evalues = -math.log(alpha), batches, log_evalue
     if not len(batches) or batches[0] == 1.0:
         at, evalues = np.concatenate([[0.0], batches]), np.concatenate([[0.0], log_evalue])
@@ -139,8 +141,8 @@ def evidence_over_time(batches: Array, log_evalue: Array, log_run_length: Array,
         marks.append(
             Mark("dots", "chosen", batches[crossed], log_evalue[crossed], f"first crossing, batch {first}", size=5.5)
         )
-    places = some_places(len(batches)) if len(batches) else []
-    rows = [(f"{batches[i]:g}", f"{log_evalue[i]:+.2f}", f"{log_run_length[i]:+.2f}") for i in places]
+    shown = [history[place] for place in some_places(len(history)).tolist()] if history else []
+    rows = [(f"{row.batch:g}", f"{row.log_evalue:+.2f}", f"{row.log_run_length:+.2f}") for row in shown]
     return Panel(
         "Evidence over time",
         "batch",

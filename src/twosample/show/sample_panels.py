@@ -106,7 +106,7 @@ def samples_of_column(
     )
 
 
-_Parts = tuple[list[Mark], tuple[float, float], list[tuple[str, ...]]]
+_Parts = tuple[list[Mark], tuple[float, float], list[tuple[str, str, str]]]
 
 
 def _bars(shown: ShownColumn, shares: Array, rows: tuple[int, int]) -> _Parts:

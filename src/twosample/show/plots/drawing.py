@@ -235,7 +235,7 @@ def _draw_matrix(panel: Panel, axes: Axes) -> None:
             axes.text(column, row, f"{value:.2f}", ha="center", va="center", color="white" if value > 0.6 else INK)
 
 
-def _name(axis: Axis, names: Sequence[Any], rotation: float = 0.0) -> None:
+def _name(axis: Axis, names: Sequence[Any] | Array, rotation: float = 0.0) -> None:
     """Names at the places 0, 1, ... of an axis."""
     axis.set_ticks(range(len(names)), [printable(str(name)) for name in names])
     for text in axis.get_ticklabels():

@@ -138,7 +138,7 @@ def draw_witness_curve(
     label_values(axes, label, shown)
     [mean] = [mark for mark in panel.marks if mark.style == "ink"]
     [band] = [mark for mark in panel.marks if mark.style == "band-95"]
-    at, lower, upper = mean.x, band.low, band.y
+    at, lower, upper = mean.x, np.asarray(band.low), band.y
     for sign, name, color, clear in (
         (1.0, names[0], X_COLOR, bool((lower > 0).any())),
         (-1.0, names[1], Y_COLOR, bool((upper < 0).any())),

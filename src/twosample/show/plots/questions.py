@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from twosample.common.words import log_bf10_text, printable, probability_in_words, sentence
 from twosample.errors import InputError
 from twosample.show import question_panels
@@ -38,9 +36,6 @@ __all__ = [
     "plot_panels",
     "plot_robustness",
 ]
-
-# Of a row of the history of a monitor.
-_SERIES = ("batch", "log_evalue", "log_run_length")
 
 
 def plot_panels(result: Any, *, figsize: tuple[float, float] | None = None) -> Figure:
@@ -196,8 +191,7 @@ def plot_monitor(
     matplotlib.figure.Figure
         Save it with ``figure.savefig("monitor.png")``. It belongs to no window and no global state.
     """
-    series = (np.array([getattr(row, name) for row in history], dtype=float) for name in _SERIES)
-    panel = replace(question_panels.evidence_over_time(*series, state.alpha), title="")
+    panel = replace(question_panels.evidence_over_time(history, state.alpha), title="")
     verdict = f"Alarm at batch {state.crossed_at}" if state.alarm else "No alarm"
     count = f"{state.batches:,} batch{'es' * (state.batches != 1)}"
     title = f"{verdict}\nlog e-value {log_bf10_text(state.log_evalue)} after {count}"

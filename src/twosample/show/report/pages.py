@@ -313,13 +313,11 @@ def stream_page(monitor: Monitor) -> Page:
     state, history = monitor.state, monitor.history
     sections = []
     if history:
-        names = ("batch", "log_evalue", "log_run_length")
-        series = (np.array([getattr(row, name) for row in history], dtype=float) for name in names)
         note = (
             "The e-value may be looked at after every batch. The run length falls back where nothing changes; if "
             "nothing ever does, it takes at least as many batches on average to reach the limit as the limit says."
         )
-        chart = of_panel(question_panels.evidence_over_time(*series, state.alpha))
+        chart = of_panel(question_panels.evidence_over_time(history, state.alpha))
         sections.append(chart_section("evidence", "Batch by batch", [chart], note))
     tables = state.tables()
     if len(state.columns) > 1 and "by_column" in tables:
@@ -385,7 +383,8 @@ def _columns(result: TwoSampleResult) -> tuple[dict[str, Any], list[str], str]:
     if result.by_subset is None:
         lead = "The model, as it was used, tests all columns together and does not say which of them differ."
         return chart_section("columns", title, [], lead=lead), [], ""
-    together, more, compact = "", {}, ""
+    together, compact = "", ""
+    more: dict[str, Any] = {}
     if result.together is not None:
         first, second = map(printable, result.together)
         together = f"The samples differ in how {first} and {second} go together, rather than in either of them alone."
