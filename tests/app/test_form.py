@@ -8,6 +8,7 @@ import pytest
 
 from twosample.app import form
 from twosample.app.form import Question, in_form, reading_of
+from twosample.app.work import options_of
 from twosample.data.files.dialect import Reading
 from twosample.errors import DroppedDataWarning, InputError, Setting
 
@@ -17,10 +18,11 @@ PAGE = (resources.files("twosample.app") / "static/page.html").read_text("utf-8"
 def test_an_empty_form_asks_the_default_question():
     assert Question.of({}) == Question()
     assert Question.of({"prior_odds": " ", "permutations": "", "columns": None, "by": ""}) == Question()
-    assert Question().options == {
+    assert options_of(Question()) == {
         "nan_policy": "raise", "paired": False, "model": "adaptive", "prior_odds": 1.0, "permutations": 0,
     }  # fmt: skip
-    assert Question(test="each").options == {"nan_policy": "raise", "paired": False, "fdr": 0.05}
+    assert options_of(Question(test="each")) == {"nan_policy": "raise", "paired": False, "fdr": 0.05}
+    assert options_of(Question(test="goodness", permutations=9))["simulations"] == 9
 
 
 def test_a_question_is_what_the_form_says():
@@ -64,7 +66,7 @@ def test_settings_are_said_as_fields_of_the_form():
         ),
     )
     assert in_form(error) == (
-        "Columns: there is none; choose “Rows are pairs: yes”, choose “Columns: a, b” or points=9, from Python or the "
+        "Columns: there is none; pass “Rows are pairs: yes”, use “Columns: a, b” or points=9, from Python or the "
         "command line"
     )
     assert in_form(error, ("p", "q")).endswith(" (x is 'p', y is 'q')")

@@ -195,7 +195,7 @@ def test_pairs_and_other_models(full, table):
         ({"prior_odds": "-1"}, "Prior odds: "),
         ({"prior_odds": "many"}, "Prior odds: must be a number, not 'many'"),
         ({"permutations": "1.5"}, "Permutations: must be a whole number"),
-        ({"permutations": "9", "model": "paper"}, "choose “Model: adaptive”"),
+        ({"permutations": "9", "model": "paper"}, "use “Model: adaptive”"),
         ({"columns": ["w"]}, "'w'"),
         ({"columns": []}, "Columns: "),
         ({"test": "each", "fdr": "7"}, "False discovery rate: "),
@@ -219,7 +219,7 @@ def test_a_bad_cell_is_named_with_what_to_do(full, table):
     assert ended["state"] == "refused"
     assert ended["message"] == (
         "'after.csv', line 42, column 'v': 'nd' is not a number; mend the cell; or read it as missing with “More words "
-        "for missing: nd” and choose “Missing values: leave out”, or leave column 'v' out with “Columns: without v”"
+        "for missing: nd” and pass “Missing values: leave out”, or leave column 'v' out with “Columns: without v”"
     )
     ended = full.test(nan_policy="omit", reading={"missing": "nd"})
     assert ended["state"] == "done"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple, cast
@@ -10,8 +9,12 @@ from typing import Any, Literal, NamedTuple, cast
 from twosample.data.files.dialect import Reading
 from twosample.data.from_files import who_is_who
 from twosample.errors import InputError, InputTypeError, Setting, TwoSampleWarning
+from twosample.models import PRESETS
 
-__all__ = ["Question", "in_form", "reading_of"]
+__all__ = ["QUESTIONS", "Question", "in_form", "reading_of"]
+
+# What can be asked; the first one is where the form says nothing.
+QUESTIONS = ("test", "each", "independence", "goodness")
 
 _SAMPLES = ("x", "y", "x and y", "by", "columns", "drop", "groups")
 
@@ -59,12 +62,11 @@ def in_form(explained: InputError | InputTypeError | TwoSampleWarning, names: Se
     Examples
     --------
     >>> print(in_form(InputError("a cell is missing", remedy=("fill it in or pass ", Setting("nan_policy", "omit")))))
-    a cell is missing; fill it in or choose “Missing values: leave out”
+    a cell is missing; fill it in or pass “Missing values: leave out”
     """
     text, argument = explained.render(_setting), explained.argument
     if argument in _FIELDS and text.startswith(f"{argument}:"):
         text = _FIELDS[argument].label + text.removeprefix(argument)
-    text = re.sub(r"\b(pass|use) (?=“)", "choose ", text)
     return text + (f" ({who_is_who(names)})" if names and argument in _SAMPLES else "")
 
 
@@ -78,15 +80,6 @@ def _setting(setting: Setting) -> str:
     else:
         words = field.words.get(value, str(value))
     return f"“{field.label}: {'without ' if setting.name == 'drop' else ''}{words}”"
-
-
-# Of each question, the options of its function, with the fields of the form that they are.
-_OPTIONS: dict[str, dict[str, str]] = {
-    "test": {name: name for name in ("nan_policy", "paired", "model", "prior_odds", "permutations")},
-    "each": {name: name for name in ("nan_policy", "paired", "fdr")},
-    "independence": {name: name for name in ("nan_policy", "prior_odds", "permutations")},
-    "goodness": {"nan_policy": "nan_policy", "prior_odds": "prior_odds", "simulations": "permutations"},
-}
 
 
 @dataclass(frozen=True)
@@ -137,7 +130,7 @@ class Question:
         if not isinstance(said, Mapping):
             raise InputError("the question is not that of the form", remedy="load the page anew")
         return cls(
-            test=_choice(said, "test", tuple(_OPTIONS)),
+            test=_choice(said, "test", QUESTIONS),
             reading=reading_of(said.get("reading")),
             by=_text(said, "by"),
             groups=_texts(said, "groups"),
@@ -146,16 +139,11 @@ class Question:
             law=_text(said, "law"),
             nan_policy=cast("Literal['raise', 'omit']", _choice(said, "nan_policy", ("raise", "omit"))),
             paired=said.get("paired") is True,
-            model=_choice(said, "model", ("adaptive", "paper", "published")),
+            model=_choice(said, "model", tuple(PRESETS)),
             prior_odds=_number(said, "prior_odds", cls.prior_odds),
             permutations=_whole(said, "permutations", 1_000_000),
             fdr=_number(said, "fdr", cls.fdr),
         )
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """What the function of the library is called with, besides the data."""
-        return {name: getattr(self, field) for name, field in _OPTIONS[self.test].items()}
 
 
 def reading_of(said: object) -> Reading:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twosample.app.form import Question, in_form
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from twosample.data.files.dialect import Reading
     from twosample.data.files.table import FileTable
 
-__all__ = ["Answer", "RefusedError", "Tell", "Upload", "compare", "example", "fault", "look"]
+__all__ = ["Answer", "RefusedError", "Tell", "Upload", "compare", "example", "fault", "look", "options_of"]
 
 # A column with more values than this does not split a file into groups, and of more columns it is not asked.
 _MOST_GROUPS = 100
@@ -171,7 +170,9 @@ def compare(uploads: Sequence[Upload | None], question: Question, tell: Tell) ->
             given = asked.read(files, question)
             names = given.names
             tell(0.0, "Testing")
-            result = asked.answer(given, question, lambda share: tell(share, "Testing"))
+            result = asked.answer(
+                given, question, progress=lambda share: tell(share, "Testing"), **options_of(question)
+            )
             varied = None
             if result.has_robustness:
                 varied = result.robustness(progress=lambda share: tell(share, "Trying other assumptions"))
@@ -219,27 +220,25 @@ def _one_file(uploads: list[Upload], question: Question) -> Given:
     return Given(table.frame, None, {"columns": question.columns}, (uploads[0].name, ""), notes)
 
 
-def _test(given: Given, question: Question, progress: Callable[[float], object]) -> Any:
+def _test(given: Given, question: Question, **options: Any) -> Any:
     """Two samples, or several groups at once."""
     from twosample.questions import ksample, two_samples
 
-    options = {**given.choice, **question.options, "progress": progress}
     if given.groups <= 2:
-        return two_samples.test(given.x, given.y, **options).of_files(given.names, given.notes)
+        return two_samples.test(given.x, given.y, **given.choice, **options).of_files(given.names, given.notes)
     if options.pop("paired"):
         raise InputError("paired: groups of more than two are no pairs", argument="paired", remedy="choose two groups")
-    result = ksample.ksample(given.x, **options)
-    return replace(result, diagnostics=replace(result.diagnostics, notes=given.notes + result.diagnostics.notes))
+    return ksample.ksample(given.x, **given.choice, **options).with_notes(given.notes)
 
 
-def _each(given: Given, question: Question, progress: Callable[[float], object]) -> Any:
+def _each(given: Given, question: Question, **options: Any) -> Any:
     """Every column by itself."""
     from twosample.questions import two_samples
 
-    return two_samples.test_each(given.x, given.y, **given.choice, **question.options, progress=progress)
+    return two_samples.test_each(given.x, given.y, **given.choice, **options)
 
 
-def _independence(given: Given, question: Question, progress: Callable[[float], object]) -> Any:
+def _independence(given: Given, question: Question, **options: Any) -> Any:
     """The chosen columns against those of the other side."""
     from twosample.questions.independence import independence
 
@@ -248,33 +247,47 @@ def _independence(given: Given, question: Question, progress: Callable[[float], 
         raise InputError("y: no column is chosen", argument="y", remedy="choose some columns of the other side")
     columns = question.columns if question.columns is not None else tuple(given.x.columns)  # type: ignore[union-attr]
     sides: dict[str, Any] = {"x": [name for name in columns if name not in other], "y": list(other)}
-    result = independence(given.x, **sides, **question.options, progress=progress)
-    return replace(result, notes=given.notes + result.notes)
+    return independence(given.x, **sides, **options).with_notes(given.notes)
 
 
-def _goodness(given: Given, question: Question, progress: Callable[[float], object]) -> Any:
+def _goodness(given: Given, question: Question, **options: Any) -> Any:
     """The file against a law."""
     from twosample.questions.goodness import goodness
 
     if question.law is None:
         raise InputError("law: none is given", argument="law", remedy="write one, such as norm(0, 1)")
-    result = goodness(given.x, question.law, **given.choice, **question.options, progress=progress)
+    result = goodness(given.x, question.law, **given.choice, **options)
     return result.of_files((given.names[0], result.law), given.notes)
 
 
 class _Asked(NamedTuple):
-    """How a question reads the files, and how it is answered."""
+    """How a question reads the files, how it is answered, and with which fields of the form as options."""
 
     read: Callable[[list[Upload], Question], Given]
-    answer: Callable[[Given, Question, Callable[[float], object]], Any]
+    answer: Callable[..., Any]
+    options: str
 
 
 _QUESTIONS = {
-    "test": _Asked(_samples, _test),
-    "each": _Asked(_samples, _each),
-    "independence": _Asked(_one_file, _independence),
-    "goodness": _Asked(_one_file, _goodness),
+    "test": _Asked(_samples, _test, "nan_policy paired model prior_odds permutations"),
+    "each": _Asked(_samples, _each, "nan_policy paired fdr"),
+    "independence": _Asked(_one_file, _independence, "nan_policy prior_odds permutations"),
+    "goodness": _Asked(_one_file, _goodness, "nan_policy prior_odds permutations"),
 }
+# Fields of the form that are called otherwise as options of a question.
+_CALLED = {("goodness", "permutations"): "simulations"}
+
+
+def options_of(question: Question) -> dict[str, Any]:
+    """What the function of the library is called with, besides the data.
+
+    Examples
+    --------
+    >>> options_of(Question(test="each"))
+    {'nan_policy': 'raise', 'paired': False, 'fdr': 0.05}
+    """
+    asked = question.test
+    return {_CALLED.get((asked, name), name): getattr(question, name) for name in _QUESTIONS[asked].options.split()}
 
 
 def example() -> tuple[Upload, Upload]:

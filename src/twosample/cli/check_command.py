@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 import click
 from click.core import ParameterSource
 
+from twosample.cli.flags import command
 from twosample.cli.inputs import Source
 from twosample.cli.messages import notes, option_of, printable, refusals
-from twosample.cli.options import command
 from twosample.cli.output import Outputs, echo
 from twosample.cli.question_commands import ask
 from twosample.common.records import write_whole

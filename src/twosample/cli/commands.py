@@ -14,10 +14,10 @@ import click
 from twosample import __version__
 from twosample.cli.app_command import app
 from twosample.cli.check_command import check, reference
+from twosample.cli.flags import command
 from twosample.cli.inputs import Source, two_tables
 from twosample.cli.messages import in_options, notes, printable, quoted, refusals, say_error
 from twosample.cli.monitor_command import monitor
-from twosample.cli.options import command
 from twosample.cli.output import Outputs, save_plot, save_tables, show_comparison
 from twosample.cli.question_commands import ask, each, gibbs, goodness, independence, test
 from twosample.common.progress import progress_bar

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from twosample.cli.flags import command
 from twosample.cli.inputs import Source
 from twosample.cli.messages import notes, refusals
-from twosample.cli.options import command
 from twosample.cli.output import Outputs, echo
 from twosample.data.files.dialect import quoted
 from twosample.errors import InputError

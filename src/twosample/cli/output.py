@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,8 +107,9 @@ class Outputs:
         draw
             What draws in place of the result's own method.
         """
+        write = result.to_json if content is None else partial(to_json, content)
         if self.json == STDOUT:
-            click.echo(result.to_json() if content is None else to_json(content, None))
+            click.echo(write(None))
         if STDOUT in (self.json, self.csv):
             click.echo(lead, err=True, nl=bool(lead))
         elif self.quiet:
@@ -116,7 +118,7 @@ class Outputs:
             who = "" if names is None else f"{who_is_who(names)}."
             echo("\n".join(filter(None, (lead, who, text or result.summary()))))
         if self.json not in (None, STDOUT):
-            result.to_json(self.json) if content is None else to_json(content, self.json)
+            write(self.json)
         if self.csv is not None:
             save_csv(self.csv, result)
         if self.plot is not None:

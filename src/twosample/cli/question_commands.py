@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from twosample.cli.flags import command
 from twosample.cli.inputs import Source
 from twosample.cli.messages import notes, option_of, printable, refusals
-from twosample.cli.options import command
 from twosample.cli.output import Outputs
 from twosample.errors import InputError
 

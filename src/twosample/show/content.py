@@ -171,17 +171,19 @@ class Mark(NamedTuple):
     Attributes
     ----------
     kind
-        "line"; "area", from `low` up to y; "bars", `size` wide, from `low` up to y; "steps" of a histogram, whose x are
+        "line"; "area", from `low` up to y; "bars", `size` wide, up to y; "steps" of a histogram, whose x are
         the edges; "dots"; "rug", short strokes; "text", the label at a place; "level", a line across with the label at
-        its end; "across" and "upright", straight lines through the whole panel.
+        its end; "across" and "upright", straight lines through the whole panel; "span", the range between two places;
+        "interval", from `low` up to y; "strip", five quantiles; "corner", words in a corner; "none", for the legend.
     style
-        Whose colours: "x", "y", "differ", "same", "ink", "prior", "median", "zero", "chosen" or "unclear".
+        Whose colours: "x", "y", "differ", "same", "ink", "prior", "median", "zero", "chosen", "unclear", "band-95",
+        "band-50", "x-sure", "y-sure", "x-text" or "y-text".
     x, y
         Where.
     label
         What it stands for, in the legend; empty for none.
     low
-        Where an area or bar begins.
+        Where an area or interval begins.
     size
         The width of a bar, or of a dot in points.
     """
@@ -218,9 +220,12 @@ class Panel:
     log
         Whether the axis across is logarithmic.
     counted
-        "percent" or "root" where heights are shares, or square roots of what the axis up counts.
+        "percent" or "root" where heights are shares, or square roots of what the axis up counts; "none" where they have
+        no numbers.
     names, names_up
         Names of the places 0, 1, ... of an axis.
+    places
+        Where ticks across are; round numbers where it is empty.
     said, note
         What is to be seen, for readers that do not see it; and what stands below the picture.
     head, rows
@@ -236,9 +241,10 @@ class Panel:
     limits: tuple[float, float] | None = None
     heights: tuple[float, float] | None = None
     log: bool = False
-    counted: Literal["", "percent", "root"] = ""
+    counted: Literal["", "percent", "root", "none"] = ""
     names: tuple[str, ...] = ()
     names_up: tuple[str, ...] = ()
+    places: tuple[float, ...] = ()
     said: str = ""
     note: str = ""
     head: tuple[str, ...] = ()

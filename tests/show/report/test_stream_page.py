@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import twosample as ts
-from twosample.show import pictures, report
+from twosample.show import question_panels, report
 from twosample.show.report.panel_charts import of_panel
 
 HOSTILE = "<script>alert(1)</script>"
@@ -50,10 +50,10 @@ def test_the_history_is_in_it_as_json(monitor):
 
 def test_the_crossing_is_marked_where_it_is(monitor):
     history = monitor.history
-    arrays = [np.array([getattr(row, name) for row in history], dtype=float) for name in history[0]._fields]
-    chart = of_panel(pictures.evidence_over_time(arrays[0], arrays[4], arrays[5], 0.05))
+    chart = of_panel(question_panels.evidence_over_time(history, 0.05))
     assert f"first reaches its limit at batch {monitor.state.crossed_at}" in chart.note
-    quiet = of_panel(pictures.evidence_over_time(arrays[0], np.minimum(arrays[4], 1.0), arrays[5], 0.05))
+    less = [row._replace(log_evalue=min(row.log_evalue, 1.0)) for row in history]
+    quiet = of_panel(question_panels.evidence_over_time(less, 0.05))
     assert "does not reach" in quiet.note and all(kind != "chosen" for kind, _ in quiet.legend)
 
 

@@ -15,10 +15,12 @@ from twosample.errors import InputError, MissingExtraError, Setting
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.colors import Colormap, Normalize
     from matplotlib.figure import Figure, FigureBase
     from matplotlib.legend import Legend
     from matplotlib.text import Text
 
+    from twosample.common.arrays import Array
     from twosample.paper.baselines import HolmesResult
     from twosample.paper.gibbs_result import GibbsResult
     from twosample.results.comparison import Comparison
@@ -35,12 +37,14 @@ __all__ = [
     "add_figure_legend",
     "add_legend",
     "as_text",
+    "centered",
     "checked_size",
     "headline",
     "lengthscale_unit",
     "median_heuristic",
     "new_figure",
     "number_log_axis",
+    "witness_colors",
 ]
 
 
@@ -186,3 +190,18 @@ def median_heuristic(result: GibbsResult, index: int) -> float:
     if len(result.columns) == 1:
         return result.median_heuristic
     return result.median_heuristic * lengthscale_unit(result, index)
+
+
+def centered(mean: Array, sd: Array) -> Normalize:
+    """Colours symmetric about zero, pale where the witness is small beside its own uncertainty."""
+    from matplotlib.colors import Normalize
+
+    reach = max(float(np.abs(mean).max()), 2.0 * float(np.quantile(sd, 0.9)), float(np.finfo(float).tiny))
+    return Normalize(-reach, reach)
+
+
+def witness_colors() -> Colormap:
+    """From the colour of y over a neutral one to that of x."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("more y, more x", [Y_COLOR, NEUTRAL, X_COLOR])

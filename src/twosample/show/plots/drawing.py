@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,10 +16,11 @@ from twosample.show.plots.axes import (
     Y_COLOR,
     add_legend,
     as_text,
+    centered,
     new_figure,
     number_log_axis,
+    witness_colors,
 )
-from twosample.show.plots.several_columns import centered, witness_colors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,15 +30,24 @@ if TYPE_CHECKING:
     from twosample.common.arrays import Array
     from twosample.show.content import Mark, Panel
 
-__all__ = ["draw_panel", "figure_of"]
+__all__ = ["draw_marks", "draw_panel", "figure_of"]
 
 _MOST_LEGEND = 8
 # With more groups the values of a matrix are colours alone.
 _MOST_NUMBERS = 10
 # Colour, width and dashes of a line of each style.
 _COLORS = {"x": X_COLOR, "y": Y_COLOR, "differ": DIFFER_COLOR, "chosen": INK, "unclear": "#E6E6E6"}
+_COLORS |= {"band-95": "#D9D9D9", "band-50": "#B0B0B0"}
 _COLORS |= {"same": FAINT, "prior": FAINT, "ink": INK, "zero": INK, "median": INK}
-_LINES = {"differ": (1.8, "-"), "same": (1.0, "-"), "prior": (1.0, ":"), "median": (1.0, "--")}
+_LINES: dict[str, tuple[float, Any]] = {
+    "x": (1.8, "-"),
+    "y": (1.8, "-"),
+    "differ": (1.8, "-"),
+    "same": (1.0, "-"),
+    "prior": (1.0, (0, (4, 3))),
+    "median": (1.0, ":"),
+    "zero": (0.8, (0, (4, 3))),
+}
 
 
 def figure_of(
@@ -67,21 +77,18 @@ def draw_panel(panel: Panel, axes: Axes) -> Axes:
         _draw_matrix(panel, axes)
     else:
         _draw_marks(panel, axes)
-    if panel.kind != "bar":
+    if panel.kind in ("map", "matrix"):
         as_text(axes.xaxis.get_label()).set_text(panel.across)
         as_text(axes.yaxis.get_label()).set_text(panel.up)
     as_text(axes.set_title(panel.title))
     return axes
 
 
-def _draw_marks(panel: Panel, axes: Axes) -> None:
+def draw_marks(panel: Panel, axes: Axes) -> dict[str, Any]:
+    """Draw the marks of a panel, with its ranges and numbers; returns what a legend shows, by its words."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    handles: dict[str, Any] = {}
-    for mark in panel.drawn:
-        drawn = _draw(mark, axes)
-        if mark.label and mark.kind not in ("text", "level"):
-            handles[mark.label] = drawn
+    drawn = [(mark, _draw(mark, axes)) for mark in panel.drawn]
     if panel.log:
         axes.set_xscale("log")
     if panel.limits is not None:
@@ -90,43 +97,83 @@ def _draw_marks(panel: Panel, axes: Axes) -> None:
         axes.set_ylim(*panel.heights)
     if panel.log:
         number_log_axis(axes.xaxis)
-    if panel.names:
-        _name(axes.xaxis, panel.names)
-    if panel.counted:
+    if panel.counted in ("percent", "root"):
         axes.yaxis.set_major_locator(MaxNLocator(5))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda height, _: panel.number_up(max(height, 0.0))))
+    as_text(axes.set_xlabel(panel.across))
+    as_text(axes.set_ylabel(panel.up))
+    named = [(mark.label, handle) for mark, handle in drawn if mark.label and mark.kind not in ("text", "level")]
+    return {label: handle for label, handle in named if handle is not None}
+
+
+def _draw_marks(panel: Panel, axes: Axes) -> None:
+    handles = draw_marks(panel, axes)
+    if panel.names:
+        _name(axes.xaxis, panel.names)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     if 0 < len(handles) <= _MOST_LEGEND and (panel.marks or len(handles) > 1):
-        as_text(axes.xaxis.get_label()).set_text(panel.across)
         add_legend(axes, list(handles.values()), list(handles), ncols=2)
 
 
 def _draw(mark: Mark, axes: Axes) -> Any:
-    """One mark; returns what stands for it in a legend."""
-    color = _COLORS[mark.style]
+    """One mark; returns what stands for it in a legend, None for marks that only pages have."""
+    if mark.kind not in _SHAPES:
+        return None
     width, dashes = _LINES.get(mark.style, (1.0, "-"))
-    if mark.kind == "area":
-        return axes.fill_between(mark.x, mark.low, mark.y, color=color, linewidth=0)
-    if mark.kind == "steps":
-        axes.stairs(mark.y, mark.x, color=color)
-        return axes.stairs(mark.y, mark.x, color=color, fill=True, alpha=0.35)
-    if mark.kind == "bars":
-        return axes.bar(mark.x, mark.y, bottom=mark.low, width=mark.size, color=color)
-    if mark.kind == "dots":
-        return axes.scatter(mark.x, mark.y, s=(1.6 * mark.size) ** 2, color=color, linewidths=0, zorder=3)
-    if mark.kind == "level":
-        _write(axes, mark.label, (1.0, mark.y[0]), (-3.0, 1.0), FAINT, xycoords=("axes fraction", "data"))
-        return axes.axhline(mark.y[0], color=FAINT, linewidth=0.7, linestyle=":")
-    if mark.kind == "text":
-        return _write(axes, mark.label, (mark.x[0], mark.y[0]), (mark.size, 3.0), color)
-    if mark.kind == "across":
-        return axes.axhline(mark.y[0], color=color, linewidth=width, linestyle=dashes, label=mark.label)
-    if mark.kind == "upright":
-        return axes.axvline(mark.x[0], color=color, linewidth=width, linestyle=dashes, label=mark.label)
-    if mark.kind == "rug":
-        return axes.plot(mark.x, mark.y, "|", color=color, markersize=6)[0]
-    return axes.plot(mark.x, mark.y, color=color, linewidth=width, linestyle=dashes, label=mark.label)[0]
+    color = _COLORS[mark.style]
+    if mark.kind in ("line", "across", "upright"):
+        line = {"color": color, "linewidth": width, "linestyle": dashes, "label": mark.label}
+        if mark.kind == "across":
+            return axes.axhline(mark.y[0], **line)
+        return axes.axvline(mark.x[0], **line) if mark.kind == "upright" else axes.plot(mark.x, mark.y, **line)[0]
+    return _SHAPES[mark.kind](mark, axes, color)
+
+
+def _draw_area(mark: Mark, axes: Axes, color: str) -> Any:
+    alpha = {"x": 0.18, "y": 0.18, "differ": 0.3}.get(mark.style, 1.0)
+    return axes.fill_between(mark.x, mark.low, mark.y, color=color, alpha=alpha, linewidth=0)
+
+
+def _draw_steps(mark: Mark, axes: Axes, color: str) -> Any:
+    axes.stairs(mark.y, mark.x, color=color)
+    return axes.stairs(mark.y, mark.x, color=color, fill=True, alpha=0.35)
+
+
+def _draw_dots(mark: Mark, axes: Axes, color: str) -> Any:
+    return axes.scatter(mark.x, mark.y, s=(1.6 * mark.size) ** 2, color=color, linewidths=0, zorder=3)
+
+
+def _draw_interval(mark: Mark, axes: Axes, color: str) -> Any:
+    middle, half = 0.5 * (mark.y + mark.low), 0.5 * (mark.y - mark.low)
+    return axes.errorbar(mark.x, middle, yerr=half, fmt="none", ecolor=color, elinewidth=0.9, capsize=2.0)
+
+
+def _draw_strip(mark: Mark, axes: Axes, color: str) -> Any:
+    first, low, middle, high, last = mark.x.tolist()
+    for ends, width in (((first, last), 1.2), ((low, high), 4.5)):
+        axes.plot(ends, [mark.y[0]] * 2, color=color, linewidth=width, solid_capstyle="butt")
+    return axes.plot([middle], [mark.y[0]], "o", color="white", markersize=3.5, markeredgecolor=color)[0]
+
+
+def _draw_level(mark: Mark, axes: Axes, color: str) -> Any:
+    _write(axes, mark.label, (1.0, mark.y[0]), (-3.0, 1.0), FAINT, xycoords=("axes fraction", "data"))
+    return axes.axhline(mark.y[0], color=color, linewidth=0.7, linestyle=":")
+
+
+# By the kind of a mark; lines are drawn where they stand.
+_SHAPES: dict[str, Callable[[Mark, Axes, str], Any]] = {
+    **dict.fromkeys(("line", "across", "upright"), lambda mark, axes, color: None),
+    "area": _draw_area,
+    "steps": _draw_steps,
+    "dots": _draw_dots,
+    "interval": _draw_interval,
+    "strip": _draw_strip,
+    "level": _draw_level,
+    "bars": lambda mark, axes, color: axes.bar(mark.x, mark.y, width=mark.size, color=color, alpha=0.8),
+    "rug": lambda mark, axes, color: axes.plot(mark.x, mark.y, "|", color=color, markersize=6)[0],
+    "text": lambda mark, axes, color: _write(axes, mark.label, (mark.x[0], mark.y[0]), (mark.size, 3.0), color),
+}
 
 
 def _write(
@@ -188,7 +235,7 @@ def _draw_matrix(panel: Panel, axes: Axes) -> None:
             axes.text(column, row, f"{value:.2f}", ha="center", va="center", color="white" if value > 0.6 else INK)
 
 
-def _name(axis: Axis, names: Sequence[Any], rotation: float = 0.0) -> None:
+def _name(axis: Axis, names: Sequence[Any] | Array, rotation: float = 0.0) -> None:
     """Names at the places 0, 1, ... of an axis."""
     axis.set_ticks(range(len(names)), [printable(str(name)) for name in names])
     for text in axis.get_ticklabels():

@@ -69,7 +69,7 @@ def _draw_single(figure: SubFigure, result: TwoSampleResult, names: tuple[str, s
         drawn = draw_samples(samples, result, shown[column], within)
         samples.tick_params(labelbottom=False)
         handles = handles if len(handles) > len(drawn) else drawn
-        curve = draw_witness_curve(witness, driver.witness, within, labels[column], shown[column], _AXES)
+        curve = draw_witness_curve(witness, driver, within, labels[column], shown[column], _AXES)
     _titles(panels[0], [labels[driver.columns[0]] for driver in result.drivers], words)
     for first, *others in panels:
         for axes in others:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from twosample.common.words import log_bf10_text, probability_in_words, share_in_words, short
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from twosample.paper.baselines import HolmesResult
     from twosample.paper.gibbs_result import GibbsResult
     from twosample.results.comparison import Comparison
+    from twosample.results.result_parts import Lengthscale
     from twosample.results.two_sample_result import TwoSampleResult
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "column_labels",
     "outside_in_words",
     "pair_in_words",
+    "prior_and_posterior",
     "probability_label",
     "sample_labels",
     "sampled_answer_in_words",
@@ -118,6 +120,12 @@ def unit_in_words(result: TwoSampleResult | GibbsResult) -> str:
     if (result.scale == 1.0).all():
         return "(in the units of the columns)"
     return "(1 = the typical spread of a column)"
+
+
+def prior_and_posterior(result: TwoSampleResult) -> tuple[Lengthscale, Any, float, str]:
+    """Posterior and prior of the lengthscale, the unit of the prior, and the unit of the axis in words."""
+    unit = float(result.scale[0]) if len(result.columns) == 1 else 1.0
+    return result.lengthscale, result.model.lengthscale, unit, unit_in_words(result)
 
 
 def answer_in_words(result: Comparison | HolmesResult) -> tuple[str, str]:

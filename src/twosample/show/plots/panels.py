@@ -111,7 +111,7 @@ def witness(
             argument="column",
             remedy=("leave it at ", Setting("column", None)),
         )
-    handles = draw_witness_curve(ax, curve.witness, labels, column_labels(result)[shown.column], shown)
+    handles = draw_witness_curve(ax, curve, labels, column_labels(result)[shown.column], shown)
     add_legend(ax, handles, list(WITNESS_LABELS), ncols=3)
     return ax
 

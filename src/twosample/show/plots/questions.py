@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from twosample.common.words import log_bf10_text, printable, probability_in_words, sentence
 from twosample.errors import InputError
-from twosample.show import pictures
+from twosample.show import question_panels
 from twosample.show.plots.axes import headline
 from twosample.show.plots.drawing import figure_of
 from twosample.show.plots.labels import answer_in_words
@@ -38,9 +36,6 @@ __all__ = [
     "plot_panels",
     "plot_robustness",
 ]
-
-# Of a row of the history of a monitor.
-_SERIES = ("batch", "log_evalue", "log_run_length")
 
 
 def plot_panels(result: Any, *, figsize: tuple[float, float] | None = None) -> Figure:
@@ -99,7 +94,7 @@ def plot_each(
     matplotlib.figure.Figure
         Save it with ``figure.savefig("columns.png")``.
     """
-    panel = pictures.each_column(result, names, top)
+    panel = question_panels.each_column(result, names, top)
     return figure_of([replace(panel, title="")], panel.title, size=(8.0, 5.2), figsize=figsize)
 
 
@@ -120,7 +115,7 @@ def plot_independence(result: IndependenceResult, *, figsize: tuple[float, float
     """
     numbers = f"P(dependent) {probability_in_words(result.prob_h1)}      log BF10 {log_bf10_text(result.log_bf10)}"
     title = f"{sentence(result.verdict)}\n{numbers}"
-    return figure_of([pictures.dependence(result)], title, size=(7.2, 6.0), figsize=figsize)
+    return figure_of([question_panels.dependence(result)], title, size=(7.2, 6.0), figsize=figsize)
 
 
 def plot_ksample(result: KSampleResult, *, figsize: tuple[float, float] | None = None) -> Figure:
@@ -140,7 +135,9 @@ def plot_ksample(result: KSampleResult, *, figsize: tuple[float, float] | None =
     """
     numbers = f"P(not all alike) {probability_in_words(result.prob_h1)}, log BF10 {log_bf10_text(result.log_bf10)}"
     size = (11.0, max(4.4, 1.6 + 0.3 * len(result.names)))
-    return figure_of(pictures.groups(result), f"{sentence(result.verdict)}\n{numbers}", size=size, figsize=figsize)
+    return figure_of(
+        question_panels.groups(result), f"{sentence(result.verdict)}\n{numbers}", size=size, figsize=figsize
+    )
 
 
 def plot_objects(
@@ -169,7 +166,7 @@ def plot_objects(
     >>> [axes.get_xlabel() for axes in plot_objects(result).axes]
     ['witness', 'parameter of kmer']
     """
-    panels = pictures.objects(result, sample_names(result, names))
+    panels = question_panels.objects(result, sample_names(result, names))
     several = len(panels) > 1
     widths = (1.6, 1.0) if several else None
     figure = figure_of(panels, "", size=(11.0 if several else 7.5, 4.6), figsize=figsize, widths=widths)
@@ -194,8 +191,7 @@ def plot_monitor(
     matplotlib.figure.Figure
         Save it with ``figure.savefig("monitor.png")``. It belongs to no window and no global state.
     """
-    series = (np.array([getattr(row, name) for row in history], dtype=float) for name in _SERIES)
-    panel = replace(pictures.evidence_over_time(*series, state.alpha), title="")
+    panel = replace(question_panels.evidence_over_time(history, state.alpha), title="")
     verdict = f"Alarm at batch {state.crossed_at}" if state.alarm else "No alarm"
     count = f"{state.batches:,} batch{'es' * (state.batches != 1)}"
     title = f"{verdict}\nlog e-value {log_bf10_text(state.log_evalue)} after {count}"
@@ -217,7 +213,7 @@ def plot_robustness(robustness: Robustness, *, figsize: tuple[float, float] | No
     matplotlib.figure.Figure
         Save it with ``figure.savefig("robustness.png")``.
     """
-    panels = [replace(panel, title="") for panel in pictures.sensitivity(robustness.curves)]
+    panels = [replace(panel, title="") for panel in question_panels.sensitivity(robustness.curves)]
     return figure_of(panels, robustness.sentence, size=(4.2 * len(panels) + 0.6, 4.0), figsize=figsize)
 
 
@@ -236,4 +232,4 @@ def plot_mixing(mixing: Mixing, *, figsize: tuple[float, float] | None = None) -
     matplotlib.figure.Figure
         Save it with ``figure.savefig("mixture.png")``.
     """
-    return figure_of([pictures.mixing(mixing)], "", size=(6.4, 3.6), figsize=figsize)
+    return figure_of([question_panels.mixing(mixing)], "", size=(6.4, 3.6), figsize=figsize)

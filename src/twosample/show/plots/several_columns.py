@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twosample.show.plots.axes import FAINT, INK, NEUTRAL, X_COLOR, Y_COLOR, add_legend, as_text
+from twosample.show.plots.axes import FAINT, INK, X_COLOR, Y_COLOR, add_legend, as_text, centered, witness_colors
 from twosample.show.plots.labels import column_labels, outside_in_words, sample_labels
 from twosample.show.plots.one_column import ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap, Normalize
+    from matplotlib.colors import Normalize
 
     from twosample.common.arrays import Array
     from twosample.inference.pictures import ShownPlane
     from twosample.inference.witness import Driver
     from twosample.results.two_sample_result import TwoSampleResult
 
-__all__ = ["CELLS_LABEL", "centered", "draw_plane", "draw_witness_plane", "witness_colors"]
+__all__ = ["CELLS_LABEL", "draw_plane", "draw_witness_plane"]
 
 
 CELLS_LABEL = "a dot for each cell, as large as its rows are many"
@@ -148,21 +148,6 @@ def _draw_witness_cells(axes: Axes, plane: ShownPlane, names: tuple[str, str]) -
     large = Line2D([], [], marker="o", markersize=4, linestyle="", markerfacecolor="none", markeredgecolor=FAINT)
     words = "large: more than 2 sd from zero" if clear.any() else "nowhere 2 sd from zero"
     add_legend(axes, [large], [words])
-
-
-def centered(mean: Array, sd: Array) -> Normalize:
-    """Colours symmetric about zero, pale where the witness is small beside its own uncertainty."""
-    from matplotlib.colors import Normalize
-
-    reach = max(float(np.abs(mean).max()), 2.0 * float(np.quantile(sd, 0.9)), float(np.finfo(float).tiny))
-    return Normalize(-reach, reach)
-
-
-def witness_colors() -> Colormap:
-    """From the colour of y over a neutral one to that of x."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("more y, more x", [Y_COLOR, NEUTRAL, X_COLOR])
 
 
 def _witness_scale(axes: Axes, drawn: object, norm: Normalize, names: tuple[str, str]) -> None:

@@ -11,7 +11,7 @@ from twosample.common.arrays import Array
 from twosample.common.words import columns_in_words, printable, probability_in_words
 from twosample.models import PRESETS, LogUniform
 from twosample.show.content import DataTable
-from twosample.show.report import charts
+from twosample.show.report.panel_charts import probability_bar
 from twosample.show.report.svg import Chart
 
 if TYPE_CHECKING:
@@ -316,7 +316,7 @@ def table_section(
             value = values[place]
             kind, bar = "text" if isinstance(value, str | tuple) or value is None else "number", ""
             if columns[place].startswith("prob") or columns[place] == "posterior":
-                kind, bar = "prob", charts.probability_bar(float(value), f"{heading} {is_or_sign(text)}")
+                kind, bar = "prob", probability_bar(float(value), f"{heading} {is_or_sign(text)}")
             row.append((kind, text, bar))
         if pictures:
             row.append(("picture", "", pictures.get(values[0], "")))

@@ -21,11 +21,11 @@ from twosample.data import DROPPED
 from twosample.inference import discoveries
 from twosample.inference.bayes_factor import probability
 from twosample.inference.witness import Driver
-from twosample.show import pictures
+from twosample.show import question_panels, sample_panels
 from twosample.show.content import DataTable
 from twosample.show.numbers import number
-from twosample.show.plots.labels import beyond_in_words, column_labels, outside_in_words, unit_in_words
-from twosample.show.report import charts, witness_charts
+from twosample.show.plots.labels import beyond_in_words, column_labels, outside_in_words, prior_and_posterior
+from twosample.show.report import witness_charts
 from twosample.show.report.page import (
     MOST_PICTURES,
     Page,
@@ -40,7 +40,7 @@ from twosample.show.report.page import (
     some,
     table_section,
 )
-from twosample.show.report.panel_charts import of_panel
+from twosample.show.report.panel_charts import of_panel, small_column
 from twosample.show.report.svg import Chart
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def objects_page(result: ObjectsResult) -> Page:
     options = options_of(result, result.diagnostics.permutations)
     options |= {"kernel": result.kernel, "parameters": list(result.parameters)}
     several = len(result.parameters) > 1
-    drawn = list(map(of_panel, pictures.objects(result, (first, second))))
+    drawn = list(map(of_panel, question_panels.objects(result, (first, second))))
     telling = [
         f"{name}: {', '.join(map(str, places[:_TELLING]))}"
         for name, places in ((first, result.telling_x), (second, result.telling_y))
@@ -192,7 +192,9 @@ def columns_page(result: EachResult) -> Page:
         table = replace(table, title=f"The {MOST_PICTURES} columns with the most evidence")
         more["all"] = {"count": len(result), "room": room, "with_q": True}
     discovered = result.log_bf10[result.q <= result.fdr]
-    evidence = pictures.evidence_of_columns(result.log_bf10, float(discovered.min()) if len(discovered) else None)
+    evidence = question_panels.evidence_of_columns(
+        result.log_bf10, float(discovered.min()) if len(discovered) else None
+    )
     options = options_of(result) | ({"fdr": result.fdr} if result.fdr != 0.05 else {})
     if result.groups:
         options["groups"] = {name: list(columns) for name, columns in list(result.groups.items())[:3]}
@@ -311,13 +313,11 @@ def stream_page(monitor: Monitor) -> Page:
     state, history = monitor.state, monitor.history
     sections = []
     if history:
-        names = ("batch", "log_evalue", "log_run_length")
-        series = (np.array([getattr(row, name) for row in history], dtype=float) for name in names)
         note = (
             "The e-value may be looked at after every batch. The run length falls back where nothing changes; if "
             "nothing ever does, it takes at least as many batches on average to reach the limit as the limit says."
         )
-        chart = of_panel(pictures.evidence_over_time(*series, state.alpha))
+        chart = of_panel(question_panels.evidence_over_time(history, state.alpha))
         sections.append(chart_section("evidence", "Batch by batch", [chart], note))
     tables = state.tables()
     if len(state.columns) > 1 and "by_column" in tables:
@@ -383,7 +383,8 @@ def _columns(result: TwoSampleResult) -> tuple[dict[str, Any], list[str], str]:
     if result.by_subset is None:
         lead = "The model, as it was used, tests all columns together and does not say which of them differ."
         return chart_section("columns", title, [], lead=lead), [], ""
-    together, more, compact = "", {}, ""
+    together, compact = "", ""
+    more: dict[str, Any] = {}
     if result.together is not None:
         first, second = map(printable, result.together)
         together = f"The samples differ in how {first} and {second} go together, rather than in either of them alone."
@@ -398,7 +399,7 @@ def _columns(result: TwoSampleResult) -> tuple[dict[str, Any], list[str], str]:
         )
         more["all"] = {"count": len(result.columns), "room": room, "with_q": False}
     pictures = {
-        result.columns[one.column]: charts.small_column(
+        result.columns[one.column]: small_column(
             one,
             result.picture.rows,
             f"{printable(result.columns[one.column])} in {result.names[0]} and {result.names[1]}",
@@ -424,7 +425,8 @@ def _pictures(result: TwoSampleResult) -> tuple[list[Chart], list[Chart]]:
     samples = []
     for shown in picture.columns:
         beyond = "; ".join(filter(None, (beyond_in_words(result, shown.outside[:, i], names, i) for i in range(2))))
-        samples.append(charts.samples_of_column(shown, picture.rows, names, labels[shown.column], beyond))
+        panel = sample_panels.samples_of_column(shown, picture.rows, names, labels[shown.column], beyond)
+        samples.append(of_panel(panel, f"The samples: {panel.title}"))
     plane, own = picture.plane, result.witness_picture
     witness = [
         _witness(driver, plane, names, [labels[i] for i in driver.columns], [levels[i] for i in driver.columns])
@@ -448,20 +450,17 @@ def _witness(
     if len(driver.columns) == 2:
         there = plane if plane is not None and plane.columns == driver.columns else None
         return witness_charts.witness_map(driver, there, names, (labels[0], labels[1]), (levels[0], levels[1]))
-    if levels[0]:
-        return witness_charts.witness_levels(driver, names, labels[0], levels[0])
-    return witness_charts.witness_curve(driver, names, labels[0])
+    panel = sample_panels.witness_of_column(driver, names, labels[0], levels[0])
+    return of_panel(panel, f"Where they differ: {panel.title}")
 
 
 def _posteriors(result: TwoSampleResult) -> list[Chart]:
     found = []
     if not result.lengthscale.fixed:
-        unit = float(result.scale[0]) if len(result.columns) == 1 else 1.0
-        words = unit_in_words(result)
-        found.append(charts.lengthscale_posterior(result.lengthscale, result.model.lengthscale, unit, words))
+        found.append(sample_panels.lengthscale_posterior(*prior_and_posterior(result)))
     if result.model.amplitude is not None and not result.amplitude.fixed:
-        found.append(charts.amplitude_posterior(result.amplitude, result.model.amplitude))
-    return found
+        found.append(sample_panels.amplitude_posterior(result.amplitude, result.model.amplitude))
+    return list(map(of_panel, found))
 
 
 def _options(result: TwoSampleResult) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import numpy as np
 from twosample.common.records import write_whole
 from twosample.common.words import odds_in_words, printable
 from twosample.errors import InputError, InputTypeError, MissingExtraError
-from twosample.show import pictures
+from twosample.show import question_panels
 from twosample.show.report import pages
 from twosample.show.report.page import Page, chart_section, fitting, is_or_sign
 from twosample.show.report.panel_charts import of_panel
@@ -56,7 +56,7 @@ def render(result: Any, robustness: Any = None) -> str:
     page, top = _page_of(result), head_of(result)
     learnt = list(page.learnt)
     if robustness is not None:
-        charted = list(map(of_panel, pictures.sensitivity(robustness.curves)))
+        charted = list(map(of_panel, question_panels.sensitivity(robustness.curves)))
         title = "Does the answer depend on the prior?"
         learnt.insert(0, chart_section("robustness", title, charted, lead=robustness.sentence))
     content = {

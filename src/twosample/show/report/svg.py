@@ -100,6 +100,11 @@ class Canvas:
     def _add(self, tag: str, attributes: dict[str, str], words: str | None = None) -> None:
         ElementTree.SubElement(self._root, tag, attributes).text = words
 
+    @property
+    def up_per_unit(self) -> float:
+        """How much of the axis up a unit of the picture is."""
+        return (self._up[1] - self._up[0]) / (self.bottom - self.top)
+
     def at_x(self, values: Array | float) -> Array:
         """Where values of the axis across are in the picture."""
         low, high, seen = (np.log(one) if self._log else one for one in (*self._across, np.asarray(values)))

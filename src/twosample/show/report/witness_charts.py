@@ -1,4 +1,4 @@
-"""The pictures of where samples differ: the witness as a curve with its band, or as a map; and samples in a plane."""
+"""The pictures of where samples differ: the witness as a map of two columns; and samples in a plane."""
 
 from __future__ import annotations
 
@@ -9,138 +9,26 @@ import numpy as np
 
 from twosample.common.arrays import Array
 from twosample.common.words import printable
-from twosample.show.numbers import number, numbers, ticks
-from twosample.show.report.charts import tick_names
+from twosample.show.numbers import number, ticks
+from twosample.show.report.panel_charts import tick_names
 from twosample.show.report.svg import Canvas, Chart
+from twosample.show.sample_panels import SURE, listed
 
 if TYPE_CHECKING:
     from twosample.inference.pictures import ShownPlane
     from twosample.inference.witness import Driver
 
-__all__ = ["clear_intervals", "samples_in_plane", "witness_cells", "witness_curve", "witness_levels", "witness_map"]
+__all__ = ["samples_in_plane", "witness_cells", "witness_map"]
 
 
 # The levels of the two columns of a plane, empty for numbers.
 PlaneLevels = tuple[tuple[str, ...], tuple[str, ...]]
 
-_SURE = 0.95
 _PLANE = (440.0, 380.0)
 _SHADES = 9
 _MOST_PLACES = 3
 _TABLE_ROWS = 21
 _LARGEST_DOT = 7.0
-
-
-def clear_intervals(at: Array, low: Array, high: Array) -> list[tuple[float, float, int]]:
-    """Where a band leaves out zero: start, end, and 0 where it is above, 1 where it is below.
-
-    Examples
-    --------
-    >>> at = np.arange(5.0)
-    >>> clear_intervals(at, np.array([1.0, 1.0, -1.0, -2.0, -2.0]), np.array([2.0, 2.0, 1.0, -1.0, -1.0]))
-    [(0.0, 1.0, 0), (3.0, 4.0, 1)]
-    """
-    sides = np.where(low > 0.0, 1, np.where(high < 0.0, 2, 0))
-    breaks = np.flatnonzero(np.diff(sides)) + 1
-    found = []
-    for part in np.split(np.arange(len(at)), breaks):
-        side = int(sides[part[0]])
-        if side:
-            found.append((float(at[part[0]]), float(at[part[-1]]), side - 1))
-    return found
-
-
-def witness_levels(driver: Driver, names: tuple[str, str], label: str, levels: tuple[str, ...]) -> Chart:
-    """The witness of a column of categories: a step with its bands for each level."""
-    at, mean = driver.grid[0], driver.mean
-    reach, inner = (NormalDist().inv_cdf(0.5 + 0.5 * level) * driver.sd for level in (_SURE, 0.5))
-    low, high = mean - reach, mean + reach
-    largest = 1.3 * max(float(np.abs([low, high]).max()), np.finfo(float).tiny)
-    sides = np.where(low > 0.0, 0, np.where(high < 0.0, 1, 2))
-    parts = []
-    for which, name in enumerate(names):
-        there = [printable(level) for level, side in zip(levels, sides.tolist(), strict=True) if side == which]
-        parts += [f"surely more of {name} in {_listed(there)}"] if there else []
-    said = f"There is {'; '.join(parts)} (the 95 % band leaves out zero there)." if parts else ""
-    said = said or f"At no level of {label} is the witness surely different from zero: its 95 % band always holds zero."
-    limits = float(at[0]) - 0.6, float(at[-1]) + 0.6
-    canvas = Canvas(f"Where they differ: {label}", said, limits, (-largest, largest))
-    for place, bottom, top, half in zip(at.tolist(), low.tolist(), high.tolist(), inner.tolist(), strict=True):
-        middle = 0.5 * (bottom + top)
-        canvas.box((place - 0.4, place + 0.4), (bottom, top), "band-95")
-        canvas.box((place - 0.4, place + 0.4), (middle - half, middle + half), "band-50")
-    canvas.strokes(np.array([[limits[0], 0.0, limits[1], 0.0]]), "zero-line")
-    canvas.strokes(np.stack([at - 0.4, mean, at + 0.4, mean], axis=1), "ink-line")
-    canvas.text(canvas.left + 4.0, canvas.top + 12.0, f"↑ more {names[0]}", "label x-text", "start")
-    canvas.text(canvas.left + 4.0, canvas.bottom - 6.0, f"↓ more {names[1]}", "label y-text", "start")
-    canvas.across(label, *tick_names(levels))
-    rows = [(printable(level), *map(number, row)) for level, *row in zip(levels, mean, low, high, strict=True)]
-    legend = (("ink-line", "posterior mean"), ("band-95", "95 % band"), ("band-50", "50 % band"))
-    return Chart(label, canvas.markup(), legend, (label, "mean of the witness", "95 % from", "to"), rows, said)
-
-
-def witness_curve(driver: Driver, names: tuple[str, str], label: str) -> Chart:
-    """The witness of one column with its bands, and marks where the 95 % band leaves out zero."""
-    at, mean, sd = driver.grid[0], driver.mean, driver.sd
-    reach = NormalDist().inv_cdf(0.5 + 0.5 * _SURE) * sd
-    low, high = mean - reach, mean + reach
-    inner = NormalDist().inv_cdf(0.75) * sd
-    largest = max(float(np.abs([low, high]).max()), np.finfo(float).tiny)
-    surely = clear_intervals(at, low, high)
-    said = _curve_in_words(surely, (float(at[0]), float(at[-1])), names, label)
-    limits = float(at[0]), float(at[-1])
-    canvas = Canvas(f"Where they differ: {label}", said, limits, (-1.3 * largest, 1.3 * largest))
-    for start, end, side in surely:
-        canvas.box((start, end), (-1.3 * largest, 1.3 * largest), f"{'xy'[side]}-sure")
-    canvas.area(at, low, high, "band-95")
-    canvas.area(at, mean - inner, mean + inner, "band-50")
-    canvas.strokes(np.array([[limits[0], 0.0, limits[1], 0.0]]), "zero-line")
-    canvas.line(at, mean, "ink-line")
-    canvas.text(canvas.left + 4.0, canvas.top + 12.0, f"↑ more {names[0]}", "label x-text", "start")
-    canvas.text(canvas.left + 4.0, canvas.bottom - 6.0, f"↓ more {names[1]}", "label y-text", "start")
-    canvas.across(label, ticks(*limits))
-    chosen = np.unique(np.linspace(0, len(at) - 1, min(len(at), _TABLE_ROWS)).round().astype(int))
-    values = zip(mean[chosen], low[chosen], high[chosen], strict=True)
-    rows = [(place, *map(number, row)) for place, row in zip(numbers(at[chosen]), values, strict=True)]
-    legend = (
-        ("ink-line", "posterior mean"),
-        ("band-95", "95 % band"),
-        ("band-50", "50 % band"),
-        *((f"{'xy'[side]}-sure", f"surely more {names[side]}") for side in sorted({one[2] for one in surely})),
-    )
-    head = (label, "mean of the witness", "95 % from", "to")
-    return Chart(label, canvas.markup(), legend, head, rows, said)
-
-
-def _curve_in_words(
-    surely: list[tuple[float, float, int]], limits: tuple[float, float], names: tuple[str, str], label: str
-) -> str:
-    """Where the witness is surely not zero, in a sentence or two."""
-    if not surely:
-        return f"Nowhere along {label} is the witness surely different from zero: its 95 % band always holds zero."
-    written = numbers([end for one in surely for end in one[:2]], 3)
-    in_words = dict(zip([end for one in surely for end in one[:2]], written, strict=True))
-    parts = []
-    for side in range(2):
-        places = []
-        for start, end, which in surely:
-            if which != side:
-                continue
-            if start == limits[0] and end == limits[1]:
-                places.append("throughout")
-            elif start == limits[0]:
-                places.append(f"below {in_words[end]}")
-            elif end == limits[1]:
-                places.append(f"above {in_words[start]}")
-            else:
-                places.append(f"from {in_words[start]} to {in_words[end]}")
-        if places:
-            parts.append(f"surely more of {names[side]} {_listed(places)}")
-    return f"Along {label} there is {'; '.join(parts)} (the 95 % band leaves out zero there)."
-
-
-def _listed(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def samples_in_plane(
@@ -213,7 +101,7 @@ def witness_map(
     levels: PlaneLevels = ((), ()),
 ) -> Chart:
     """The witness over two columns as shades, with a line around where it is surely not zero; `levels` as above."""
-    reach = NormalDist().inv_cdf(0.5 + 0.5 * _SURE) * driver.sd
+    reach = NormalDist().inv_cdf(0.5 + 0.5 * SURE) * driver.sd
     side = np.where(driver.mean - reach > 0.0, 1, np.where(driver.mean + reach < 0.0, 2, 0))
     edges = [_edges(places) for places in driver.grid]
     said = _map_in_words(side, driver.grid, names, labels, levels)
@@ -288,7 +176,7 @@ def _range_in_words(label: str, first: float, last: float, levels: tuple[str, ..
     if not levels:
         return f"{label} from {first:.2g} to {last:.2g}"
     codes = range(max(round(first), 0), min(round(last), len(levels) - 1) + 1)
-    return f"{label} {_listed([printable(levels[code]) for code in codes] or [_value(first, levels)])}"
+    return f"{label} {listed([printable(levels[code]) for code in codes] or [_value(first, levels)])}"
 
 
 def _map_in_words(
@@ -319,7 +207,7 @@ def witness_cells(plane: ShownPlane, names: tuple[str, str], labels: tuple[str, 
     """The witness on principal axes, at the cells that are not empty; pale where it may be zero."""
     assert plane.witness is not None
     mean, sd = plane.witness
-    reach = NormalDist().inv_cdf(0.5 + 0.5 * _SURE) * sd
+    reach = NormalDist().inv_cdf(0.5 + 0.5 * SURE) * sd
     clear = np.abs(mean) > reach
     said = (
         f"The witness is surely not zero in {int(clear.sum())} of {len(mean)} cells (large dots)."

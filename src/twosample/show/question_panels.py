@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from twosample.results.objects_result import ObjectsResult
 
 __all__ = [
+    "at_one",
     "cut",
     "dependence",
     "each_column",
@@ -55,7 +56,8 @@ def cut(name: str, longest: int = _LONGEST_NAME) -> str:
     return shown if len(shown) <= longest else f"{shown[: longest - 3]}..."
 
 
-def _at(value: float) -> Array:
+def at_one(value: float) -> Array:
+    """A place, as marks have places."""
     return np.array([value])
 
 
@@ -72,7 +74,7 @@ def sensitivity(curves: Sequence[Any]) -> list[Panel]:
     margin = max(0.1 * (high - low), 1.5)
     heights = (low - margin, high + margin)
     beyond = [
-        Mark("level", "same", _at(0.0), _at(side * limit), f"{words}: {'different' if side > 0 else 'the same'}")
+        Mark("level", "same", at_one(0.0), at_one(side * limit), f"{words}: {'different' if side > 0 else 'the same'}")
         for side in (1.0, -1.0)
         for limit, words in _VERDICTS
         if heights[0] < side * limit < heights[1]
@@ -90,10 +92,10 @@ def sensitivity(curves: Sequence[Any]) -> list[Panel]:
         marks = (
             Mark("area", "unclear", ends, np.full(2, top), "no clear evidence either way", max(-1.0, heights[0])),
             *beyond,
-            Mark("across", "zero", ends, _at(0.0)),
+            Mark("across", "zero", ends, at_one(0.0)),
             Mark("line", "differ", values, log_bf10),
             Mark("dots", "differ", values, log_bf10),
-            Mark("dots", "chosen", _at(default), _at(chosen), f"as tested ({number(default)})", size=5.5),
+            Mark("dots", "chosen", at_one(default), at_one(chosen), f"as tested ({number(default)})", size=5.5),
         )
         rows = [(number(value), f"{evidence:+.2f}") for value, evidence in zip(values, log_bf10, strict=True)]
         said = f"log BF10 is between {log_bf10.min():.2f} and {log_bf10.max():.2f}."
@@ -105,18 +107,20 @@ def sensitivity(curves: Sequence[Any]) -> list[Panel]:
     return found
 
 
-def evidence_over_time(batches: Array, log_evalue: Array, log_run_length: Array, alpha: float) -> Panel:
+def evidence_over_time(history: Sequence[Any], alpha: float) -> Panel:
     """The log e-value and the log run length after each batch, with the limit and the first crossing.
 
     Parameters
     ----------
-    batches
-        Their numbers, increasing; perhaps none.
-    log_evalue, log_run_length
-        After each.
+    history
+        Rows with the number of a `batch`, `log_evalue` and `log_run_length`; perhaps none.
     alpha
         The alarm is at an e-value of 1/alpha.
     """
+    batches = np.array([row.batch for row in history], dtype=float)
+    log_evalue, log_run_length = (
+        np.array([getattr(row, name) for row in history]) for name in ("log_evalue", "log_run_length")
+    )
     limit, at, evalues = -math.log(alpha), batches, log_evalue
     if not len(batches) or batches[0] == 1.0:
         at, evalues = np.concatenate([[0.0], batches]), np.concatenate([[0.0], log_evalue])
@@ -128,8 +132,8 @@ def evidence_over_time(batches: Array, log_evalue: Array, log_run_length: Array,
         f"The e-value first reaches its limit at batch {first}." if first else "The e-value does not reach its limit."
     )
     marks = [
-        Mark("across", "median", at[[0, -1]], _at(limit), f"limit, e-value {1.0 / alpha:g}"),
-        Mark("across", "zero", at[[0, -1]], _at(0.0)),
+        Mark("across", "median", at[[0, -1]], at_one(limit), f"limit, e-value {1.0 / alpha:g}"),
+        Mark("across", "zero", at[[0, -1]], at_one(0.0)),
         Mark("line", "same", batches, log_run_length, "log run length"),
         Mark("line", "differ", at, evalues, "log e-value"),
     ]
@@ -137,8 +141,8 @@ def evidence_over_time(batches: Array, log_evalue: Array, log_run_length: Array,
         marks.append(
             Mark("dots", "chosen", batches[crossed], log_evalue[crossed], f"first crossing, batch {first}", size=5.5)
         )
-    places = some_places(len(batches)) if len(batches) else []
-    rows = [(f"{batches[i]:g}", f"{log_evalue[i]:+.2f}", f"{log_run_length[i]:+.2f}") for i in places]
+    shown = [history[place] for place in some_places(len(history)).tolist()] if history else []
+    rows = [(f"{row.batch:g}", f"{row.log_evalue:+.2f}", f"{row.log_run_length:+.2f}") for row in shown]
     return Panel(
         "Evidence over time",
         "batch",
@@ -179,7 +183,7 @@ def objects(result: ObjectsResult, names: tuple[str, str]) -> list[Panel]:
             "witness",
             "share of the objects",
             kind="marks",
-            marks=(*marks, Mark("upright", "zero", _at(0.0), np.array([0.0, top]))),
+            marks=(*marks, Mark("upright", "zero", at_one(0.0), np.array([0.0, top]))),
             limits=(float(edges[0]), float(edges[-1])),
             heights=(-0.18 * top, 1.08 * top),
             counted="percent",
@@ -194,7 +198,7 @@ def objects(result: ObjectsResult, names: tuple[str, str]) -> list[Panel]:
         values = result.parameter_log_bf10
         found.append(
             Panel("With each parameter alone", f"parameter of {printable(result.kernel)}", "log BF10", kind="marks",
-                  marks=(Mark("bars", "differ", places, values, size=0.6), Mark("across", "zero", places, _at(0.0))),
+                  marks=(Mark("bars", "differ", places, values, size=0.6), Mark("across", "zero", places, at_one(0.0))),
                   names=parameters, head=("parameter", "log BF10"),
                   rows=[(name, number(value)) for name, value in zip(parameters, values.tolist(), strict=True)])
         )  # fmt: skip
@@ -252,13 +256,13 @@ def each_column(result: EachResult, names: tuple[str, str], top: int) -> Panel:
         Mark("dots", "same", result.auc[rest], result.log_bf10[rest], kept, size=1.5),
         Mark("dots", "differ", result.auc[found], result.log_bf10[found],
              f"different at a false discovery rate of {result.fdr:g}"),
-        Mark("upright", "prior", _at(0.5), _at(0.0)),
-        Mark("across", "prior", _at(0.5), _at(0.0)),
+        Mark("upright", "prior", at_one(0.5), at_one(0.0)),
+        Mark("across", "prior", at_one(0.5), at_one(0.0)),
     ]  # fmt: skip
     for number_of, place in enumerate(np.flatnonzero(found)[:top]):
         # Names of neighbours go to different sides.
         marks.append(
-            Mark("text", "ink", _at(result.auc[place]), _at(result.log_bf10[place]), cut(result.column[place]),
+            Mark("text", "ink", at_one(result.auc[place]), at_one(result.log_bf10[place]), cut(result.column[place]),
                  size=(4.0, -4.0)[number_of % 2])
         )  # fmt: skip
     across = f"larger in {second}  \u2190  AUC: chance that {first} is larger  \u2192  larger in {first}"
@@ -311,7 +315,7 @@ def mixing(found: Mixing) -> Panel:
     marks = (
         Mark("line", "differ", share, density, "posterior"),
         Mark("line", "prior", share, 1.0 / (np.pi * np.sqrt(share * (1.0 - share))), "prior"),
-        Mark("upright", "ink", _at(found.mean), _at(0.0), "mean"),
+        Mark("upright", "ink", at_one(found.mean), at_one(0.0), "mean"),
     )
     heights = (0.0, 1.15 * max(float(density[10:-10].max()), 1.0))
     return Panel("", "share of H1", "density", kind="marks", marks=marks, limits=(0.0, 1.0), heights=heights)
