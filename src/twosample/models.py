@@ -79,8 +79,8 @@ class Gamma:
         typical = self.shape / self.rate
         return 1e-4 * min(typical, median), max(40.0 * max(typical, median), spread)
 
-    def log_density(self, log_lengthscale: Array) -> Array:
-        """Log density of log ℓ, so with the Jacobian ℓ."""
+    def log_density(self, log_lengthscale: Any) -> Any:
+        """Log density of log ℓ, so with the Jacobian ℓ, for arrays of any library."""
         constant = self.shape * np.log(self.rate) - math.lgamma(self.shape)
         exponential = namespace(log_lengthscale).exp(log_lengthscale)
         return constant + self.shape * log_lengthscale - self.rate * exponential

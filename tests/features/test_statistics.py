@@ -11,7 +11,7 @@ from twosample import models
 from twosample.data import Ranks, View
 from twosample.data.sketch import Sketch
 from twosample.errors import InputError, InputTypeError
-from twosample.features.jacobian import log_volumes
+from twosample.features.jacobian import Jacobians
 from twosample.features.maps import PointFeatures, StackFeatures
 from twosample.features.statistics import FeatureStatistics, Moments
 from twosample.inference import evidence
@@ -19,6 +19,13 @@ from twosample.inference.evidence import Difference
 from twosample.kernels import RBF
 from twosample.places import local
 from twosample.places.local import Volumes, column_moments, pair_moments, sample_moments, stack_moments
+
+
+def log_volumes(x, y, points, lengthscale):
+    """Log vol J_i of each pair of rows at one lengthscale, (n,)."""
+    jacobians = Jacobians(x, y, points, RBF())
+    return jacobians.log_volumes(lengthscale, jacobians.values(lengthscale))
+
 
 LENGTHSCALES = np.array([2.0, np.sqrt(2.0), 0.9, 0.3])
 

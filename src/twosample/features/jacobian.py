@@ -1,4 +1,4 @@
-"""The log-volume term of the pseudo-likelihood: how (x, y) ↦ φ(x) - φ(y) stretches space at each pair."""
+"""The log-volume term of the pseudo-likelihood: Jacobians of (x, y) ↦ φ(x) - φ(y) at each pair."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.common.arrays import Array, Flags
-from twosample.kernels import RBF, Kernel
+from twosample.kernels import Kernel
 
-__all__ = ["Jacobians", "log_volumes"]
+__all__ = ["Jacobians"]
 
 
 # A normalised column that keeps less than this share of its squared length has lost too many digits.
@@ -48,7 +48,7 @@ class Jacobians:
         self._columns, self._copy = np.empty_like(self._differences), np.empty_like(self._differences)
 
     def values(self, lengthscale: float) -> tuple[Array, Array]:
-        """Kernel values (n, s) of the rows of x and of y, for the other two and for whoever else needs them."""
+        """Kernel values (n, s) of the rows of x and of y, which the other methods take."""
         with np.errstate(over="ignore"):
             value_x, value_y = (np.asarray(self._kernel.value(d, lengthscale)) for d in self._distances)
         return value_x, value_y
@@ -91,7 +91,7 @@ class Jacobians:
         return np.asarray(result + self._differences.shape[1] * log_factor)
 
     def _weigh(self, lengthscale: float, values: tuple[Array, Array]) -> float:
-        """Multiply the differences by the slopes of the kernel, which may underflow; return the log factor of all."""
+        """Multiply the differences by the slopes of the kernel, which may underflow; return the common log factor."""
         n, n_columns, s = self._differences.shape
         shape = n, 2, n_columns // 2, s
         for side, (distances, value) in enumerate(zip(self._distances, values, strict=True)):
@@ -125,19 +125,6 @@ class Jacobians:
             log_weights.append(log_weight)
             part *= np.exp(log_weight)[:, :, None]
         return columns, log_weights, log_scale
-
-
-def log_volumes(x: Array, y: Array, points: Array, lengthscale: float) -> Array:
-    """Log vol J_i of each pair of rows at one lengthscale, (n,).
-
-    Examples
-    --------
-    >>> points = np.array([[0.0], [1.0], [3.0]])
-    >>> log_volumes(np.array([[0.5]]), np.array([[2.0]]), points, 1.0).round(6)
-    array([-0.572632])
-    """
-    jacobians = Jacobians(x, y, points, RBF())
-    return jacobians.log_volumes(lengthscale, jacobians.values(lengthscale))
 
 
 def _gram_volumes(gram: Array) -> tuple[Array, Flags]:

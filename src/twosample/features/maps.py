@@ -41,8 +41,7 @@ class PointKernel(Protocol):
 class FeatureMap(PointKernel, Protocol):
     """The domain of a test. Rows are in the units of the data, lengthscales are not.
 
-    `count`, `between` and the first two of these are enough for models that weigh lengthscales by their evidence, such
-    as `adaptive`.
+    `count`, `between`, `typical` and `values` are enough for models without a pseudo-likelihood, such as `adaptive`.
     """
 
     @property
@@ -102,7 +101,7 @@ class PointFeatures(_AtPoints):
     kernel
         The kernel.
     view
-        What is done to the columns before anything else.
+        The transformation of the columns.
     points
         Evaluation points (s, D), as the view shows them.
     typical
@@ -154,14 +153,14 @@ class PointFeatures(_AtPoints):
 class StackFeatures(_AtPoints):
     """Kernel values for a stack of P tests at once, each of k columns at s points.
 
-    Where a function takes lengthscales, they are those of all tests, one test after the other, (P·m,).
+    Functions that take lengthscales take those of all tests, one test after the other, (P·m,).
 
     Attributes
     ----------
     kernel
         The kernel.
     view
-        What is done to the columns before anything else.
+        The transformation of the columns.
     columns
         Which columns each test is of, (P, k).
     points
@@ -181,7 +180,7 @@ class StackFeatures(_AtPoints):
 
     @property
     def lengthscales(self) -> Array:
-        """Of all tests, (P·m,)."""
+        """Lengthscales of all tests, (P·m,)."""
         return np.outer(self.typical, self.multiples).ravel()
 
     def select(self, tests: slice | Indices) -> StackFeatures:
@@ -190,7 +189,7 @@ class StackFeatures(_AtPoints):
 
     @cached_property
     def _needed(self) -> tuple[Indices, Indices, View | Ranks]:
-        """The columns that the tests are of, the coordinates of each test among theirs, and the view of them alone."""
+        """The columns that the tests use, the coordinates of each test among them, and the view of these columns."""
         used, places = np.unique(self.columns, return_inverse=True)
         view = self.view.select(used)
         return used, view.places(places.reshape(self.columns.shape), self.points.shape[2]), view
@@ -207,7 +206,7 @@ class StackFeatures(_AtPoints):
         return _values(self.kernel, distances, self.multiples, self.typical[:, np.newaxis, np.newaxis])
 
     def alone(self, test: int) -> PointFeatures:
-        """Those of one test, for rows of its own columns (n, k)."""
+        """The feature map of one test, for rows of its own columns (n, k)."""
         view = self.view.select(self.columns[test])
         return PointFeatures(self.kernel, view, self.points[test][:, : view.width], float(self.typical[test]))
 

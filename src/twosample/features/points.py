@@ -20,7 +20,7 @@ __all__ = [
 
 
 REPRESENTATIVES = 1024
-# Standardised values beyond this are as good as infinite; their squares must not overflow.
+# Standardised values are clipped here, so that squares do not overflow.
 _FARTHEST = 1e100
 # Products of three values up to this cannot overflow.
 _LARGEST_CUBED = 1e90
@@ -61,8 +61,8 @@ def thin(*samples: Array, limit: int = REPRESENTATIVES) -> Array:
 def choose(rows: Array, count: int) -> Array:
     """Choose evaluation points among rows in lexicographic order, as `thin` returns them.
 
-    The rows are halved again and again at the median of the column in which they spread most, until there are `count`
-    cells of equal size; the point of a cell is the row nearest to its mean. The choice depends on the rows as a set:
+    The rows are halved repeatedly at the median of the column with the largest variance, until there are `count` cells
+    of equal size; the point of a cell is the row nearest to its mean. The choice depends on the rows as a set:
     not on their order, nor on which sample they came from, and shifting or stretching columns leaves it as it is when
     the rows are standardised. Repeated points are dropped.
 
@@ -95,7 +95,7 @@ def choose(rows: Array, count: int) -> Array:
         order = np.argsort(values[:, widest], kind="stable")
         if wanted == 1:
             distances = ((values - values.mean(axis=0)) ** 2).sum(axis=1)[order]
-            # Of rows that are equally near but for rounding, the first along the column.
+            # Among rows at equal distances up to rounding, the first along the column.
             chosen.append(cell[order[np.argmax(distances <= distances.min() * (1.0 + 1e-9))]])
             continue
         left = (wanted + 1) // 2
@@ -107,8 +107,8 @@ def choose(rows: Array, count: int) -> Array:
 def choose_among_codes(rows: Array, count: int) -> Array:
     """Points among rows some of whose coordinates are those of codes; as `choose`, or all rows if few are different.
 
-    Such rows are often equal along a coordinate. So that neither the order of the columns nor that of the levels says
-    which comes first, they are put in an order of coordinates of their own.
+    Such rows often tie along a coordinate. Coordinates are sorted first, so that the result does not depend on how the
+    columns or the levels are ordered.
 
     Examples
     --------
@@ -137,8 +137,8 @@ def order_of_columns(seen: Array) -> Indices:
 def median_heuristic(rows: Array, kernel: Kernel | None = None, codes: Flags | None = None) -> float:
     """Median of the non-zero distances between the rows, divided by √2; 1 where all rows are equal.
 
-    Distances are Euclidean, unless the kernel is one of sums of absolute differences. `codes` says which coordinates
-    are those of codes, if any; these may be many, and are not looked at one by one.
+    Distances are Euclidean, or L1 for kernels with that metric. `codes` flags the coordinates of codes of categories,
+    if any; there may be many, so their distances are computed by a matrix product.
 
     Examples
     --------

@@ -221,8 +221,8 @@ class FeatureStatistics(Comparable):
         def of(moments: Moments) -> Moments:
             return Moments(moments.count, moments.mean[here], moments.scatter[here])
 
-        moments = (_if_all(of, one) for one in (self.x, self.y, self.differences))
-        return FeatureStatistics(self.lengthscales[here], *moments, plan=self.plan)
+        x, y, differences = (_if_all(of, one) for one in (self.x, self.y, self.differences))
+        return FeatureStatistics(self.lengthscales[here], x, y, differences, plan=self.plan)
 
     def save(self, path: str | Path) -> None:
         """Write the statistics to a file (npz, without pickle), whole or not at all.
@@ -293,7 +293,9 @@ class FeatureStatistics(Comparable):
         while f"parts.{len(parts)}.lengthscales" in arrays:
             prefix = f"parts.{len(parts)}."
             parts.append(cls(arrays[f"{prefix}lengthscales"], **_moments_in(arrays, prefix), plan=words["plan"]))
-        sketches = {name: Sketch(*(arrays[f"{name}.{part.name}"] for part in fields(Sketch))) for name in _SKETCHES}
+        sketches: dict[str, Any] = {
+            name: Sketch(*(arrays[f"{name}.{part.name}"] for part in fields(Sketch))) for name in _SKETCHES
+        }
         statistics = cls(
             lengthscales=arrays["lengthscales"],
             **_moments_in(arrays),

@@ -1,4 +1,4 @@
-"""Which columns may differ: subsets of them with prior weights, and the points at which each is tested."""
+"""Subsets of columns that are tested, their prior weights and their evaluation points."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ __all__ = [
 # Pairs of columns are tested up to this many columns; all subsets of columns up to that many.
 _MOST_COLUMNS_IN_PAIRS = 12
 _MOST_COLUMNS_IN_ALL = 10
-# Points for one column, and for two: so many intervals of the first, and in each as many of the second.
+# Numbers of points for one column, and of intervals of each of two columns.
 POINTS_OF_ONE = 16
 POINTS_OF_TWO = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Part(Comparable):
-    """A stack of tests of the normal scores of as many columns each, at as many points.
+    """A stack of tests of normal scores, each of k columns at s points.
 
     Attributes
     ----------
     columns
-        Which columns each test is of, (P, k).
+        The columns of each test, (P, k).
     points
-        Its evaluation points, (P, s, k): normal scores; with categories (P, s, K), the coordinates of codes beside
-        them, and zeros at the end of what is shorter.
+        Its evaluation points, (P, s, k), as normal scores; with categories (P, s, K), with the coordinates of codes,
+        padded with zeros.
     typical
         Its median heuristic, (P,).
     prior
@@ -73,9 +73,9 @@ class Subsets:
 
 
 def chosen_subsets(subsets: object, columns: tuple[str, ...], kept: NDArray[np.bool_] | None = None) -> list[Subsets]:
-    """The subsets that the argument names, by size; each size has the same prior weight, uniform within a size.
+    """The subsets that the argument names, by size; sizes have equal prior weight, uniform within a size.
 
-    All single columns are among them, if need be with no weight, as they say which columns differ.
+    All single columns are included, with weight 0 if they were not named, because they show which columns differ.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def chosen_subsets(subsets: object, columns: tuple[str, ...], kept: NDArray[np.b
     columns
         Names of the columns used.
     kept
-        Which columns of the data these are; None is all of them. Numbers count the columns of the data.
+        Flags of these columns among those of the data; None is all. Numbers in `subsets` count the columns of the data.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def _given(subsets: object, columns: tuple[str, ...], numbers: list[int]) -> lis
 def make_parts(
     groups: list[Subsets], ranks: Ranks, rows: Array, model: Model, count: int, kernel: Kernel | None = None
 ) -> tuple[Part, ...]:
-    """The stacks of tests beside the main one, which is of all columns as scaled.
+    """The stacks of tests beside the main one, which is the test of all scaled columns.
 
     Parameters
     ----------
@@ -170,11 +170,11 @@ def make_parts(
     rows
         Some pooled rows (N, D), in the units of the data.
     model
-        Says how much weight ranks have where all columns are tested.
+        The model, with the weight of ranks in the test of all columns.
     count
         Number of points for three or more columns, and the most for fewer.
     kernel
-        Says which distances the lengthscales are relative to.
+        The kernel, whose metric the median heuristic uses.
     """
     coordinates = ranks.apply(rows)
     seen = coordinates
@@ -208,7 +208,7 @@ def _by_kind(columns: Indices, ranks: Ranks) -> tuple[Indices, Indices]:
 def categorical_parts(
     columns: Indices, ranks: Ranks, coordinates: Array, prior: float, count: int, kernel: Kernel | None = None
 ) -> list[Part]:
-    """Stacks of tests of subsets (P, k) with categories, of as many points each.
+    """Stacks of tests of subsets (P, k) with categories; the tests of a stack have equal numbers of points.
 
     A single column has a point for every level. `coordinates` are those of some pooled rows, as the ranks show them,
     and `prior` is the prior probability of each test.
@@ -250,8 +250,8 @@ def multiples_of(model: Model) -> Array:
 def _points(seen: Array, columns: Indices, order: Indices, count: int) -> Array:
     """Points of subsets of one size, more than 1, (P, s, k).
 
-    Normal scores of different columns spread alike, so that the order of the columns would decide which is split first:
-    they are taken in an order of their own.
+    Normal scores of different columns have the same spread, so that the order of the columns would decide which is
+    split first; columns are therefore sorted.
     """
     size = columns.shape[1]
     arranged = np.argsort(order[columns], axis=1, kind="stable")
@@ -266,7 +266,7 @@ def _points(seen: Array, columns: Indices, order: Indices, count: int) -> Array:
 
 
 def _points_of_one(ordered: Array, count: int) -> Array:
-    """Means of so many intervals of each column (N, C), sorted, that hold as many values, (C, count, 1)."""
+    """Means of `count` intervals of equal numbers of values, of each sorted column (N, C), as (C, count, 1)."""
     means = np.stack([ordered[first:last].mean(axis=0) for first, last in _cells(len(ordered), count)], axis=1)
     return means[:, :, np.newaxis]
 
@@ -274,7 +274,7 @@ def _points_of_one(ordered: Array, count: int) -> Array:
 def _points_of_two(seen: Array, columns: Indices, count: int) -> Array:
     """Means of cells: intervals of the first column, and in each intervals of the second, (P, count², 2).
 
-    Rows that are equal in the first are in the order of the second, whatever the other columns.
+    Ties in the first column are ordered by the second, independently of other columns.
     """
     ordered = np.ascontiguousarray(seen.T)
     order = np.lexsort((ordered[columns[:, 1]], ordered[columns[:, 0]]))  # (P, N)
@@ -289,7 +289,7 @@ def _points_of_two(seen: Array, columns: Indices, count: int) -> Array:
 
 
 def _cells(n: int, count: int) -> list[tuple[int, int]]:
-    """Where `count` cells of n places start and end, the same from either side: they share the places between them."""
+    """First and last places of `count` overlapping cells of n places, the same when the order is reversed."""
     return [(cell * n // count, -(-(cell + 1) * n // count)) for cell in range(count)]
 
 

@@ -1,7 +1,8 @@
-"""What a kernel is, and the distances that kernels are functions of."""
+"""The base class of kernels, and the distances that kernels are functions of."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Literal
 
@@ -72,18 +73,29 @@ class Kernel:
     metric: ClassVar[Literal["euclidean", "l1"]] = "euclidean"
     #: Kinds of distances that it needs; where there are several, `distances` has them in a first dimension.
     kinds: ClassVar[int] = 1
+    #: The number of terms of a sum, products multiplied out: k(a, a) before it is made 1.
+    at_zero: ClassVar[float] = 1.0
 
     @property
     def label(self) -> str:
-        """What results call the kernel: its name and its constants."""
+        """Name of the kernel in results, with its constants."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         constants = ", ".join(
             f"{name}={value:g}" if isinstance(value, float) else f"{name}={value!r}" for name, value in values.items()
         )
         return f"{self.name}({constants})" if constants else self.name
 
+    @property
+    def leaves(self) -> list[Kernel]:
+        """The kernels that it is made of by sums and products: here itself."""
+        return [self]
+
+    def combined(self, value: Callable[[Kernel], Any]) -> Any:
+        """The kernel from the values of its `leaves`."""
+        return value(self)
+
     def distances(self, rows: Any, points: Any) -> Any:
-        """What the kernel is a function of, for rows (..., n, D) and points (..., s, D): here squared distances."""
+        """Distances of rows (..., n, D) and points (..., s, D), which the kernel is a function of: here squared."""
         return squared_distances(rows, points)
 
     def value(self, distances: Any, lengthscale: Any, out: Any = None) -> Any:
@@ -96,16 +108,16 @@ class Kernel:
         lengthscale
             A number, or an array that is broadcast against the distances.
         out
-            A NumPy array that the values may be written to, which spares an allocation in a loop.
+            A NumPy array that the values may be written to, which saves an allocation in a loop.
         """
         raise NotImplementedError
 
     def self_convolution(self, distances: Any, lengthscale: Any, n_columns: int) -> Any:
-        """∫ k(a, u) k(u, b) du over the value at a = b, in so many dimensions, where that has a closed form."""
+        """∫ k(a, u) k(u, b) du over the value at a = b, in `n_columns` dimensions, where it has a closed form."""
         raise self._refusal()
 
     def log_self_convolution(self, lengthscale: Any, n_columns: int) -> Any:
-        """Log ∫ k(a, u)² du in so many dimensions."""
+        """Log ∫ k(a, u)² du in `n_columns` dimensions."""
         raise self._refusal()
 
     def slope(self, distances: Any, lengthscale: float, values: Any) -> tuple[Any, float]:

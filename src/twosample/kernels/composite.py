@@ -1,4 +1,4 @@
-"""Kernels of kernels: sums and products, with one lengthscale for all of them."""
+"""Sums and products of kernels, with one lengthscale for all parts."""
 
 from __future__ import annotations
 
@@ -18,41 +18,37 @@ __all__ = ["Product", "Sum"]
 
 @dataclass(frozen=True)
 class _Composite(Kernel):
-    """What sums and products have in common: parts, all with the same lengthscale."""
+    """A sum or product of parts, all with the same lengthscale."""
 
     parts: tuple[Kernel, ...]
 
     @classmethod
     def of(cls, *kernels: Kernel) -> Self:
-        """Of these kernels, those of the same kind replaced by their parts."""
+        """The sum or product of these kernels, where those of the same kind are replaced by their parts."""
         return cls(tuple(part for one in kernels for part in (one.parts if isinstance(one, cls) else (one,))))
 
     @property
-    def at_zero(self) -> float:
-        """What k(a, a) is before it is made 1."""
-        raise NotImplementedError
-
-    def _combined(self, value: Callable[[Kernel], Any]) -> Any:
-        """The kernel from the values of those that are no sums or products."""
-        raise NotImplementedError
+    def leaves(self) -> list[Kernel]:
+        """The leaves of all parts."""
+        return [leaf for part in self.parts for leaf in part.leaves]
 
     @property
     def metric(self) -> Literal["euclidean", "l1"]:  # type: ignore[override]
-        """That of the sum of absolute differences if all parts have it."""
+        """The sum of absolute differences if all parts have that metric."""
         return "l1" if all(part.metric == "l1" for part in self.parts) else "euclidean"
 
     @property
     def kinds(self) -> int:  # type: ignore[override]
-        """How many kinds of distances the parts need."""
+        """Number of kinds of distances that the parts need."""
         return len(self._by_kind)
 
     @cached_property
     def _by_kind(self) -> dict[object, Kernel]:
-        """A kernel for each kind of distances that is needed."""
-        return {_kind(leaf): leaf for leaf in _leaves(self)}
+        """A kernel for each kind of distances."""
+        return {_kind(leaf): leaf for leaf in self.leaves}
 
     def distances(self, rows: Any, points: Any) -> Any:
-        """Those of all parts, each kind once: where there are several, one after the other in a first dimension."""
+        """Distances of all parts, each kind once; several kinds are stacked along a first dimension."""
         found = [leaf.distances(rows, points) for leaf in self._by_kind.values()]
         return found[0] if len(found) == 1 else namespace(found[0]).stack(found)
 
@@ -63,7 +59,7 @@ class _Composite(Kernel):
         def of(leaf: Kernel) -> Any:
             return leaf.value(distances[places[_kind(leaf)], ...] if len(places) > 1 else distances, lengthscale)
 
-        return self._combined(of)
+        return self.combined(of)
 
     def to_plain(self) -> dict[str, Any]:
         """The kernel for JSON: its name and its parts."""
@@ -89,23 +85,21 @@ class Sum(_Composite):
 
     @property
     def label(self) -> str:
-        """With a plus between the parts."""
+        """Labels of the parts with a plus between them."""
         return " + ".join(part.label for part in self.parts)
 
     @property
-    def at_zero(self) -> float:
+    def at_zero(self) -> float:  # type: ignore[override]
         """The number of terms, products multiplied out."""
-        return sum(map(_at_zero, self.parts))
+        return sum(part.at_zero for part in self.parts)
 
-    def _combined(self, value: Callable[[Kernel], Any]) -> Any:
-        total: Any = 0.0
-        for part in self.parts:
-            total = total + _value(part, value) * (_at_zero(part) / self.at_zero)
-        return total
+    def combined(self, value: Callable[[Kernel], Any]) -> Any:
+        """The weighted sum of the values of the parts."""
+        return sum((part.combined(value) * (part.at_zero / self.at_zero) for part in self.parts), start=0.0)
 
     def frequencies(self, count: int, n_columns: int, generator: np.random.Generator) -> Any:
-        """Of one of the parts, as often as they count."""
-        shares = np.array([_at_zero(part) for part in self.parts]) / self.at_zero
+        """Frequencies of randomly chosen parts, with probabilities given by their weights."""
+        shares = np.array([part.at_zero for part in self.parts]) / self.at_zero
         which = generator.choice(len(self.parts), size=count, p=shares)
         return np.stack([part.frequencies(count, n_columns, generator) for part in self.parts])[which, np.arange(count)]
 
@@ -125,43 +119,30 @@ class Product(_Composite):
 
     @property
     def label(self) -> str:
-        """With a star between the parts."""
+        """Labels of the parts with a star between them."""
         return " * ".join(f"({part.label})" if isinstance(part, Sum) else part.label for part in self.parts)
 
     @property
     def degree(self) -> int:  # type: ignore[override]
-        """That of the parts, if it is the same."""
+        """The degree of the parts, if it is the same."""
         degrees = {part.degree for part in self.parts}
         return degrees.pop() if len(degrees) == 1 else 0
 
     @property
-    def at_zero(self) -> float:
+    def at_zero(self) -> float:  # type: ignore[override]
         """The number of terms of its sums, multiplied out."""
-        return math.prod(map(_at_zero, self.parts))
+        return math.prod(part.at_zero for part in self.parts)
 
-    def _combined(self, value: Callable[[Kernel], Any]) -> Any:
-        return math.prod((_value(part, value) for part in self.parts), start=1.0)
+    def combined(self, value: Callable[[Kernel], Any]) -> Any:
+        """The product of the values of the parts."""
+        return math.prod((part.combined(value) for part in self.parts), start=1.0)
 
     def frequencies(self, count: int, n_columns: int, generator: np.random.Generator) -> Any:
-        """The sum of one of each part."""
+        """Sums of frequencies of all parts."""
         return sum(part.frequencies(count, n_columns, generator) for part in self.parts)
 
 
-def _leaves(kernel: Kernel) -> list[Kernel]:
-    if isinstance(kernel, _Composite):
-        return [leaf for part in kernel.parts for leaf in _leaves(part)]
-    return [kernel]
-
-
 def _kind(leaf: Kernel) -> object:
-    """What is the same for kernels of the same distances; those of others may depend on their constants."""
+    """A key that kernels with the same distances share; distances of users' kernels may depend on their constants."""
     function = type(leaf).distances
     return function if function.__module__.startswith("twosample.kernels.") else leaf
-
-
-def _at_zero(kernel: Kernel) -> float:
-    return kernel.at_zero if isinstance(kernel, _Composite) else 1.0
-
-
-def _value(kernel: Kernel, value: Callable[[Kernel], Any]) -> Any:
-    return kernel._combined(value) if isinstance(kernel, _Composite) else value(kernel)

@@ -17,12 +17,12 @@ from twosample.kernels.plain import RBF
 
 __all__ = ["Fourier"]
 
-# Cosines of infinite angles are no numbers; those of so large ones mean nothing, but are.
+# Angles are clipped here, because cosines of infinite angles are NaN.
 _LARGEST_ANGLE = 1e300
 
 
 class Projections(NamedTuple):
-    """Rows and points along the frequencies, (..., n, m/2) and (..., s, m/2)."""
+    """Projections of rows and points on the frequencies, (..., n, m/2) and (..., s, m/2)."""
 
     rows: Array
     points: Array
@@ -60,7 +60,7 @@ class Fourier(Kernel):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse an odd number of features, and kernels without a known spectral density."""
+        """Check that the number of features is even, and that the spectral density of the kernel is known."""
         object.__setattr__(self, "m", count_of(self.m, "m", 2))
         if self.m % 2:
             raise InputError(
@@ -72,12 +72,12 @@ class Fourier(Kernel):
 
     @property
     def label(self) -> str:
-        """With all constants, so that it is also a name of the kernel."""
+        """The label with all constants, from which `resolve` makes the kernel."""
         return f"fourier(m={self.m}, kernel={self.kernel.label!r}, seed={self.seed})"
 
     @property
     def metric(self) -> Literal["euclidean", "l1"]:  # type: ignore[override]
-        """That of the kernel."""
+        """The metric of the kernel."""
         return self.kernel.metric
 
     def drawn(self, n_columns: int) -> Array:
@@ -85,7 +85,7 @@ class Fourier(Kernel):
         return _drawn(self.kernel, self.m // 2, n_columns, self.seed)
 
     def distances(self, rows: Any, points: Any) -> Any:
-        """Rows and points along the frequencies: what the kernel is a function of is not one number for each two."""
+        """Projections of rows and points on the frequencies, of which the kernel is a function."""
         drawn = self.drawn(points.shape[-1])
         with np.errstate(over="ignore", invalid="ignore"):
             return Projections(rows @ drawn.T, points @ drawn.T)

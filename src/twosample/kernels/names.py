@@ -53,7 +53,7 @@ def resolve(kernel: str | Kernel) -> Kernel:
 
 
 def _of_expression(node: ast.expr) -> Kernel:
-    """The kernel that a label says, as Python reads it; any other expression is an error of some kind."""
+    """The kernel of a label, parsed as a Python expression; other expressions raise an error."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult):
         left, right = _of_expression(node.left), _of_expression(node.right)
         return left + right if isinstance(node.op, ast.Add) else left * right
@@ -66,7 +66,7 @@ def _of_expression(node: ast.expr) -> Kernel:
 
 
 def resolve_several(kernel: object) -> tuple[Kernel, ...]:
-    """The kernel, or all of several that are averaged over.
+    """The kernel as a tuple, or several kernels to average over.
 
     Examples
     --------

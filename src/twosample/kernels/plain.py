@@ -53,7 +53,7 @@ class RBF(Kernel):
         return distances * (-0.5 / lengthscale**2) - 2.0 * math.log(lengthscale)
 
     def frequencies(self, count: int, n_columns: int, generator: np.random.Generator) -> Any:
-        """Normal."""
+        """Draws from a normal distribution."""
         return generator.normal(size=(count, n_columns))
 
 
@@ -80,7 +80,7 @@ class Laplace(Kernel):
         return _exponential(distances, -1.0 / lengthscale, out)
 
     def frequencies(self, count: int, n_columns: int, generator: np.random.Generator) -> Any:
-        """Cauchy, in every column by itself."""
+        """Draws from a Cauchy distribution, independent in every column."""
         return generator.standard_cauchy(size=(count, n_columns))
 
 
@@ -101,19 +101,19 @@ class Matern(Kernel):
     nu: float = 1.5
 
     def __post_init__(self) -> None:
-        """Refuse other values of ν."""
+        """Check ν."""
         if self.nu not in (0.5, 1.5, 2.5):
             raise InputError(f"nu: must be 0.5, 1.5 or 2.5, not {self.nu!r:.40}", argument="nu")
         object.__setattr__(self, "nu", float(self.nu))
 
     @property
     def label(self) -> str:
-        """As in matern32, of smoothness 3/2."""
+        """The name with the smoothness, as in matern32 for 3/2."""
         return f"matern{2.0 * self.nu:.0f}2"
 
     @property
     def degree(self) -> int:  # type: ignore[override]
-        """1 of a plain exponential."""
+        """1 for ν = ½, a plain exponential."""
         return int(self.nu == 0.5)
 
     def distances(self, rows: Any, points: Any) -> Any:
@@ -165,7 +165,7 @@ class Matern(Kernel):
         return (1.0 if self.nu == 1.5 else 1.0 + t) * np.exp(-t), self._log_factor - 2.0 * math.log(lengthscale)
 
     def log_slope(self, distances: Any, lengthscale: float) -> Any:
-        """The logarithm of that."""
+        """The logarithm of the slope."""
         t = _at_most(distances * (math.sqrt(2.0 * self.nu) / lengthscale), 1e300)
         if self.nu == 0.5:
             with np.errstate(divide="ignore"):
@@ -173,7 +173,7 @@ class Matern(Kernel):
         return (0.0 if self.nu == 1.5 else np.log1p(t)) - t + self._log_factor - 2.0 * math.log(lengthscale)
 
     def frequencies(self, count: int, n_columns: int, generator: np.random.Generator) -> Any:
-        """Student's t with 2ν degrees of freedom, in all columns together."""
+        """Draws from a multivariate Student's t distribution with 2ν degrees of freedom."""
         normal = generator.normal(size=(count, n_columns))
         return normal / np.sqrt(generator.chisquare(2.0 * self.nu, size=(count, 1)) / (2.0 * self.nu))
 
@@ -196,7 +196,7 @@ class RationalQuadratic(Kernel):
     alpha: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse what is no positive number."""
+        """Check that α is a positive number."""
         object.__setattr__(self, "alpha", positive(self.alpha, "alpha"))
 
     def value(self, distances: Any, lengthscale: Any, out: Any = None) -> Any:
@@ -210,7 +210,7 @@ class RationalQuadratic(Kernel):
         return total**-self.alpha
 
     def frequencies(self, count: int, n_columns: int, generator: np.random.Generator) -> Any:
-        """Normal, with variances of a Gamma law: the kernel is the mean of Gaussian ones over it."""
+        """Draws from normal distributions with Gamma variances: the kernel is the mean of Gaussian ones over these."""
         variances = generator.gamma(self.alpha, 1.0 / self.alpha, size=(count, 1))
         return generator.normal(size=(count, n_columns)) * np.sqrt(variances)
 
@@ -223,7 +223,7 @@ def _exponential(distances: Any, factor: Any, out: Any) -> Any:
 
 
 def _at_most(values: Any, largest: float) -> Any:
-    """The values, or the largest; in the same memory where they are NumPy's."""
+    """The values clipped at `largest`; NumPy arrays in place."""
     if isinstance(values, np.ndarray):
         return np.minimum(values, largest, out=values)
     return namespace(values).where(values < largest, values, largest)

@@ -18,7 +18,7 @@ __all__ = ["bridge"]
 
 
 def bridge(given_h0: Array, given_h1: Array, log_prior_odds: float | None = None) -> tuple[float, float, float]:
-    """Log BF10, its standard error, and how far the two posteriors overlap (0 to 1).
+    """Log BF10, its standard error, and the overlap of the two posteriors (0 to 1).
 
     Parameters
     ----------

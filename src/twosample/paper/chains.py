@@ -1,4 +1,4 @@
-"""What the sampler is told and what it returns; nothing here needs JAX."""
+"""Settings of the sampler and the chains that it returns; nothing here needs JAX."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Chains", "Settings"]
 
 @dataclass(frozen=True)
 class Settings:
-    """How to sample; the defaults are the paper's.
+    """Settings of the sampler; the defaults are the paper's.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Settings:
     def checked(
         cls, steps: int, burn_in: int, thinning: int, hmc_steps: int, adapt_steps: int, chains: int, early_stop: bool
     ) -> Settings:
-        """Settings as a user gives them, if they make sense."""
+        """Check settings that a user passes."""
         settings = cls(
             count_of(steps, "steps", 8),
             count_of(burn_in, "burn_in", 0),
@@ -72,14 +72,14 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class Chains:
-    """What was kept of the chains, C of them with N draws each.
+    """The kept draws of C chains, N draws each.
 
     Attributes
     ----------
     positions
         Unconstrained parameters, (C, N, P).
     given
-        The hypothesis that each position was drawn under, (C, N).
+        The hypothesis under which each position was drawn, (C, N).
     labels
         The hypothesis that was then drawn given the position, (C, N).
     log_bf10

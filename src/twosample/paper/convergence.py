@@ -1,4 +1,4 @@
-"""How far chains agree, and how many independent draws they are worth; nothing here needs JAX."""
+"""Convergence diagnostics of chains: R-hat and effective sample size; nothing here needs JAX."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from twosample.common.arrays import Array
 __all__ = ["effective_size", "known_well", "r_hat"]
 
 _LARGEST_R_HAT = 1000.0
-# What Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021) ask for before draws are used.
+# Thresholds of Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021).
 _AGREE = 1.01
 _ENOUGH_DRAWS = 400
 
 
 def known_well(quantities: Iterable[Array]) -> bool:
-    """Whether the chains (chains, draws) of every quantity agree, with enough effective draws to see that.
+    """Whether the chains (chains, draws) of every quantity agree, with enough effective draws to judge it.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def known_well(quantities: Iterable[Array]) -> bool:
 
 
 def effective_size(draws: Array) -> float:
-    """How many independent draws the chains (chains, draws) are worth; all of them where nothing varies.
+    """Effective sample size of chains (chains, draws); the number of draws where nothing varies.
 
     By Geyer's initial monotone sequence of the autocorrelations of all chains together, as in Stan.
     """

@@ -30,7 +30,7 @@ _SECONDS = 30.0
 _HASHES = dict(
     line.split() for line in resources.files("twosample.paper").joinpath("registry.txt").read_text().splitlines()
 )
-# Folders of that repository, and what they are called in a local folder.
+# Names of the repository's folders in a local folder.
 _LOCAL = {"ChemistryData": "rings", "cov_file": "networks"}
 
 NETWORKS = tuple(dict.fromkeys(path.split("/")[1] for path in _HASHES if path.startswith("cov_file/")))
@@ -47,9 +47,9 @@ class RingData(NamedTuple):
     gas_phase
         Rows (q2, q3) from computed minima of the energy, in ångström, shape (26405, 2).
     names
-        What the samples are called.
+        Names of the samples.
     columns
-        What the columns are called.
+        Names of the columns.
     """
 
     crystal: Array
@@ -66,7 +66,7 @@ class NetworkPair(NamedTuple):
     covariance_x, covariance_y
         Covariance matrices with unit diagonals, shape (p, p), as in the files: symmetric but for the last digit.
     name
-        What the pair is called.
+        Name of the pair.
     """
 
     covariance_x: Array
@@ -75,7 +75,7 @@ class NetworkPair(NamedTuple):
 
 
 def rings(folder: str | os.PathLike[str] | None = None) -> RingData:
-    """Load the paper's real data: shapes of six-membered rings in crystals, and of molecules by themselves.
+    """Load the paper's real data: shapes of six-membered rings in crystals and in the gas phase.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def rings(folder: str | os.PathLike[str] | None = None) -> RingData:
     >>> data = ts.datasets.rings()  # doctest: +SKIP
     >>> ts.test(data.crystal[::5], data.gas_phase[::100]).verdict  # doctest: +SKIP
     """
-    return RingData(*(_read(f"ChemistryData/{name}_2D.csv", folder) for name in ("COD", "CREST")))
+    return RingData(_read("ChemistryData/COD_2D.csv", folder), _read("ChemistryData/CREST_2D.csv", folder))
 
 
 def networks(name: str, folder: str | os.PathLike[str] | None = None) -> NetworkPair:
@@ -153,7 +153,8 @@ def networks(name: str, folder: str | os.PathLike[str] | None = None) -> Network
         raise InputTypeError(f"name must be a text such as 'p7', not a {type(name).__name__}", argument="name")
     if name not in NETWORKS:
         raise InputError(f"name is {name!r}", argument="name", remedy=f"choose one of {', '.join(NETWORKS)}")
-    return NetworkPair(*(_read(f"cov_file/{name}/sigma{number}.csv", folder) for number in (1, 2)), name)
+    first, second = (_read(f"cov_file/{name}/sigma{number}.csv", folder) for number in (1, 2))
+    return NetworkPair(first, second, name)
 
 
 def _read(file: str, folder: str | os.PathLike[str] | None) -> Array:
@@ -196,7 +197,7 @@ def _find(file: str, folder: Path, given_by: str) -> Path:
 
 
 def _download(file: str) -> Path:
-    """Path of the file in the user's cache; of files that are the same, the first is downloaded for all."""
+    """Path of the file in the user's cache; identical files are downloaded once."""
     try:
         import pooch
     except ImportError:

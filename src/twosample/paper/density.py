@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -28,7 +28,7 @@ Rows = NDArray[np.float64]
 
 
 class Data(NamedTuple):
-    """What the densities are functions of, standardised.
+    """Data that the densities depend on, standardised.
 
     Attributes
     ----------
@@ -63,17 +63,18 @@ class Data(NamedTuple):
     ) -> Data:
         """From NumPy arrays."""
         with jax.enable_x64(True):
-            return jax.tree.map(jnp.asarray, cls(x, y, points, pairs, True if usable is None else usable, median))
+            content: Any = (x, y, points, pairs, True if usable is None else usable, median)
+            return cls(*jax.tree.map(jnp.asarray, content))
 
     def without(self, column: int) -> Data:
-        """With that column the same in all rows and points, so that the kernel does not see it."""
+        """The data with that column set to 0 in all rows and points, so that the kernel does not see it."""
         with jax.enable_x64(True):
             x, y, points = (rows.at[:, column].set(0.0) for rows in (self.x, self.y, self.points))
         return self._replace(x=x, y=y, points=points)
 
 
 class Curves(NamedTuple):
-    """Log p(D | θ, H0) and log p(D | θ, H1), which weigh θ, and log BF10 given θ, which weighs the hypotheses."""
+    """Log p(D | θ, H0) and log p(D | θ, H1), the likelihoods of θ, and log BF10 given θ."""
 
     log_h0: Array
     log_h1: Array
@@ -106,7 +107,7 @@ class Target:
 
     @property
     def flat_under_h0(self) -> bool:
-        """Whether the data weigh parameters under H1 alone: where there is no pseudo-likelihood."""
+        """Whether the likelihood is constant under H0: models without a pseudo-likelihood."""
         return not self.model.needs_pairs
 
     def start(self, data: Data) -> Array:
@@ -148,13 +149,13 @@ class Target:
         return total + (math.log(2.0 / math.pi) - jnp.logaddexp(offset, -offset))
 
     def curves(self, position: Array, data: Data) -> Curves:
-        """What the data say at a position."""
+        """Log likelihoods of both hypotheses and log BF10 at a position."""
         log_variance = jnp.zeros(()) if self.model.amplitude is None else 2.0 * position[-1]
         scale = jnp.broadcast_to(self.lengthscales(position, data), (data.points.shape[1],))
         return self._curves(scale, log_variance, data)
 
     def _curves(self, scale: Array, log_variance: Array, data: Data) -> Curves:
-        """As `evidence.evaluate`, at the lengthscales `scale` (D,) of the columns and one prior variance a².
+        """The curves of `evidence.evaluate` at the lengthscales `scale` (D,) of the columns and one prior variance a².
 
         Columns divided by their lengthscales have the kernel at the lengthscale 1.
         """

@@ -1,4 +1,4 @@
-"""What the sampler returns: the chains, what follows from them, and how far they can be trusted."""
+"""Results of the sampler: the chains, what follows from them, and their diagnostics."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class BridgeEstimate(Comparable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GibbsDiagnostics(Comparable):
-    """How far the chains can be trusted.
+    """Diagnostics of the chains.
 
     Attributes
     ----------
@@ -219,9 +219,9 @@ class GibbsResult(Result):
     model
         The model with all its constants.
     settings
-        How the chains were run.
+        Settings of the sampler.
     diagnostics
-        How far they can be trusted.
+        Diagnostics of the chains.
     points_given
         Whether the evaluation points were given rather than chosen among the rows.
     """
@@ -306,7 +306,7 @@ class GibbsResult(Result):
         return replace(self, points=None).to_dict()
 
     def facts(self) -> Facts:
-        """The answer and how far to trust it, in the order in which it is read."""
+        """The answer and its diagnostics, in the order in which they are read."""
         diagnostics, settings = self.diagnostics, self.settings
         chains = "1 chain" if settings.chains == 1 else f"{settings.chains} chains"
         steps = f"{diagnostics.steps or settings.steps} steps ({settings.burn_in} burn-in)"

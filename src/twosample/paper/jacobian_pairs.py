@@ -1,4 +1,4 @@
-"""The pairs of the pseudo-likelihood: rows of x and of y that are taken together, and which of them have a volume."""
+"""The pairs of rows in the pseudo-likelihood, and which of them have a Jacobian of full rank."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Pairs:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was left out."""
+        """A sentence on the pairs that were left out, if any."""
         left_out = len(self.usable) - int(self.usable.sum())
         if not left_out:
             return ()

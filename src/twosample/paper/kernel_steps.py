@@ -30,15 +30,15 @@ from twosample.paper.density import Curves
 __all__ = ["Posterior", "evaluate", "sample"]
 
 _TARGET_ACCEPTANCE = 0.8
-# The metric is learned anew at these shares of the burn-in; what came before is forgotten.
+# The metric is relearnt after these shares of the burn-in; earlier draws are forgotten.
 _WINDOWS = (0.1, 0.25, 0.5, 0.9)
 _SHORTEST_WINDOW = 10
 # Gibbs steps in one call of the compiled loop, between which progress is shown.
 _CHUNK = 20
-# Gibbs steps after the burn-in between two looks at whether there are enough.
+# Gibbs steps after the burn-in between two checks for convergence.
 _LOOK_EVERY = 100
 _FIRST_STEP_SIZE = 0.1
-# A start whose log density is lower by so much than at one of these offsets of a coordinate is hopeless.
+# A start is moved if its log density is lower by this than at one of these offsets of a coordinate.
 _HOPELESS = 5000.0
 _OFFSETS = np.log(2.0) * np.arange(-20, 9)
 _nuts = blackjax.nuts.build_kernel()
@@ -47,20 +47,20 @@ _metric_start, _metric_update, _metric_final = mass_matrix_adaptation(is_diagona
 
 
 class Posterior(Protocol):
-    """What can be sampled from: a joint law of a hypothesis and of a position, given data. Must be hashable."""
+    """Target of the sampler: a joint distribution of a hypothesis and a position, given data. Must be hashable."""
 
     @property
     def flat_under_h0(self) -> bool:
-        """Whether the data say nothing of the position under H0, so that its law is the prior."""
+        """Whether the position has its prior distribution under H0, whatever the data."""
 
     def start(self, data: Any) -> Array:
-        """Where chains start."""
+        """Starting position of the chains."""
 
     def log_prior(self, position: Array) -> Array:
         """Log prior density of a position."""
 
     def curves(self, position: Array, data: Any) -> Curves:
-        """What the data say at a position."""
+        """Log likelihoods of both hypotheses and log BF10 at a position."""
 
 
 class _State(NamedTuple):
@@ -75,7 +75,7 @@ _Plan = tuple[Array, Array, Array]
 
 
 class _Step(NamedTuple):
-    """What is recorded of a Gibbs step."""
+    """Record of a Gibbs step."""
 
     position: Any
     given: Any
@@ -116,7 +116,7 @@ def sample(
     report
         Called with the share of work done and the means of P(H1 | position) in the parts of it after the burn-in.
     enough
-        Called now and then with the chains so far: the sampling ends where it says so, else after all steps.
+        Called every 100 steps with the chains so far; sampling ends when it returns True, else after all steps.
     """
     labels = np.arange(settings.chains) % 2 if hypotheses is None else hypotheses
     windows = _windows(settings.burn_in)
@@ -147,7 +147,7 @@ def sample(
 
 
 def _chains(recorded: list[_Step], states: list[_State], settings: Settings, steps: int) -> Chains:
-    """What is kept of so many steps."""
+    """The chains after that number of steps, without the burn-in and thinned."""
     after = slice(settings.burn_in, steps)
     everything = _Step(*(np.concatenate(parts, axis=1)[:, after] for parts in zip(*recorded, strict=True)))
     kept = _Step(*(part[:, settings.thinning - 1 :: settings.thinning] for part in everything))
@@ -168,18 +168,18 @@ def _chains(recorded: list[_Step], states: list[_State], settings: Settings, ste
 def _density(posterior: Posterior, label: Array, data: Any, position: Array) -> Array:
     """Log density of the position given the hypothesis, up to a constant."""
     if posterior.flat_under_h0:  # there the data are not looked at, which saves most of the time
-        said = jax.lax.cond(
+        log_likelihood = jax.lax.cond(
             label == 1, lambda at: posterior.curves(at, data).log_h1, lambda at: jnp.zeros((), at.dtype), position
         )
     else:
         curves = posterior.curves(position, data)
-        said = jnp.where(label == 1, curves.log_h1, curves.log_h0)
-    log_density: Array = said + posterior.log_prior(position)
+        log_likelihood = jnp.where(label == 1, curves.log_h1, curves.log_h0)
+    log_density: Array = log_likelihood + posterior.log_prior(position)
     return log_density
 
 
 def _windows(burn_in: int) -> list[int]:
-    """After which steps of the burn-in the metric is learned anew, with enough steps before and after each."""
+    """Steps of the burn-in after which the metric is relearnt, with enough steps before and after each."""
     ends: list[int] = []
     for share in _WINDOWS:
         end = round(share * burn_in)
@@ -189,13 +189,13 @@ def _windows(burn_in: int) -> list[int]:
 
 
 def _tune_start(step_size: Array | float) -> Any:
-    """The tuning of a step size before its first transition, after which it is the first one still."""
+    """Initial state of the tuning of a step size; without transitions, the tuned step size is this one."""
     state = _tuning_start(step_size)
     return state._replace(log_step_size_avg=state.log_step_size)
 
 
 def _first_position(posterior: Posterior, data: Any) -> Array:
-    """The posterior's own start, or where that is hopeless the best place along each coordinate in turn.
+    """The posterior's own start, or if that has a very low density the best position along each coordinate in turn.
 
     From far out in a tail the tuning of the step size would not recover.
     """
@@ -212,11 +212,11 @@ def _first_position(posterior: Posterior, data: Any) -> Array:
 
 
 def _start(position: Array, key: Array, index: int, label: int) -> _State:
-    """A chain before its first step: the first one at that position, the others near it."""
+    """Initial state of a chain: the first chain starts at that position, the others near it."""
     if index > 0:
         position += jax.random.uniform(jax.random.fold_in(key, 2**32 - 1), position.shape, minval=-0.5, maxval=0.5)
     state = _State(position, jnp.asarray(label), _tune_start(_FIRST_STEP_SIZE), _metric_start(len(position)))
-    # Of the very types that a step returns, lest it be compiled twice.
+    # Of the same types as the state that a step returns, so that the step is compiled once.
     kinds = {"f": jnp.float64, "i": jnp.int64}
     parts, shape = jax.tree.flatten(state)
     typed: _State = jax.tree.unflatten(
@@ -229,13 +229,14 @@ def _start(position: Array, key: Array, index: int, label: int) -> _State:
 def _chains_at_once(
     posterior: Posterior, settings: Settings, data: Any, log_prior_odds: float, fixed: bool
 ) -> Iterator[Callable[[list[_State], Array, _Plan], tuple[list[_State], _Step]]]:
-    """How to advance all chains: vectorised on an accelerator; in threads on a processor, which is slow at batches."""
+    """A function that advances all chains: vectorised on an accelerator, in threads on a CPU (slow at batches)."""
     static, rest = (posterior, (settings.hmc_steps, settings.adapt_steps)), (data, log_prior_odds, fixed)
     if jax.default_backend() != "cpu":
 
         def vectorised(states: list[_State], keys: Array, plan: _Plan) -> tuple[list[_State], _Step]:
             stacked, steps = _advance_all(*static, jax.tree.map(lambda *p: jnp.stack(p), *states), keys, plan, *rest)
-            return [_at(i, stacked) for i in range(len(states))], jax.tree.map(np.asarray, steps)
+            alone = [jax.tree.map(lambda part, i=i: part[i], stacked) for i in range(len(states))]
+            return alone, jax.tree.map(np.asarray, steps)
 
         yield vectorised
         return
@@ -252,10 +253,6 @@ def _chains_at_once(
             return list(advanced), jax.tree.map(lambda *parts: np.stack(parts), *steps)
 
         yield threaded
-
-
-def _at(index: int, states: _State) -> Any:
-    return jax.tree.map(lambda part: part[index], states)
 
 
 def _chain(

@@ -1,4 +1,4 @@
-"""The lengthscale of models with a pseudo-likelihood, whose mass is looked for in several passes over the rows."""
+"""Posterior of the lengthscale for models with a pseudo-likelihood, found in several passes over the rows."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ __all__ = ["Passes", "infer", "infer_together"]
 
 Tick = Callable[[int], object]
 
-# Of 180 answers of `paper` and `published` one was less accurate than was wanted, and three without this caution. Few
-# nodes that seem accurate enough for a rough tolerance are so by chance more often: they have to reach a finer one.
+# Of 180 answers of `paper` and `published` one missed the tolerance, and three without this factor. With a coarse
+# tolerance few nodes seem accurate by chance more often, so that they must reach a finer one.
 _CAUTION = 10.0
 _CAUTIOUS_TOLERANCE = 1e-6
-# After how many lengthscales to stop. Volumes may have sharp dips in ℓ that no number of them resolves; where each
-# lengthscale takes long, it is not tried for as long.
+# Largest number of lengthscales, smaller where each takes long: volumes may have sharp dips in ℓ that no number of
+# lengthscales resolves.
 _LIMIT, _ROUGH_LIMIT, _ROUGH_ROWS = 1000, 250, 50_000
-# Volumes in one dimension are as cheap as their bounds.
+# Bounds of volumes are cheaper than volumes from this number of columns on.
 _COSTLY_COLUMNS = 2
 
 
@@ -45,9 +45,9 @@ class Passes:
     samples
         The checked samples.
     features
-        From their rows to features.
+        The feature map of their rows.
     models
-        What is assumed; the models have their prior of the lengthscale in common.
+        The models, which have the same prior of the lengthscale.
     pairs
         The pairs of the pseudo-likelihood; None for the Bayes factor alone.
     tick
@@ -61,7 +61,7 @@ class Passes:
     tick: Tick | None = None
 
     def evidence(self, lengthscales: Array, *, bounds: bool = False) -> list[Evidence]:
-        """The evidence of every model; with volumes that are only bounded if so wanted."""
+        """The evidence of every model; with upper bounds of the volumes if `bounds`."""
         statistics = self._statistics(lengthscales, bounds)
         return [
             evidence.evaluate(

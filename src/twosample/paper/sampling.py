@@ -1,4 +1,4 @@
-"""From a question to chains and what they say: runs the sampler, checks it and builds the `GibbsResult`."""
+"""Runs the sampler for a question, checks the chains and builds the `GibbsResult`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from twosample.paper.convergence import effective_size, r_hat
 from twosample.paper.gibbs_result import BridgeEstimate, GibbsDiagnostics, GibbsResult, Relevance
 from twosample.paper.jacobian_pairs import Pairs
 from twosample.paper.passes import Passes
-from twosample.paper.watching import Progress, converged, converged_apart, prob_h1_error, rarer
+from twosample.paper.watching import Progress, converged, converged_apart, log_draws, prob_h1_error, rarer
 from twosample.plan import Plan
 from twosample.results import assembly
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 __all__ = ["Question", "doubts", "run"]
 
 
-# The sampler's density is computed a second way at this many draws, and may differ by this much.
+# The sampler's density is checked against another computation at this many draws, with this tolerance.
 _CHECKED_DRAWS = 16
 _DENSITY_TOLERANCE = 1e-4
-# Chains are doubted beyond this R-hat, and below this many effective draws or this overlap of the posteriors.
+# Limits for warnings: R-hat, effective draws, overlap of the posteriors, share of divergent transitions.
 _LARGEST_R_HAT = 1.05
 _FEWEST_EFFECTIVE_DRAWS = 100
 _SMALLEST_OVERLAP = 0.01
@@ -43,7 +43,7 @@ _MANY_DIVERGENCES = 0.01
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is sampled: the plan and the samples, the pairs of the pseudo-likelihood, and one lengthscale or several."""
+    """Input of the sampler: plan, samples, pairs of the pseudo-likelihood, and one lengthscale or several."""
 
     plan: Plan
     samples: Samples
@@ -51,7 +51,7 @@ class Question:
     several: bool
 
     def target(self) -> tuple[Target, Data]:
-        """What the sampler samples from."""
+        """The posterior that is sampled, and the data that it depends on."""
         from twosample.paper.density import Data, Target
 
         plan, samples, pairs = self.plan, self.samples, self.pairs
@@ -87,9 +87,9 @@ class Question:
         return bool(assembly.flat_at(plan, (self.samples.x, self.samples.y), sizes, np.array([overall]))[0])
 
     def _with_one(self, lengthscales: Array) -> tuple[Plan, float]:
-        """The same with one lengthscale: the geometric mean ℓ, by their share of which the columns are divided.
+        """An equivalent plan with one lengthscale: their geometric mean ℓ, with columns divided by ℓ_d/ℓ.
 
-        That has the same kernel, volume and prior variance at ℓ.
+        It has the same kernel, volume and prior variance at ℓ.
         """
         overall = float(np.exp(np.log(lengthscales).mean()))
         share = lengthscales / overall
@@ -168,7 +168,7 @@ def _result(
         kernel="ard" if question.several else plan.kernel.label,
         model=plan.model,
         settings=settings,
-        diagnostics=_diagnostics(question, settings, target, data, chains, [rarer(log_odds), *_logs(lengthscales)]),
+        diagnostics=_diagnostics(question, settings, target, data, chains, [rarer(log_odds), *log_draws(lengthscales)]),
         points_given=plan.points_given,
     )
 
@@ -194,7 +194,7 @@ def _of_apart(
 def _diagnostics(
     question: Question, settings: Settings, target: Target, data: Data, chains: Chains, quantities: list[Array]
 ) -> GibbsDiagnostics:
-    """How far the chains can be trusted; `quantities` are draws of P(H1) and of each log lengthscale."""
+    """Diagnostics of the chains; `quantities` are draws of P(H1) and of each log lengthscale."""
     pairs = question.pairs
     ess_prob_h1, *ess_lengthscales = map(effective_size, quantities)
     r_hat_prob_h1, *r_hat_lengthscales = map(r_hat, quantities)
@@ -214,17 +214,12 @@ def _diagnostics(
         points=len(question.plan.points),
         steps=chains.steps,
         stopped="converged" if chains.steps < settings.steps else "steps",
-        flat=all(map(question.is_flat_at, _by_column(question, target, data, _spread(chains, _CHECKED_DRAWS)))),
+        flat=all(map(question.is_flat_at, _by_column(question, target, data, _checked(chains)))),
     )
 
 
-def _logs(lengthscales: Array) -> list[Array]:
-    """Draws of each log lengthscale, (chains, draws)."""
-    return list(np.moveaxis(np.log(lengthscales), -1, 0))
-
-
 def _losses(target: Target, data: Data, positions: Array, log_bf10: Array) -> Array:
-    """By how much log BF10 at draws given H1 falls where the kernel does not see a column, (D, chains, draws)."""
+    """Decrease of log BF10 at draws given H1 when the kernel does not see a column, (D, chains, draws)."""
     from twosample.paper.kernel_steps import evaluate
 
     without = [evaluate(target, positions, data.without(column), ("log_bf10",)) for column in range(data.x.shape[1])]
@@ -232,7 +227,7 @@ def _losses(target: Target, data: Data, positions: Array, log_bf10: Array) -> Ar
 
 
 def _relevance(columns: tuple[str, ...], h0: Array, h1: Array, log_ratio: Array | None, losses: Array) -> Relevance:
-    """What is lost without each column, and how much shorter its lengthscale is given H1 than given H0.
+    """Loss of evidence without each column, and how much shorter its lengthscale is given H1 than given H0.
 
     Losses are (D, chains, draws), draws of the lengthscales under each hypothesis (chains, draws, D).
 
@@ -250,7 +245,7 @@ def _relevance(columns: tuple[str, ...], h0: Array, h1: Array, log_ratio: Array 
     error, shorter = [], []
     for index in range(len(columns)):
         values = pooled[:, :, index]
-        # What each draw adds to the difference of the two weighted means.
+        # Influence of each draw on the difference of the two weighted means.
         influence = weight_h0 * (values - means[0][index]) - weight_h1 * (values - means[1][index])
         parts = influence[: len(h0)], influence[len(h0) :]
         error.append(np.sqrt(sum(part.var() / effective_size(part) for part in parts)) / 2.0)
@@ -271,10 +266,10 @@ def _relevance(columns: tuple[str, ...], h0: Array, h1: Array, log_ratio: Array 
     )
 
 
-def _spread(chains: Chains, count: int) -> Array:
-    """Positions of at most so many draws, spread over the chains."""
+def _checked(chains: Chains) -> Array:
+    """Positions of a few draws, spread over the chains, (m, P)."""
     positions = chains.positions.reshape(-1, chains.positions.shape[-1])
-    return np.asarray(positions[np.linspace(0, len(positions) - 1, min(len(positions), count)).astype(int)])
+    return np.asarray(positions[np.linspace(0, len(positions) - 1, min(len(positions), _CHECKED_DRAWS)).astype(int)])
 
 
 def _by_column(question: Question, target: Target, data: Data, positions: Array) -> Array:
@@ -293,7 +288,7 @@ def _density_error(question: Question, target: Target, data: Data, chains: Chain
         return 0.0
     from twosample.paper.kernel_steps import evaluate
 
-    positions = _spread(chains, _CHECKED_DRAWS)
+    positions = _checked(chains)
     sampled = evaluate(target, positions, data)
     evidences = [question.evidence_at(row) for row in _by_column(question, target, data, positions)]
     exact = np.array([[one.log_h0[0], one.log_h1[0]] for one in evidences])
@@ -302,7 +297,7 @@ def _density_error(question: Question, target: Target, data: Data, chains: Chain
 
 
 def doubts(result: GibbsResult) -> Iterator[TwoSampleWarning]:
-    """What to warn about."""
+    """The warnings that the diagnostics of a result call for."""
     diagnostics, settings = result.diagnostics, result.settings
     if diagnostics.flat:
         yield assembly.out_of_reach()

@@ -1,4 +1,4 @@
-"""Watches chains while they run: how far they are, how long they will take, and whether they have converged."""
+"""Progress of running chains: share of the work done, time left, and convergence."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ from twosample.paper.convergence import effective_size, known_well
 if TYPE_CHECKING:
     from twosample.paper.density import Data, Target
 
-__all__ = ["Progress", "converged", "converged_apart", "prob_h1_error", "rarer"]
+__all__ = ["Progress", "converged", "converged_apart", "log_draws", "prob_h1_error", "rarer"]
 
-# Chains stop where their estimates of P(H1) and of log BF10 have smaller errors than these, and so few visits of the
-# other hypothesis are to be expected of the steps that are left.
+# Chains stop when the errors of P(H1) and of log BF10 are below these, and fewer visits than this of a hypothesis that
+# was never visited are expected in the remaining steps.
 _SMALL_ERROR = 0.01
 _SMALL_LOG_ERROR = 0.05
 _UNLIKELY_VISITS = 0.05
-# Shorter work is not announced.
+# The time is announced if it is at least this.
 _WORTH_SAYING_SECONDS = 10.0
 
 
 class Progress:
-    """Reports how far all chains are, and once, after the first steps, how long they will take at most."""
+    """Reports the share of the work done, and once, after the first steps, the time that it will take at most."""
 
     def __init__(self, report: Report | None, settings: Settings, apart: Settings | None) -> None:
         self._report, self._settings, self._apart = report, settings, apart
-        # As many chains as there are cores take as long as one.
+        # Chains run in parallel on the cores.
         turns = [0 if one is None else math.ceil(one.chains / cores()) for one in (settings, apart)]
         self._first = turns[0] / sum(turns)
         self._seen: list[tuple[float, float]] = []
 
     def mixed(self, share: float, probabilities: list[float]) -> None:
-        """Of the chains that move between the hypotheses."""
+        """Report on the chains that move between the hypotheses."""
         self._show(share * self._first, f"P(different) {np.mean(probabilities):.3f}" if probabilities else "burn-in")
 
     def apart(self, share: float, probabilities: list[float]) -> None:
-        """Of the chains that keep to one each."""
+        """Report on the chains that keep to one hypothesis each."""
         self._show(self._first + share * (1.0 - self._first), "each hypothesis")
 
     def finish(self) -> None:
-        """All are done, however many steps that took."""
+        """Report that all chains are done, however many steps they took."""
         if self._report is not None:
             self._report(1.0)
 
@@ -79,7 +79,7 @@ class Progress:
 def converged(
     target: Target, data: Data, settings: Settings, log_prior_odds: float, evidence: bool, chains: Chains
 ) -> bool:
-    """Whether P(H1) and all lengthscales are known well enough.
+    """Whether P(H1) and all lengthscales are known with small enough errors.
 
     While one hypothesis was never visited, and no other chains estimate the evidence, that also takes a visit to be
     unlikely in the steps that are left.
@@ -93,7 +93,7 @@ def converged(
         chance = float(probability(-log_odds if under_h1.all() else log_odds).mean())
         if chance * settings.chains * (settings.steps - chains.steps) > _UNLIKELY_VISITS:
             return False
-    return known_well([rarer(log_odds), *_log_lengthscales(target, data, chains.positions)])
+    return known_well([rarer(log_odds), *log_draws(target.lengthscales_of(chains.positions, data))])
 
 
 def converged_apart(target: Target, data: Data, coherent: bool, log_prior_odds: float, chains: Chains) -> bool:
@@ -103,12 +103,12 @@ def converged_apart(target: Target, data: Data, coherent: bool, log_prior_odds: 
     if error > _SMALL_LOG_ERROR:
         return False
     halves = np.split(chains.positions, 2)
-    return known_well(draws for half in halves for draws in _log_lengthscales(target, data, half))
+    return known_well(draws for half in halves for draws in log_draws(target.lengthscales_of(half, data)))
 
 
-def _log_lengthscales(target: Target, data: Data, positions: Array) -> list[Array]:
-    """Of each lengthscale, standardised, (chains, draws)."""
-    return list(np.moveaxis(np.log(target.lengthscales_of(positions, data)), -1, 0))
+def log_draws(lengthscales: Array) -> list[Array]:
+    """Draws of each log lengthscale, (chains, draws), from lengthscales (chains, draws, L)."""
+    return list(np.moveaxis(np.log(lengthscales), -1, 0))
 
 
 def rarer(log_odds: Array) -> Array:

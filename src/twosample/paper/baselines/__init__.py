@@ -1,4 +1,4 @@
-"""The tests that ours is compared with, under one interface: Pólya trees, kernel permutation tests and the t-test.
+"""Other two-sample tests, for comparison, with one interface: Pólya trees, kernel permutation tests and the t-test.
 
 >>> from twosample import baselines
 >>> baselines.jzs([4.1, 5.2, 4.7, 5.9, 5.0], [6.3, 7.1, 6.9, 7.8, 6.6]).verdict

@@ -24,18 +24,18 @@ __all__ = ["ChenHansonResult", "chen_hanson"]
 
 _C_GRID = np.exp(14.0 * np.arange(20) / 19.0 - 7.0)
 _DEEPEST = 50
-# A column that the others explain but for this share of its variance is a linear combination of them.
+# A column with at most this share of its variance left unexplained by the others is a linear combination of them.
 _SMALLEST_SHARE = 1e-10
-# A column that varies less than this share of its largest value is constant but for rounding.
+# A column that varies by less than this share of its largest value is constant up to rounding.
 _ROUNDING = 1e-14
 _BITS_AT_ONCE = 40
-# Beyond this many columns the children of a cell are as good as infinitely many.
+# Beyond this many columns the number of children of a cell counts as infinite.
 _MOST_HALVINGS = 200
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ChenHansonResult(BayesResult):
-    """The answer of `chen_hanson`; see `BayesResult` for the fields that all Bayesian tests have.
+    """Result of `chen_hanson`; see `BayesResult` for the fields that all Bayesian tests have.
 
     Attributes
     ----------
@@ -84,8 +84,8 @@ def chen_hanson(
 ) -> ChenHansonResult:
     """The Pólya-tree test of Chen and Hanson (2014), for any number of columns.
 
-    Each sample, and the pooled one, has a Pólya tree on the cells that halve each whitened column of a Gaussian fit
-    again and again; at level j the 2^D children of a cell share its rows with Dirichlet weights c·j². As the fits and
+    Each sample, and the pooled one, has a Pólya tree on the cells that repeatedly halve each whitened column of a
+    Gaussian fit; at level j the 2^D children of a cell share its rows with Dirichlet weights c·j². As the fits and
     c are chosen with the data, the Bayes factor leans towards "different", the more so the more columns there are;
     its permutation p-value does not.
 
@@ -179,7 +179,7 @@ class _Fit:
         sds = np.sqrt(np.square(deviations).mean(axis=0))
         units = np.where(sds > _ROUNDING * np.abs(rows).max(axis=0), sds, np.inf)
         deviations /= units
-        # R of the QR factorisation is the Cholesky factor, with half the digits lost that the covariance would lose.
+        # R of the QR factorisation is the Cholesky factor, more accurate than from the covariance.
         triangle = np.zeros((rows.shape[1], rows.shape[1]))
         upper = np.linalg.qr(deviations / math.sqrt(len(rows)), mode="r")
         triangle[: len(upper)] = upper * np.where(np.diagonal(upper) < 0.0, -1.0, 1.0)[:, np.newaxis]
@@ -235,14 +235,14 @@ class _Tree:
 
 
 def _finest_cells(whitened: Array, depth: int) -> Indices:
-    """In which of 2^depth equally probable cells each value is; the upper tail is counted from its own end."""
+    """Number of the cell of each value among 2^depth equally probable ones; precise in the upper tail too."""
     size = 2.0**depth
     from_end = np.minimum(np.floor(size * ndtr(-np.abs(whitened))), size / 2.0 - 1.0).astype(np.int64)
     return np.asarray(np.where(whitened < 0.0, from_end, 2**depth - 1 - from_end))
 
 
 def _cell_counts(finest: Indices, depth: int) -> list[Indices]:
-    """How many rows each occupied cell holds, for levels 0 to depth."""
+    """Number of rows in each occupied cell, for levels 0 to depth."""
     cell = np.zeros(len(finest), dtype=np.int64)
     counts = [np.array([len(finest)])]
     for level in range(1, depth + 1):

@@ -1,4 +1,4 @@
-"""Two-sample test with Pólya-tree priors in one dimension: which halves of which cells the samples fill differently."""
+"""Two-sample test with Pólya-tree priors in one dimension, with the contribution of each node of the tree."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _BLOCK = 1 << 18
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HolmesResult(BayesResult):
-    """The answer of `holmes`; see `BayesResult` for the fields that all Bayesian tests have.
+    """Result of `holmes`; see `BayesResult` for the fields that all Bayesian tests have.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class HolmesResult(BayesResult):
         The nodes that contribute, (m,): node `cells[i]` of the 2^`levels[i]` nodes of its level, from left to right;
         the root is node 0 of level 0. A node is split into its halves.
     contributions
-        What each node adds to log BF10, (m,): positive where the samples fill the two halves differently.
+        Contribution of each node to log BF10, (m,): positive where the samples divide differently into the halves.
     octiles
         The values of the data between the 8 nodes of level 3, (7,).
     """
@@ -100,8 +100,8 @@ def holmes(
 ) -> HolmesResult:
     """The Pólya-tree test of Holmes, Caron, Griffin and Stephens (2015), for one column.
 
-    The line is halved again and again; how each sample divides itself between the halves of a node has a symmetric Beta
-    prior of parameter c·m² at level m, one draw for both samples under H0 and one for each under H1.
+    The line is halved repeatedly; the share of a node's rows that fall into its left half has a symmetric Beta prior of
+    parameter c·m² at level m, one draw for both samples under H0 and one for each under H1.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def _most_likely(log_likelihood: Callable[[float], Array]) -> float:
     return float(max(_C_GRID, key=lambda c: math.fsum(log_likelihood(float(c)))))
 
 
-# Given how many rows of both samples together fall into each half.
+# Conditional on the total numbers of rows in each half.
 
 
 def _conditional(nodes: _Nodes, c: float) -> Array:
@@ -265,7 +265,7 @@ def _conditional(nodes: _Nodes, c: float) -> Array:
 
 
 def _log_odds_grid(weight: float, smallest_margin: int, n_rows: int) -> tuple[Array, Array]:
-    """Equidistant log odds ratios, fine enough for nodes of that smallest margin, and logs of their prior masses.
+    """Equidistant log odds ratios, fine enough for nodes with that smallest margin, and logs of their prior masses.
 
     Both the prior and the likelihood, whose curvature is the variance of a hypergeometric count, are log-concave. The
     range ends where the likelihood no longer changes; prior mass beyond it goes to the ends.

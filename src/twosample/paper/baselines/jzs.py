@@ -16,7 +16,7 @@ from twosample.paper.baselines.results import BayesResult, check_one_column, des
 __all__ = ["JzsResult", "jzs"]
 
 # Trapezoidal rule in log g. The integrand is analytic for |Im log g| < π/2, so the error is about exp(-π²/step). It
-# vanishes doubly exponentially to the left, where exp(-1/2g) ends it, and like 1/g beyond its last peak.
+# vanishes doubly exponentially to the left, because of exp(-1/2g), and like 1/g beyond its last peak.
 _STEP = 0.1
 _LOWEST = -8.0
 _BEYOND_PEAK = 45.0
@@ -24,7 +24,7 @@ _BEYOND_PEAK = 45.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JzsResult(BayesResult):
-    """The answer of `jzs`; see `BayesResult` for the fields that all Bayesian tests have.
+    """Result of `jzs`; see `BayesResult` for the fields that all Bayesian tests have.
 
     Attributes
     ----------

@@ -26,8 +26,8 @@ __all__ = ["MmdResult", "mmd"]
 
 _MULTIPLES = 2.0 ** np.arange(-5, 3)
 _BLOCK_ROWS = 1024
-# Where time is to be linear, each row is compared with at least this many others, and with more while all comparisons
-# together are fewer than these; but not with more than this share of the rows, lest the statistic be far from normal.
+# The linear estimator compares each row with at least this many others, and with more while the total number of
+# comparisons is below the limit, but not with more than this share of the rows: the statistic must be nearly normal.
 _LEAST_NEIGHBOURS = 32
 _COMPARISONS = 1 << 25
 _LARGEST_SHARE = 0.01
@@ -39,12 +39,12 @@ _ROUNDING = 1e-13
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MmdResult(PValueResult):
-    """The answer of `mmd`; see `PValueResult` for the fields that all tests with a p-value have.
+    """Result of `mmd`; see `PValueResult` for the fields that all tests with a p-value have.
 
     Attributes
     ----------
     lengthscale
-        The lengthscale of `statistic`: where there are several, the one with the smallest p-value of its own.
+        The lengthscale of `statistic`: of several, the one with the smallest p-value.
     lengthscales, statistics, pvalues
         All lengthscales, and MMD² and the p-value of each alone, (L,). Units are as in `twosample.test`.
     permutations

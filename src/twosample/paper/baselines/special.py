@@ -32,6 +32,6 @@ def log_rising(start: ArrayLike, count: ArrayLike) -> Array:
 
 
 def _stirling_rest(a: Array) -> Array:
-    """What Stirling's formula lacks of log Γ(a), to 1e-14 for a ≥ 16."""
+    """Remainder of Stirling's formula for log Γ(a), to 1e-14 for a ≥ 16."""
     square = 1.0 / np.square(a)
     return np.asarray((1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square / 1680.0))) / a)

@@ -14,8 +14,8 @@ from twosample.errors import InputError, InputTypeError
 __all__ = ["Puckering", "cremer_pople", "faults", "puckering_of"]
 
 
-# Beside the radius of the ring: atoms this close are the same, an area this small spans no plane, and the direction of
-# an amplitude this small is rounding.
+# Relative to the radius of the ring: atoms this close coincide, an area this small spans no plane, and the phase of an
+# amplitude this small is rounding.
 _SAME_PLACE = 1e-9
 _NO_AREA = 1e-8
 _NO_DIRECTION = 1e-12
@@ -161,7 +161,7 @@ def _as_rings(coordinates: ArrayLike) -> Array:
 
 
 def faults(rings: Array) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """What can be wrong with rings of shape (n, N, 3), and which of them have it."""
+    """The possible faults of rings of shape (n, N, 3), and flags of the rings that have them."""
     missing = np.asarray(~np.isfinite(rings).all(axis=(1, 2)))
     yield "has missing or infinite coordinates", missing
     centred = _centred(np.where(missing[:, np.newaxis, np.newaxis], 0.0, rings))[0]

@@ -1,4 +1,4 @@
-"""Rings in structure files, which RDKit reads: which there are, how they are numbered, and their shapes."""
+"""Rings in structure files, read by RDKit: search, numbering of the atoms, and puckering coordinates."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class RingTable:
         return len(self.sources)
 
     def __repr__(self) -> str:
-        """Return what was found, in one line."""
+        """Return the number of rings, in one line."""
         left_out = f", {len(self.skipped)} left out" if self.skipped else ""
         return f"RingTable({len(self)} rings of {self.puckering.size} atoms in {self.n_records} records{left_out})"
 
@@ -260,7 +260,7 @@ def _records(path: Path) -> Iterator[_Record]:
 
     number = 0
     for block in _blocks(path):
-        # Bonds and places are all that is needed: a molecule with an impossible valence has a shape all the same.
+        # Only bonds and positions are needed, so that molecules with an impossible valence are read too.
         read = Chem.MolFromPDBBlock if _kind(path) in _PDB else Chem.MolFromMolBlock
         molecule = read(block, sanitize=False, removeHs=False)
         if molecule is None or not molecule.GetNumConformers():
@@ -317,7 +317,7 @@ def _rings_of(record: _Record, size: int, *, monocyclic: bool, aromatic: bool) -
 
 
 def _ranks(molecule: Any) -> list[int]:
-    """Ranks of the atoms by element, then by the ranks of their neighbours until that tells no more of them apart."""
+    """Ranks of the atoms by element, refined by the ranks of their neighbours until the number of ranks is stable."""
     atoms = list(molecule.GetAtoms())
     neighbours = [[other.GetIdx() for other in atom.GetNeighbors() if other.GetAtomicNum() > 1] for atom in atoms]
     ranks, n_ranks = _dense([atom.GetAtomicNum() for atom in atoms]), 0

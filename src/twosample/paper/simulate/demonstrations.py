@@ -15,7 +15,7 @@ __all__ = ["bolts", "rings_like"]
 
 
 class _Shape(NamedTuple):
-    """A cluster of ring conformations: its share of each sample, where it is (q2, q3) and how far it spreads."""
+    """A cluster of ring conformations: its share of each sample, its centre (q2, q3) and standard deviations."""
 
     share_x: float
     share_y: float
@@ -30,7 +30,7 @@ _HALF_CHAIR = _Shape(0.07, 0.08, (0.42, 0.32), (0.06, 0.05))
 _PLANAR = _Shape(0.07, 0.04, (0.06, 0.0), (0.05, 0.04))
 _SHAPES = (_CHAIR, _INVERTED_CHAIR, _TWIST_BOAT, _HALF_CHAIR, _PLANAR)
 
-# Against the crystal, clusters of the gas phase are this much wider and lie this much further out in |q3|.
+# Relative to the crystal, clusters of the gas phase are wider by this factor and shifted outwards in |q3| by this.
 _GAS_SPREAD = 1.15
 _GAS_SHIFT = 0.008
 

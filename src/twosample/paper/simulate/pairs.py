@@ -1,4 +1,4 @@
-"""A pair of samples with points to compare them at, and what its generators have in common."""
+"""A pair of simulated samples with evaluation points, and the helpers of its generators."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ JointLaw = Callable[[np.random.Generator, int], tuple[Array, Array]]
 
 
 class SimulatedPair(NamedTuple):
-    """Two samples, what to call them, and points to compare them at.
+    """Two samples, their names, and evaluation points.
 
     Attributes
     ----------
     x, y
         Rows of the samples, each (n, D).
     names
-        What the samples are called.
+        Names of the samples.
     columns
-        What the D columns are called.
+        Names of the D columns.
     points
         Evaluation points, (s, D), drawn afresh: first half from the law of x, then half from the law of y. When s is
         odd, the law of x gives one more.
@@ -61,7 +61,7 @@ def draw_pair(
 
 
 def clusters(centres: Array, factor: Array, noise: int = 0) -> Law:
-    """Normal clusters with covariance A Aᵀ, A the factor, which rows go through in turn; then columns of noise."""
+    """Normal clusters with covariance A Aᵀ, A the factor; rows cycle through the clusters; then columns of noise."""
     dimension = len(factor)
 
     def draw(generator: np.random.Generator, count: int) -> Array:
@@ -94,6 +94,5 @@ def finite(value: ArrayLike, name: str, shape: tuple[int, ...]) -> Array:
     except ValueError:
         array = np.array(None)
     if array.shape != shape or array.dtype.kind not in "fiu" or not np.isfinite(array).all():
-        wanted = f"{shape[0]} finite numbers" if shape else "a finite number"
-        raise InputError(f"{name}: must be {wanted}, not {value!r:.40}")
+        raise InputError(f"{name}: must be {shape[0]} finite numbers, not {value!r:.40}")
     return array.astype(np.float64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from twosample.common.arguments import Seed, count_of, positive
+from twosample.common.arguments import Seed, count_of, finite_of, positive
 from twosample.common.arrays import Array
 from twosample.errors import InputError
 from twosample.paper.simulate.pairs import SimulatedPair, clusters, draw_pair, finite, normals, numbered
@@ -39,7 +39,7 @@ def gaussian(
     >>> pair.x.shape, pair.points.shape, pair.names
     ((200, 1), (40, 1), ('N(0, 1)', 'N(0, 9)'))
     """
-    mean, sd = float(finite(mean, "mean", ())), positive(sd, "sd")
+    mean, sd = finite_of(mean, "mean"), positive(sd, "sd")
     dimension = count_of(dimension, "dimension", 1)
     kind = "" if dimension == 1 else f", {dimension} columns"
     return draw_pair(
@@ -83,7 +83,7 @@ def laplace(n: int, rng: Seed, *, scale: float, correlation: float = 0.0, points
     True
     """
     scale = positive(scale, "scale")
-    correlation = float(finite(correlation, "correlation", ()))
+    correlation = finite_of(correlation, "correlation")
     if abs(correlation) > 1.0:
         raise InputError(f"correlation: must lie between -1 and 1, not {correlation:g}")
 
@@ -208,7 +208,7 @@ def gaussian_2d(
     """
     centre = finite(mean, "mean", (2,))
     epsilon = positive(epsilon, "epsilon")
-    factor = _stretched(epsilon, finite(angle, "angle", ()))
+    factor = _stretched(epsilon, finite_of(angle, "angle"))
     return draw_pair(
         n,
         rng,
@@ -274,7 +274,7 @@ def blobs(
     centres = np.array([(10.0, 10.0), (10.0, 30.0), (30.0, 10.0), (30.0, 30.0)])
     offset = finite(shift, "shift", (2,))
     epsilon = positive(epsilon, "epsilon")
-    factor = _stretched(epsilon, finite(angle, "angle", ()))
+    factor = _stretched(epsilon, finite_of(angle, "angle"))
     noise = count_of(noise, "noise", 0)
     return draw_pair(
         n,
@@ -287,7 +287,7 @@ def blobs(
     )
 
 
-def _stretched(epsilon: float, angle: Array) -> Array:
+def _stretched(epsilon: float, angle: float) -> Array:
     """A factor A of the covariance A Aᵀ = Q diag(epsilon, 1) Qᵀ."""
     rotation = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
     return rotation * np.sqrt([epsilon, 1.0])
