@@ -73,7 +73,7 @@ def from_objects(column: NDArray[Any]) -> Cells:
     counts = Counter(of_each)
     del counts[_MISSING]
     if set(counts) <= {NUMBERS}:
-        return Cells(NUMBERS, _floats(np.where([content == _MISSING for content in of_each], None, column).tolist()))
+        return Cells(NUMBERS, _floats([None if is_missing(value) else value for value in column]))
     most = counts.most_common(1)[0][0]
     if len(counts) == 1 and most.startswith(TIMES):
         return Cells(TIMES, np.array([math.nan if is_missing(value) else _days(value) for value in column]))

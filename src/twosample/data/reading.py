@@ -484,7 +484,7 @@ def _with_columns(about: Table, columns: list[_Column], choice: Choice) -> Table
     has_categories = any(known is not None for known in levels)
     times = tuple(column.name for column in used if column.content == TIMES)
     return about._replace(
-        rows=np.stack([column.values for column in used], axis=1),
+        rows=np.stack([column.values for column in used if column.values is not None], axis=1),
         columns=None if about.columns is None else tuple(column.name for column in used),
         left_out=about.left_out + tuple(LeftOut(column.name, column.content) for column in unused),
         times=about.times + times,

@@ -376,8 +376,8 @@ def _about(left_out: Sequence[LeftOut], times: tuple[str, ...]) -> list[TwoSampl
 
 def about_rows(tables: Tables, paired: bool) -> list[TwoSampleWarning]:
     """Warnings of rows of two samples that look copied, and of rows that depend on those before them."""
-    copies = find_copies(*tables.rows, paired=paired)
-    dependent = serial_dependence(*tables.rows, tables.columns, copies, tables.levels)
+    copies = find_copies(tables.x, tables.y, paired=paired)
+    dependent = serial_dependence(tables.x, tables.y, tables.columns, copies, tables.levels)
     return [*copies.warnings(), *(DependentRowsWarning(note, argument="x and y") for note in dependent)]
 
 
