@@ -66,27 +66,27 @@ def from_objects(column: NDArray[Any]) -> Cells:
     Cells(content='text or categories', values=None, row=2, value='three', alone=True)
     """
     kinds = {kind: _kind(kind) for kind in set(map(type, column))}
-    present = set(kinds.values()) - {_MISSING}
-    if present <= {NUMBERS}:
+    if set(kinds.values()) <= {NUMBERS, _MISSING}:
         absent = {kind for kind, content in kinds.items() if content == _MISSING and kind is not type(None)}
         return Cells(NUMBERS, _floats([None if type(value) in absent else value for value in column]))
-
     of_each = [_MISSING if is_missing(value) else kinds[type(value)] for value in column]
     counts = Counter(of_each)
     del counts[_MISSING]
-    if not counts:
-        return Cells(NUMBERS, np.full(len(column), np.nan))
+    if set(counts) <= {NUMBERS}:
+        return Cells(NUMBERS, _floats([None if is_missing(value) else value for value in column]))
     most = counts.most_common(1)[0][0]
-    usable = most == NUMBERS or most.startswith(TIMES)
-    if len(counts) == 1 and usable:
-        if most == NUMBERS:
-            return Cells(NUMBERS, _floats([None if is_missing(value) else value for value in column]))
+    if len(counts) == 1 and most.startswith(TIMES):
         return Cells(TIMES, np.array([math.nan if is_missing(value) else _days(value) for value in column]))
+    return _unusable(column, of_each, most)
+
+
+def _unusable(column: NDArray[Any], of_each: list[str], most: str) -> Cells:
+    """A column that cannot be used, with the first row that shows why, where most values are of one content."""
+    usable = most == NUMBERS or most.startswith(TIMES)
     row = next(row for row, kind in enumerate(of_each) if kind != _MISSING and (kind != most) == usable)
     content = of_each[row].split(";")[0]
-    if content == NUMBERS or most.startswith(content):  # a number among dates, a duration among them
-        content = MIXED if len(counts) > 1 and usable else content
-    return Cells(content, None, row, column[row], usable)
+    mixed = usable and (content == NUMBERS or most.startswith(content))  # a number among dates, a duration among them
+    return Cells(MIXED if mixed else content, None, row, column[row], usable)
 
 
 def from_times(column: NDArray[Any]) -> NDArray[np.float64]:

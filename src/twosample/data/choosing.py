@@ -73,18 +73,7 @@ class Choice:
         >>> Choice.of(columns=["dose", 2], drop="id").columns
         ('dose', '2')
         """
-        pair = None
-        if groups is not None:
-            if by is None:
-                raise InputError(
-                    "groups: needs the column that they are groups of", argument="groups", remedy="give by too"
-                )
-            pair = _names(groups, "groups")
-            if len(pair) != 2 or pair[0] == pair[1]:
-                raise InputError(
-                    f"groups: needs two different values, such as U,V, not {', '.join(map(repr, pair))}",
-                    argument="groups",
-                )
+        pair = None if groups is None else _pair(by, groups)
         wanted = None if columns is None else _names(columns, "columns")
         dropped = () if drop is None else _names(drop, "drop")
         both = [name for name in dropped if wanted is not None and name in wanted]
@@ -102,12 +91,19 @@ class Choice:
                 argument="categories",
                 remedy=("use ", Setting("model", "adaptive")),
             )
-        return cls(by, None if pair is None else (pair[0], pair[1]), wanted, dropped, named, texts)
+        return cls(by, pair, wanted, dropped, named, texts)
 
     @property
     def by_column(self) -> str | None:
         """The name of the column that splits the table, or None where the labels were given."""
         return str(self.by) if isinstance(self.by, str | int | np.integer) else None
+
+    @property
+    def needed(self) -> tuple[str, ...] | None:
+        """The columns that must be read, those that split the table included; None for all."""
+        if self.columns is None or self.drop:
+            return None
+        return self.columns if self.by_column is None else (*self.columns, self.by_column)
 
     def places(self, present: tuple[str, ...], name: str) -> list[int]:
         """The places of the columns to read, among those that a table has."""
@@ -251,6 +247,18 @@ def some(names: Sequence[str], *, shown: int = _SHOWN, quote: bool = True) -> st
     listed = ", ".join(repr(name) if quote else name for name in names[:shown])
     rest = len(names) - shown
     return f"{listed} and {rest} more" if rest > 0 else listed
+
+
+def _pair(by: object, groups: object) -> tuple[str, str]:
+    """The two groups to compare, of those that `by` makes."""
+    if by is None:
+        raise InputError("groups: needs the column that they are groups of", argument="groups", remedy="give by too")
+    pair = _names(groups, "groups")
+    if len(pair) != 2 or pair[0] == pair[1]:
+        raise InputError(
+            f"groups: needs two different values, such as U,V, not {', '.join(map(repr, pair))}", argument="groups"
+        )
+    return pair[0], pair[1]
 
 
 def _names(value: object, argument: str) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from twosample.data.categories import Levels, recoded
 from twosample.data.choosing import Choice
-from twosample.data.reading import as_rows, read
+from twosample.data.reading import Table, as_rows, read
 from twosample.errors import InputError, InputTypeError
 
 __all__ = ["columns_of", "located"]
@@ -25,64 +24,54 @@ def columns_of(
     """
     if values is None or _is_empty(values):
         return np.empty((0, len(columns)))
-    if levels:
-        return _coded_columns(values, name, columns, kept, levels)
-    nameless = columns == tuple(map(str, np.flatnonzero(kept)))
-    if not nameless and (hasattr(type(values), "columns") or hasattr(type(values), "column_names")):
-        try:
-            return read(values, name, Choice(columns=columns)).rows
-        except InputError as error:
-            if error.argument != "columns":
-                raise
-            raise InputError(
-                error.message.removeprefix("columns: "), argument=name, remedy="the plan needs all of its columns"
-            ) from None
-    table = read(values, name)
-    if table.rows.shape[1] == len(kept):
-        return table.rows if kept.all() else table.rows[:, kept]
-    if table.rows.shape[1] != len(columns):
-        if all(column.isdecimal() and int(column) < table.rows.shape[1] for column in columns):  # chosen by place
-            return table.rows[:, [int(column) for column in columns]]
+    places = tuple(map(str, np.flatnonzero(kept)))
+    named = _is_frame(values) and (bool(levels) or columns != places)
+    names = columns if named or (levels and hasattr(type(values), "name")) else places
+    categories = tuple(column for column, level in zip(names, levels, strict=False) if level is not None)
+    table = _read(values, name, Choice(columns=columns if named else None, categories=categories))
+    chosen = _places(table.rows.shape[1], columns, kept)
+    if chosen is None:
         raise InputError(
-            f"{name} has {table.rows.shape[1]} columns",
-            argument=name,
-            remedy=f"the plan is for {len(columns)}",
+            f"{name} has {table.rows.shape[1]} columns", argument=name, remedy=f"the plan is for {len(columns)}"
         )
-    return table.rows
+    rows = table.at(chosen)
+    return _recoded(rows, table.levels_at(chosen), name, columns, levels) if levels else rows
 
 
-def _coded_columns(
-    values: object, name: str, columns: tuple[str, ...], kept: NDArray[np.bool_], levels: Levels
-) -> NDArray[np.float64]:
-    named = hasattr(type(values), "columns") or hasattr(type(values), "column_names")
-    if named or hasattr(type(values), "name"):
-        names, given = columns, Choice(columns=columns) if named else Choice()
-    else:
-        names, given = tuple(map(str, np.flatnonzero(kept))), Choice()
-    categories = tuple(column for column, level in zip(names, levels, strict=True) if level is not None)
+def _read(values: object, name: str, choice: Choice) -> Table:
+    """The input, of which all columns that the choice names are needed."""
     try:
-        table = read(values, name, replace(given, categories=categories))
+        return read(values, name, choice)
     except InputError as error:
         if error.argument != "columns":
             raise
         raise InputError(
             error.message.removeprefix("columns: "), argument=name, remedy="the plan needs all of its columns"
         ) from None
-    rows, of_rows = table.rows, table.levels or (None,) * table.rows.shape[1]
-    if rows.shape[1] == len(kept) and rows.shape[1] != len(columns):
-        places = np.flatnonzero(kept).tolist()
-        rows, of_rows = rows[:, places], tuple(of_rows[place] for place in places)
-    if rows.shape[1] != len(columns):
-        raise InputError(
-            f"{name} has {table.rows.shape[1]} columns", argument=name, remedy=f"the plan is for {len(columns)}"
-        )
+
+
+def _places(count: int, columns: tuple[str, ...], kept: NDArray[np.bool_]) -> list[int] | None:
+    """Where the columns are among so many that were read; None if they are not there."""
+    if count == len(columns):
+        return list(range(count))
+    if count == len(kept):
+        return [int(place) for place in np.flatnonzero(kept)]
+    by_place = all(column.isdecimal() and int(column) < count for column in columns)
+    return [int(column) for column in columns] if by_place else None
+
+
+def _recoded(
+    rows: NDArray[np.float64], of_rows: Levels, name: str, columns: tuple[str, ...], levels: Levels
+) -> NDArray[np.float64]:
+    """The rows with the codes of known levels."""
     found = rows.copy()
     for place, (known, own) in enumerate(zip(levels, of_rows, strict=True)):
         if known is not None and own is not None:
             found[:, place] = recoded(rows[:, place], own, known)
-        elif (known is None) != (own is None):
+        elif known is not own:
+            kinds = "text or categories", "numbers"
             raise InputTypeError(
-                f"column {columns[place]!r} of {name} holds {'numbers' if own is None else 'text or categories'}",
+                f"column {columns[place]!r} of {name} holds {kinds[own is None]}",
                 argument=name,
                 remedy=f"the plan has {'numbers' if known is None else 'categories'} there",
             )
@@ -98,10 +87,14 @@ def located(at: object, name: str, columns: tuple[str, ...], levels: Levels) -> 
     array([[2.],
            [1.]])
     """
-    is_frame = hasattr(at, "columns") or hasattr(at, "column_names") or hasattr(at, "to_frame")
-    if not levels or not is_frame:
+    if not levels or _is_empty(at) or not (_is_frame(at) or hasattr(at, "to_frame")):
         return as_rows(at, name, n_columns=len(columns))[0]
-    return _coded_columns(at, name, columns, np.ones(len(columns), dtype=bool), levels)
+    return columns_of(at, name, columns, np.ones(len(columns), dtype=bool), levels)
+
+
+def _is_frame(values: object) -> bool:
+    """Whether an input has columns by name."""
+    return hasattr(type(values), "columns") or hasattr(type(values), "column_names")
 
 
 def _is_empty(values: Any) -> bool:

@@ -12,7 +12,7 @@ from twosample.data.choosing import LeftOut, some
 from twosample.data.reading import Table
 from twosample.errors import InputError, InputTypeError, Setting
 
-__all__ = ["category_columns", "settled", "settled_table", "united"]
+__all__ = ["category_columns", "reasons", "settled", "settled_table", "united", "used_places"]
 
 _Rows = NDArray[np.float64]
 
@@ -43,13 +43,24 @@ def _listed(roles: Sequence[str]) -> str:
 
 def _without(table: Table) -> Table:
     """The table without the columns that were left out after it was read."""
-    unused = {one.column for one in table.left_out}
-    kept = [place for place, column in enumerate(table.columns or ()) if column not in unused]
+    kept = used_places(table.names, table.left_out)
     return table._replace(
         rows=table.rows[:, kept],
-        columns=tuple((table.columns or ())[place] for place in kept),
-        levels=tuple(table.levels[place] for place in kept),
+        columns=tuple(table.names[place] for place in kept),
+        levels=table.levels_at(kept),
     )
+
+
+def used_places(columns: tuple[str, ...], left_out: Sequence[LeftOut]) -> list[int]:
+    """The places of the columns that were not left out."""
+    unused = {one.column for one in left_out}
+    return [place for place, column in enumerate(columns) if column not in unused]
+
+
+def reasons(left_out: Sequence[LeftOut]) -> str:
+    """Columns that were left out with the reasons, for a message."""
+    by_column = {one.column: one.reason for one in left_out}
+    return some([f"{column!r} ({reason})" for column, reason in by_column.items()], quote=False)
 
 
 def united(
@@ -125,26 +136,18 @@ def settled(
     for place, old in enumerate(levels):
         if old is None:
             continue
-        column = columns[place]
         codes = [one[:, place] for one in rows]
         new, reason = kept_levels(np.concatenate(codes), old)
-        if _are_labels(codes) if is_label is None else is_label(place):
+        if is_label(place) if is_label is not None else _are_labels(codes):
             reason = "one value in each sample, as a label has"
-        if reason is not None and column not in asked:
-            left_out.append(LeftOut(column, reason))
-        elif reason is not None and not new:
-            raise InputError(
-                f"column {column!r} holds {reason}",
-                argument="columns and categories",
-                remedy="leave it out, it has no categories",
-            )
+        if reason is not None:
+            left_out += _nameless(columns[place], reason, columns[place] in asked, new)
         found[place] = new
-        for one in rows:
-            one[:, place] = recoded(one[:, place], old, new)
-    unused = {one.column for one in left_out}
-    kept = [place for place, column in enumerate(columns) if column not in unused]
+        for one in codes:
+            one[:] = recoded(one, old, new)
+    kept = used_places(columns, left_out)
     if not kept:
-        listed = some([f"{one.column!r} ({one.reason})" for one in left_out], quote=False)
+        listed = reasons(left_out)
         raise InputTypeError(
             f"{argument}: no column holds numbers or categories: {listed}",
             argument=argument,
@@ -152,6 +155,19 @@ def settled(
         )
     names = tuple(columns[place] for place in kept)
     return [one[:, kept] for one in rows], names, tuple(found[place] for place in kept), tuple(left_out)
+
+
+def _nameless(column: str, reason: str, asked: bool, levels: tuple[str, ...]) -> list[LeftOut]:
+    """A column of text that says nothing as one that is left out, unless it was asked for and has levels."""
+    if not asked:
+        return [LeftOut(column, reason)]
+    if levels:
+        return []
+    raise InputError(
+        f"column {column!r} holds {reason}",
+        argument="columns and categories",
+        remedy="leave it out, it has no categories",
+    )
 
 
 def _are_labels(codes: Sequence[_Rows]) -> bool:

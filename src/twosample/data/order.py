@@ -70,8 +70,7 @@ def serial_dependence(
         repeated = copies.repeated_x | copies.repeated_y
         samples = {" - ".join(roles): _first(x, repeated) - _first(y, repeated)}
     else:
-        repeats = copies.repeated_x, copies.repeated_y
-        samples = {role: _first(*both) for role, *both in zip(roles, (x, y), repeats, strict=True)}
+        samples = {roles[0]: _first(x, copies.repeated_x), roles[1]: _first(y, copies.repeated_y)}
     limit = NormalDist().inv_cdf(1.0 - _UNLIKELY / (len(samples) * len(columns)))
     for name, rows in samples.items():
         n = len(rows)

@@ -252,8 +252,7 @@ class Sources:
         if choice.by is not None and choice.by_column is None:
             choice = replace(choice, by=label_list(choice.by))
         given = _blocks(x), None if y is None else _blocks(y)
-        if choice.columns is not None and not choice.drop:
-            used = choice.columns if choice.by_column is None else (*choice.columns, choice.by_column)
+        if (used := choice.needed) is not None:
             given = given[0].only(used), None if given[1] is None else given[1].only(used)
         return cls(*given, choice, paired, nan_policy, apart)
 

@@ -423,18 +423,8 @@ def _from_series(series: Any, name: str, choice: Choice) -> Table:
 
 
 def _from_frame(frame: Any, name: str, choice: Choice) -> Table:
-    present = tuple(str(label) for label in frame.columns)
-    if len(set(present)) < len(present):
-        raise _two_of_a_name(name)
-    places = choice.places(present, name)
-    if choice.columns is None:
-        places = [place for place in places if present[place] != ""]
-    wanted = frame if places == list(range(len(present))) else frame[:, places]
-    names = tuple(present[place] for place in places)
-    left_out = choice.dropped(present)
-    if "" in present and "" not in (*names, *choice.drop):
-        left_out += (LeftOut("", "has no name; it may number the rows"),)
-    about = Table(_NO_ROWS, names, is_frame=True, left_out=left_out, present=present)
+    about, wanted = _wanted_columns(frame, name, choice)
+    names = about.names
     plain = [flag and column not in choice.categories for flag, column in zip(are_plain(wanted), names, strict=True)]
     rows = together(wanted, plain)
     if rows is not None and all(plain):
@@ -448,6 +438,21 @@ def _from_frame(frame: Any, name: str, choice: Choice) -> Table:
     ]
     _check_usable(columns, name, choice)
     return _with_columns(about, columns, choice)
+
+
+def _wanted_columns(frame: Any, name: str, choice: Choice) -> tuple[Table, Any]:
+    """The names of the columns to read, as a table without rows, and the data frame of these alone."""
+    present = tuple(str(label) for label in frame.columns)
+    if len(set(present)) < len(present):
+        raise _two_of_a_name(name)
+    places = choice.places(present, name)
+    left_out = choice.dropped(present)
+    if choice.columns is None and "" in present and "" not in choice.drop:
+        places = [place for place in places if present[place] != ""]
+        left_out += (LeftOut("", "has no name; it may number the rows"),)
+    names = tuple(present[place] for place in places)
+    about = Table(_NO_ROWS, names, is_frame=True, left_out=left_out, present=present)
+    return about, frame if places == list(range(len(present))) else frame[:, places]
 
 
 def _column_of(series: Any, name: str, choice: Choice) -> _Column:
@@ -479,7 +484,7 @@ def _with_columns(about: Table, columns: list[_Column], choice: Choice) -> Table
     has_categories = any(known is not None for known in levels)
     times = tuple(column.name for column in used if column.content == TIMES)
     return about._replace(
-        rows=np.stack([column.values for column in used], axis=1),
+        rows=np.stack([column.values for column in used if column.values is not None], axis=1),
         columns=None if about.columns is None else tuple(column.name for column in used),
         left_out=about.left_out + tuple(LeftOut(column.name, column.content) for column in unused),
         times=about.times + times,

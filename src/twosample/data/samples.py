@@ -178,7 +178,7 @@ class Samples:
             samples,
             column_notes=two.notes + samples.column_notes,
             left_out=two.left_out + tuple(LeftOut(name, "one value throughout") for name in constant),
-            names=two.names,
+            names=(two.names[0], two.names[1]),
         )
         return samples.with_copies_said() if say_copies else samples
 

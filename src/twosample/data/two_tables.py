@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from twosample.data.cells import TEXT
 from twosample.data.choosing import DROPPED, EVERYTHING, Choice, Labels, LeftOut, some
 from twosample.data.copies import find_copies
 from twosample.data.identifiers import identifiers
-from twosample.data.levels import category_columns, settled, settled_table, united
+from twosample.data.levels import category_columns, reasons, settled, settled_table, united, used_places
 from twosample.data.order import serial_dependence
 from twosample.data.reading import Table, column_labels, label_list, read
 from twosample.errors import (
@@ -165,36 +166,38 @@ def _together(
     choice.check_drop([table.present for table in tables], roles[0])
     known = all(table.settled for table in tables)
     tables = tables if known else category_columns(tables, roles)
-    places, columns = align(tables, roles)
-    rows = [table.at(own) for table, own in zip(tables, places, strict=True)]
-    levels, left_out = tables[0].levels, [one for table in tables for one in table.left_out]
-    if not known and any(table.levels for table in tables):
-        of_each = [table.levels_at(own) for table, own in zip(tables, places, strict=True)]
-        rows, levels, mixed = united(rows, of_each, columns, roles)
-        if mixed and not all(table.is_frame for table in tables):
-            raise InputTypeError(
-                f"{_all_of(roles)}: a column holds {mixed[0].reason}",
-                argument=_all_of(roles),
-                remedy="give both in the same way",
-            )
-        unused = {one.column for one in mixed}
-        kept = [place for place, column in enumerate(columns) if column not in unused]
-        left_out += mixed
-        if not kept:
-            raise _no_common_column(roles, left_out)
-        columns, levels = tuple(columns[place] for place in kept), tuple(levels[place] for place in kept)
-        asked = tuple({column for table in tables for column in table.asked})
-        rows, columns, levels, nameless = settled(
-            [one[:, kept] for one in rows], columns, levels, asked, argument=_all_of(roles)
-        )
-        left_out += nameless
-    left_out = list({one.column: one for one in left_out}.values())
     _check_times(tables, roles)
+    places, columns = align(tables, roles)
+    rows = tuple(table.at(own) for table, own in zip(tables, places, strict=True))
+    found = Tables(rows, columns, names, roles, named=any(table.columns is not None for table in tables))
+    if known:
+        found = found._replace(levels=tables[0].levels)
+    elif any(table.levels for table in tables):
+        found = _with_levels(found, tables, places)
+    left_out = [one for table in tables for one in table.left_out] + list(found.left_out)
+    left_out = list({one.column: one for one in left_out}.values())
     warnings += _about(left_out, tuple(dict.fromkeys(column for table in tables for column in table.times)))
     for warning in warnings:
         warn(warning)
-    named = any(table.columns is not None for table in tables)
-    return Tables(tuple(rows), columns, names, roles, tuple(left_out), _notes(warnings), levels, named)
+    return found._replace(left_out=tuple(left_out), notes=_notes(warnings))
+
+
+def _with_levels(found: Tables, tables: Sequence[Table], places: list[list[int]]) -> Tables:
+    """Samples with one dictionary for each column of categories, as read at these places of tables."""
+    argument = _all_of(found.roles)
+    of_each = [table.levels_at(own) for table, own in zip(tables, places, strict=True)]
+    rows, levels, mixed = united(found.rows, of_each, found.columns, found.roles)
+    if mixed and not all(table.is_frame for table in tables):
+        raise InputTypeError(
+            f"{argument}: a column holds {mixed[0].reason}", argument=argument, remedy="give both in the same way"
+        )
+    kept = used_places(found.columns, mixed)
+    if not kept:
+        raise _no_common_column(found.roles, [*(one for table in tables for one in table.left_out), *mixed])
+    columns, levels = tuple(found.columns[place] for place in kept), tuple(levels[place] for place in kept)
+    asked = tuple({column for table in tables for column in table.asked})
+    rows, columns, levels, nameless = settled([one[:, kept] for one in rows], columns, levels, asked, argument=argument)
+    return found._replace(rows=tuple(rows), columns=columns, levels=levels, left_out=(*mixed, *nameless))
 
 
 def read_one(x: object, choice: Choice = EVERYTHING) -> tuple[Table, tuple[str, ...]]:
@@ -258,31 +261,28 @@ def align(tables: Sequence[Table], roles: Sequence[str]) -> tuple[list[list[int]
 
 def _common_columns(frames: Sequence[Table], roles: Sequence[str]) -> tuple[str, ...]:
     """The columns that all data frames have, in the order of the first; refuses those that some lack."""
-    unused = {one.column for table in frames for one in table.left_out}
-    used = [dict.fromkeys(column for column in table.names if column not in unused) for table in frames]
-    every = dict.fromkeys(column for columns in used for column in columns)
-    missing = [
-        f"{role} has no column {some(absent)}"
-        for role, columns in zip(roles, used, strict=True)
-        if (absent := [column for column in every if column not in columns])
-    ]
-    if missing:
-        common = tuple(column for column in every if all(column in columns for columns in used))
+    left_out = [one for table in frames for one in table.left_out]
+    used = [[table.names[place] for place in used_places(table.names, left_out)] for table in frames]
+    every = tuple(dict.fromkeys(chain.from_iterable(used)))
+    absent = [[column for column in every if column not in columns] for columns in map(set, used)]
+    if any(absent):
+        missing = [f"{role} has no column {some(names)}" for role, names in zip(roles, absent, strict=True) if names]
+        common = [column for column in every if not any(column in names for names in absent)]
         raise InputError(
             f"{_all_of(roles)} must have the same columns: {'; '.join(missing[:_SHOWN])}",
             argument=_all_of(roles),
-            remedy=("name those to compare, such as ", Setting("columns", common[:8])) if common else None,
+            remedy=("name those to compare, such as ", Setting("columns", tuple(common[:8]))) if common else None,
         )
     if not every:
-        raise _no_common_column(roles, [one for table in frames for one in table.left_out])
-    return tuple(every)
+        raise _no_common_column(roles, left_out)
+    return every
 
 
 def _no_common_column(roles: Sequence[str], left_out: Sequence[LeftOut]) -> InputTypeError:
-    reasons = {one.column: one.reason for one in left_out}
-    listed = some([f"{column!r} ({why})" for column, why in reasons.items()], quote=False)
     where = "both" if len(roles) == 2 else "all"
-    return InputTypeError(f"{_all_of(roles)}: no column holds numbers in {where}: {listed}", argument=_all_of(roles))
+    return InputTypeError(
+        f"{_all_of(roles)}: no column holds numbers in {where}: {reasons(left_out)}", argument=_all_of(roles)
+    )
 
 
 def _all_of(roles: Sequence[str]) -> str:
@@ -347,14 +347,14 @@ def _about(left_out: Sequence[LeftOut], times: tuple[str, ...]) -> list[TwoSampl
     nameless = [one for one in left_out if one.column == ""]
     others = [one for one in left_out if one.column != "" and one.reason != DROPPED]
     if others:
-        listed = some([f"{one.column!r} ({one.reason})" for one in others], quote=False)
         only_numbers = any(one.reason == TEXT for one in others)
         remedy = "to include one, encode it as numbers, such as one 0/1 column per category."
         if not only_numbers:
             remedy = "to include one, name it among the columns to compare, or encode it as categories that rows share."
         warnings.append(
             DroppedDataWarning(
-                f"Left out columns that do not hold numbers{'' if only_numbers else ' or categories'}: {listed}",
+                f"Left out columns that do not hold numbers{'' if only_numbers else ' or categories'}: "
+                f"{reasons(others)}",
                 argument="columns",
                 remedy=remedy,
             )
@@ -376,8 +376,8 @@ def _about(left_out: Sequence[LeftOut], times: tuple[str, ...]) -> list[TwoSampl
 
 def about_rows(tables: Tables, paired: bool) -> list[TwoSampleWarning]:
     """Warnings of rows of two samples that look copied, and of rows that depend on those before them."""
-    copies = find_copies(*tables.rows, paired=paired)
-    dependent = serial_dependence(*tables.rows, tables.columns, copies, tables.levels)
+    copies = find_copies(tables.x, tables.y, paired=paired)
+    dependent = serial_dependence(tables.x, tables.y, tables.columns, copies, tables.levels)
     return [*copies.warnings(), *(DependentRowsWarning(note, argument="x and y") for note in dependent)]
 
 

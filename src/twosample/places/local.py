@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -217,6 +218,11 @@ class Volumes:
     usable: NDArray[np.bool_]
     bounds: bool = False
 
+    def of(self, jacobians: Any, rows: slice) -> Callable[[float, tuple[Array, Array]], float]:
+        """The sum over a block of the pairs, at a lengthscale and of features of both rows."""
+        find = jacobians.log_volume_bounds if self.bounds else jacobians.log_volumes
+        return lambda lengthscale, features: float(find(lengthscale, features)[self.usable[rows]].sum())
+
 
 @dataclass(frozen=True, eq=False)
 class PairMoments:
@@ -247,13 +253,11 @@ def pair_moments(
         for start in range(first, last, BLOCK_ROWS):
             rows = slice(start, min(start + BLOCK_ROWS, last))
             x_block, y_block = x[rows], y[rows]
-            jacobians = None if volumes is None else features.jacobians(x_block, y_block)
+            volume = None if volumes is None else volumes.of(features.jacobians(x_block, y_block), rows)
             both = zip(features.values(x_block, lengthscales), features.values(y_block, lengthscales), strict=True)
             for (index, values), (_, other) in both:
-                if jacobians is not None and volumes is not None:
-                    find = jacobians.log_volume_bounds if volumes.bounds else jacobians.log_volumes
-                    of_pairs = find(float(lengthscales[index]), (values, other))
-                    log_volume[index] += of_pairs[volumes.usable[rows]].sum()
+                if volume is not None:
+                    log_volume[index] += volume(float(lengthscales[index]), (values, other))
                 for total, block in zip(totals, (values - other, values, other), strict=False):
                     total.add(index, block)
             for total in totals:

@@ -204,7 +204,7 @@ class Opened:
         """The names of two samples, each of which must have enough rows."""
         choice, rows = self.sources.choice, self.rows
         names = ("x", "y") if choice.by is None else rows.labels.two(choice.groups)
-        check_sizes(*rows.rows, self.sources.paired)
+        check_sizes(rows.rows[0], rows.rows[1], self.sources.paired)
         check_left(rows.rows, rows.dropped, 2)
         return names
 
@@ -368,7 +368,7 @@ def of_first_rows(tables: Tables, paired: bool) -> tuple[str, ...]:
     """Warn of copies, dependent rows and identifiers among the first rows, and return what was said."""
     # Numbers that go on from the end of one sample in the other show in the first rows of each alone.
     counting = set.intersection(*(set(identifiers(rows, rows[:0], None)) for rows in tables.rows))
-    counting -= set(identifiers(*tables.rows, tables.columns if tables.named else None))
+    counting -= set(identifiers(tables.x, tables.y, tables.columns if tables.named else None))
     numbers = [place for place in sorted(counting) if tables.levels_at([place]) == (None,)]
     found = [*about_rows(tables, paired), *about_identifiers([tables.columns[place] for place in numbers])]
     return emit(

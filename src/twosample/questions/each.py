@@ -216,7 +216,7 @@ class InMemory(Place):
     def test_columns(self, kept: Indices, counter: WorkCounter) -> tuple[Array, Array, list[str]]:
         """Log BF10, AUC and direction; of columns of equal sizes at a time, and of those of categories apart."""
         (x, y), n_x, n_y = self.tables.rows, self.n_x[kept], self.n_y[kept]
-        how = {"paired": self.asked.paired, "model": self.asked.model, "counter": counter}
+        how: dict[str, Any] = {"paired": self.asked.paired, "model": self.asked.model, "counter": counter}
         log_bf10 = np.empty(len(kept))
         levels = self.tables.levels_at(kept)
         coded = np.array([known is not None for known in levels], dtype=bool)

@@ -236,8 +236,8 @@ def run(x: object, y: object, *, choice: Choice, cluster: Cluster | None = None,
     kept = np.zeros(len(tables.columns), dtype=bool)
     nothing = Samples(_NO_ROWS, _NO_ROWS, (), View.none(0), kept, asked.paired, (), names=names)
     tables = tables._replace(notes=unlabelled + tables.notes)
-    known = tables, pilot.limits, *pilot.present, (pilot.counts[0], pilot.counts[1]), asked
-    return InParts(*known, pilot.pooled(), opened.stream(nothing), partial(asked.joint, x, y)).answer()
+    stream, joint, (n_x, n_y) = opened.stream(nothing), partial(asked.joint, x, y), pilot.present
+    return InParts(tables, pilot.limits, n_x, n_y, stream.sizes, asked, pilot.pooled(), stream, joint).answer()
 
 
 @dataclass(frozen=True, eq=False)

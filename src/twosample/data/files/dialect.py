@@ -48,17 +48,13 @@ class Reading:
     delimiter: str | None = None
 
     def __post_init__(self) -> None:
-        """Check what was told, and complete it."""
+        """Check the settings and complete them."""
         object.__setattr__(self, "missing", tuple(token.strip() for token in self.missing))
         if self.decimal not in (None, ".", ","):
             raise InputError(f"decimal: must be '.' or ',', not {self.decimal!r}", argument="decimal")
         if self.thousands is not None:
-            if len(self.thousands) != 1 or self.thousands.isalnum() or self.thousands in '+-\r\n"':
-                message = f"thousands: must be one sign such as ',', not {self.thousands!r}"
-                raise InputError(message, argument="thousands")
-            if self.thousands == self.decimal:
-                message = f"thousands: cannot be {self.thousands!r}, which is the decimal sign"
-                raise InputError(message, argument="thousands")
+            _check_thousands(self.thousands)
+            _check_not_decimal("thousands", self.thousands, self.decimal)
             if self.decimal is None and self.thousands in ".,":
                 object.__setattr__(self, "decimal", "," if self.thousands == "." else ".")
         if self.comment is not None and (not self.comment.strip() or not self.comment.isprintable()):
@@ -67,9 +63,17 @@ class Reading:
             _check_encoding(self.encoding)
         if self.delimiter is not None:
             object.__setattr__(self, "delimiter", _delimiter(self.delimiter))
-            if self.delimiter == self.decimal:
-                message = f"delimiter: cannot be {self.delimiter!r}, which is the decimal sign"
-                raise InputError(message, argument="delimiter")
+            _check_not_decimal("delimiter", self.delimiter, self.decimal)
+
+
+def _check_thousands(sign: str) -> None:
+    if len(sign) != 1 or sign.isalnum() or sign in '+-\r\n"':
+        raise InputError(f"thousands: must be one sign such as ',', not {sign!r}", argument="thousands")
+
+
+def _check_not_decimal(argument: str, sign: str, decimal: str | None) -> None:
+    if sign == decimal:
+        raise InputError(f"{argument}: cannot be {sign!r}, which is the decimal sign", argument=argument)
 
 
 def _check_encoding(encoding: str) -> None:

@@ -10,13 +10,14 @@ import lzma
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
 
 import numpy as np
 import polars as pl
 
+from twosample.data.choosing import some
 from twosample.data.files.cell_grid import Grid
 from twosample.data.files.dialect import Reading, quoted
 from twosample.data.files.header import kind_of_first_line
@@ -241,35 +242,31 @@ def unpacked(content: bytes, name: str) -> tuple[str, bytes]:
 
 def _unpacked_once(content: bytes, name: str) -> tuple[str, bytes | None]:
     """What a compressed file holds, with its name; None if it is not compressed."""
-    inner = (
-        name[: -len(suffix)] if (suffix := PurePath(name).suffix.lower()) in (".gz", ".zst", ".bz2", ".xz") else name
-    )
+    suffix = PurePath(name).suffix
+    inner = name[: -len(suffix)] if suffix.lower() in (".gz", ".zst", ".bz2", ".xz") else name
     try:
-        if content.startswith(_GZIP):
-            return inner, gzip.decompress(content)
-        if content.startswith(_BZIP) and content[4:10] == b"1AY&SY":
-            return inner, bz2.decompress(content)
-        if content.startswith(_XZ):
-            return inner, lzma.decompress(content)
-        if content.startswith(_ZSTD):
-            return inner, _from_zstd(content)
-        if content.startswith(_ZIP) or content.startswith(b"PK\x05\x06"):
-            with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                members = [
-                    member for member in archive.namelist() if not member.endswith("/") and not _is_clutter(member)
-                ]
-                if len(members) != 1:
-                    shown = ", ".join(map(repr, members[:8])) + (", ..." if len(members) > 8 else "")
-                    raise InputError(
-                        f"{quoted(name)} holds {len(members)} files, not one: {shown or 'none'}",
-                        remedy="unpack it and pass the file",
-                    )
-                return f"{name}/{members[0]}", archive.read(members[0])
+        for start, decompress in _COMPRESSED.items():
+            if content.startswith(start) and (start != _BZIP or content[4:10] == b"1AY&SY"):
+                return inner, decompress(content)
+        if content.startswith((_ZIP, b"PK\x05\x06")):
+            return _from_zip(content, name)
     except (EOFError, OSError, lzma.LZMAError, zipfile.BadZipFile, zlib.error, RuntimeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{quoted(name)} cannot be unpacked: it is damaged, cut short or encrypted") from None
     return name, None
+
+
+def _from_zip(content: bytes, name: str) -> tuple[str, bytes]:
+    """The only file of an archive, with its name."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = [member for member in archive.namelist() if not member.endswith("/") and not _is_clutter(member)]
+        if len(members) != 1:
+            shown = some(members) if members else "none"
+            raise InputError(
+                f"{quoted(name)} holds {len(members)} files, not one: {shown}", remedy="unpack it and pass the file"
+            )
+        return f"{name}/{members[0]}", archive.read(members[0])
 
 
 def _is_clutter(member: str) -> bool:
@@ -290,3 +287,8 @@ def _from_zstd(content: bytes) -> bytes:
             raise EOFError
         content = frame.unused_data
     return b"".join(pieces)
+
+
+_COMPRESSED: dict[bytes, Callable[[bytes], bytes]] = {
+    _GZIP: gzip.decompress, _BZIP: bz2.decompress, _XZ: lzma.decompress, _ZSTD: _from_zstd
+}  # fmt: skip

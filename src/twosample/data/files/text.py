@@ -117,7 +117,7 @@ def _sample(content: bytes) -> list[str]:
 
 
 def _delimiter(sample: list[str], how: Reading) -> str:
-    """The first sign that every line has equally often, then that the first line has; " " for runs of blanks."""
+    """The sign between cells; " " for runs of blanks."""
     signs = [sign for sign in ("\t", ";", "|", ",") if sign != how.decimal]
     if not sample:
         return signs[-1]
@@ -125,17 +125,23 @@ def _delimiter(sample: list[str], how: Reading) -> str:
         signs.append(",")  # numbers with a comma are in quotes
     if "," in signs and not any(sign in sample[0] for sign in "\t;|") and any(map(_NUMBER_AND_BLANK.search, sample)):
         return " "
-    for sign in signs:
-        if sign in sample[0] and len({line.count(sign) for line in sample}) == 1:
-            return sign
-    for sign in signs:
-        if sign in sample[0]:
-            return sign
+    return _common_sign(signs, sample) or _blanks(sample) or _common_sign(signs, sample[1:2]) or signs[-1]
+
+
+def _common_sign(signs: list[str], sample: list[str]) -> str | None:
+    """The first sign that every line has equally often, then that the first line has."""
+    in_first = [sign for sign in signs if sample and sign in sample[0]]
+    alike = [sign for sign in in_first if len({line.count(sign) for line in sample}) == 1]
+    return next(iter(alike + in_first), None)
+
+
+def _blanks(sample: list[str]) -> str | None:
+    """A blank, where runs of blanks cut most lines into as many cells."""
     widths = [len(line.split()) for line in sample]
     usual = max(set(widths), key=widths.count)
-    if usual > 1 and usual - widths[0] in (0, 1) and 2 * widths.count(usual) >= len(widths):
-        return " "  # where the first line is shorter by one, the rows have names
-    return next((sign for sign in signs if len(sample) > 1 and sign in sample[1]), signs[-1])
+    # Where the first line is shorter by one, the rows have names.
+    fits = usual > 1 and usual - widths[0] in (0, 1) and 2 * widths.count(usual) >= len(widths)
+    return " " if fits else None
 
 
 def _without_runs(content: bytes) -> bytes:

@@ -65,12 +65,9 @@ def partitions_of(values: Any, sources: Sources, name: str) -> list[Any]:
                 argument=name,
                 remedy="make it one, as with its to_dataframe",
             )
-        choice = sources.choice
-        if choice.columns is not None and not choice.drop and hasattr(values, "columns"):
-            used = choice.columns if choice.by_column is None else (*choice.columns, choice.by_column)
-            names = list(values.columns)
-            if all(isinstance(column, str) for column in names):
-                values = values[needed(names, used)]
+        names, used = list(getattr(values, "columns", ())), sources.choice.needed
+        if names and used is not None and all(isinstance(column, str) for column in names):
+            values = values[needed(names, used)]
         return list(values.to_delayed())
     if as_blocks(values) is not None:
         raise InputTypeError(
