@@ -14,7 +14,7 @@ from twosample.errors import AccuracyWarning, FlatFeaturesWarning, Setting
 from twosample.inference.bayes_factor import probability, strength
 from twosample.inference.drivers import TestOf, drivers
 from twosample.inference.effect import Effect, combine
-from twosample.inference.evidence import Evidence, amplitudes, are_flat
+from twosample.inference.evidence import Evidence, are_flat
 from twosample.inference.lengthscale import H0, H1, LengthscalePosterior, wanted_error
 from twosample.inference.mixture import Mixture, OneTest, log_mean
 from twosample.inference.witness import Driver
@@ -121,7 +121,7 @@ class Answer:
             log_bf10=self.log_bf10,
             prior_odds=self.prior_odds,
             lengthscale=self._lengthscale(),
-            amplitude=self._amplitude(),
+            amplitude=Amplitude.of(self.evidence, self.posterior.shares(self.evidence.lengthscales), plan.model),
             points=plan.view.undo(plan.points),
             n_x=self.sizes[0],
             n_y=self.sizes[1],
@@ -157,12 +157,6 @@ class Answer:
             median_heuristic=self.plan.typical * unit,
             fixed=self.plan.fixed,
         )
-
-    def _amplitude(self) -> Amplitude:
-        log_amplitudes, _ = amplitudes(self.plan.model)
-        given_lengthscale = np.exp(self.evidence.log_mixture - self.evidence.log_bf10[:, None])
-        mass = self.posterior.shares(self.evidence.lengthscales) @ given_lengthscale
-        return Amplitude(np.exp(log_amplitudes), mass, fixed=self.plan.model.amplitude is None)
 
     def _diagnostics(self) -> Diagnostics:
         plan, rule, notes = self.plan, self.posterior.rule, self.notes

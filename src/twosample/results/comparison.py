@@ -14,7 +14,6 @@ from twosample.inference.effect import Effect, size_in_words
 from twosample.results.mixing import Mixing
 from twosample.results.result import BayesFactor
 from twosample.results.result_parts import Amplitude, Diagnostics
-from twosample.results.sayings import evidence_facts
 from twosample.show.content import Fact
 
 if TYPE_CHECKING:
@@ -209,12 +208,10 @@ class Comparison(BayesFactor):
             f"{odds_in_words(self.prior_odds)}."
         )
 
-    def _evidence_facts(self) -> list[Fact]:
+    def _all_evidence(self) -> list[Fact]:
         """P(different), log BF10, what permutations say, and the size of the difference."""
         counted = f"{self.diagnostics.permutations} {self.relabelled_words}"
-        found = evidence_facts(
-            "P(different | data)", self.prob_h1, self.log_bf10, self.prior_odds, (self.pvalue, self.evalue, counted)
-        )
+        found = self._evidence_facts((self.pvalue, self.evalue, counted))
         if self.effect is not None:
             low, high = self.effect.auc.interval(0.9)
             between = f" (90 % between {low:.3f} and {high:.3f})"

@@ -15,18 +15,7 @@ __all__ = ["GoodnessOfObjectsResult", "GoodnessResult"]
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class _OfLaw(Comparison):
-    """What answers about a law have in common; x is the sample and y the law.
-
-    Attributes
-    ----------
-    law
-        What the law is called.
-    exact
-        Whether the law is known by its quantiles. Else it is by the `n_y` rows that were drawn, and their noise is
-        taken into account.
-    pvalue, evalue
-        From data sets that were simulated from the law; None without. `diagnostics.permutations` says how many.
-    """
+    """What answers about a law have in common; its fields are documented in `GoodnessResult`."""
 
     _conclusions: ClassVar[tuple[str, str]] = ("the sample differs from the law", "the sample comes from the law")
     _relabellings: ClassVar[str] = "simulated data sets"

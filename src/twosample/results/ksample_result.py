@@ -16,7 +16,7 @@ from twosample.inference.columns import Table
 from twosample.inference.partitions import MOST_LISTED, blocks_of
 from twosample.results.result import BayesFactor
 from twosample.results.result_parts import Diagnostics
-from twosample.results.sayings import MOST_BARS, evidence_facts, used_columns
+from twosample.results.sayings import MOST_BARS, used_columns
 from twosample.show.content import DataTable, Fact, Facts, Panel
 
 __all__ = ["ColumnRow", "KSampleResult", "PairRow", "PartitionRow", "partition_in_words"]
@@ -125,6 +125,7 @@ class KSampleResult(BayesFactor):
         "not all groups come from one distribution",
         "all groups come from one distribution",
     )
+    _hypothesis: ClassVar[str] = "P(not all alike)"
     _printed: ClassVar[tuple[str, ...]] = ("groups", "partitions", "pairs")
     page: ClassVar[str] = "groups_page"
     figure: ClassVar[str] = "plot_ksample"
@@ -220,14 +221,7 @@ class KSampleResult(BayesFactor):
             title=f"{len(self.names)} groups",
             verdict=f"{sentence(self.verdict)}.",
             lines=(
-                *evidence_facts(
-                    "P(not all alike)",
-                    self.prob_h1,
-                    self.log_bf10,
-                    self.prior_odds,
-                    (self.pvalue, self.evalue, counted),
-                    bound,
-                ),
+                *self._evidence_facts((self.pvalue, self.evalue, counted), bound),
                 Fact("likeliest", blocks, f" ({prob})"),
                 Fact("data", f"{len(self.names)} groups, {self._data_words}"),
                 *self._column_facts(),

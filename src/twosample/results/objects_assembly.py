@@ -9,7 +9,7 @@ import numpy as np
 from twosample.common.arrays import Array
 from twosample.common.threads import one_thread
 from twosample.inference.effect import Effect, combine, of_part
-from twosample.inference.evidence import Evidence, amplitudes
+from twosample.inference.evidence import Evidence
 from twosample.inference.lengthscale import H1, LengthscalePosterior
 from twosample.inference.witness import WitnessMixture
 from twosample.results.objects_result import ObjectsResult
@@ -61,12 +61,10 @@ def objects_result(
     mixture = WitnessMixture.of_each(by_parameter, mass, features, model)
     scores = [mixture.through(features, one)[0] for one in rows]
     complete = tuple(map(len, rows)) == sizes
-    log_amplitudes, _ = amplitudes(model)
-    given_parameter = np.exp(by_parameter.log_mixture - by_parameter.log_bf10[:, None])
     result = ObjectsResult(
         log_bf10=posterior.log_bf10,
         prior_odds=prior_odds,
-        amplitude=Amplitude(np.exp(log_amplitudes), mass @ given_parameter, fixed=model.amplitude is None),
+        amplitude=Amplitude.of(by_parameter, mass, model),
         n_x=sizes[0],
         n_y=sizes[1],
         paired=plan.paired,
@@ -110,13 +108,13 @@ def _effect(by_parameter: Evidence, mass: Array, plan: Plan, rows: tuple[Array, 
 
 
 def _some(rows: Array) -> Array:
-    """At most so many rows, evenly spread in the order of the objects' own."""
+    """At most `_OBJECTS` rows, evenly spread in the order of their first values."""
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
     return rows[np.unique(np.linspace(0, len(rows) - 1, _OBJECTS).round().astype(np.intp))]
 
 
 def _quantiles(values: Array) -> Array:
-    """All values in order, or so many quantiles of them."""
+    """All values in order, or `_SHOWN` quantiles of them."""
     ordered = np.sort(values)
     if len(ordered) <= _SHOWN:
         return ordered

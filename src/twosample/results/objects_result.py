@@ -164,7 +164,7 @@ class ObjectsResult(Comparison):
             title=self._title,
             verdict=self._verdict_sentence,
             lines=(
-                *self._evidence_facts(),
+                *self._all_evidence(),
                 *([Fact("likeliest parameter", printable(best.parameter), share)] if len(self.parameters) > 1 else []),
                 Fact("data", f"{self.n_x} and {self.n_y} objects"),
                 Fact("kernel", printable(self.kernel)),

@@ -14,7 +14,8 @@ from twosample.common.frames import FrameKind
 from twosample.common.records import Record
 from twosample.errors import InputError
 from twosample.inference.bayes_factor import CONCLUSIONS, probability, verdict
-from twosample.show.content import DataTable, Facts, Panel, text_of_facts, text_of_table
+from twosample.results.sayings import evidence_facts, table_of_facts
+from twosample.show.content import DataTable, Fact, Facts, Panel, text_of_facts, text_of_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -97,8 +98,8 @@ class Result(InMemory):
         raise NotImplementedError
 
     def tables(self) -> dict[str, DataTable]:
-        """Tables of plain values by name, the main one first."""
-        return {}
+        """Tables of plain values by name, the main one first; the facts where there is no other."""
+        return {"facts": table_of_facts(self.facts())}
 
     def panels(self) -> dict[str, Panel]:
         """The data of pictures, by name."""
@@ -131,8 +132,6 @@ class Result(InMemory):
         ['column', 'prob', 'log_bf10', 'words']
         """
         tables = self.tables()
-        if not tables:
-            raise InputError(f"to_frame: {type(self).__name__} has no table", remedy="use to_dict for its numbers")
         name = next(iter(tables)) if table is None else table
         if not isinstance(name, str) or name not in tables:
             raise InputError(
@@ -287,8 +286,17 @@ class BayesFactor(Result):
 
     _derived: ClassVar[tuple[str, ...]] = ("prob_h1", "prob_h0", "verdict")
 
+    # What the probability of H1 is called.
+    _hypothesis: ClassVar[str] = "P(different | data)"
+
     log_bf10: float
     prior_odds: float
+
+    def _evidence_facts(
+        self, relabelled: tuple[float | None, float | None, str] = (None, None, ""), bound: str = ""
+    ) -> list[Fact]:
+        """Probability, prior odds, log BF10; of relabelled data p-value, e-value and what they are counted in."""
+        return evidence_facts(self._hypothesis, self.prob_h1, self.log_bf10, self.prior_odds, relabelled, bound)
 
     @property
     def bf10(self) -> float:

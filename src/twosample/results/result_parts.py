@@ -9,6 +9,8 @@ import numpy as np
 from twosample.common.arguments import check_level
 from twosample.common.arrays import Array
 from twosample.common.records import Comparable
+from twosample.inference.evidence import Evidence, amplitudes
+from twosample.models import Model
 
 __all__ = ["Amplitude", "Diagnostics", "KernelEvidence", "Lengthscale"]
 
@@ -89,6 +91,12 @@ class Amplitude(_OnGrid):
     grid: Array
     mass: Array
     fixed: bool
+
+    @classmethod
+    def of(cls, evidence: Evidence, shares: Array, model: Model) -> Amplitude:
+        """From the evidence at m lengthscales and their posterior probabilities given a difference, (m,)."""
+        given_lengthscale = np.exp(evidence.log_mixture - evidence.log_bf10[:, None])
+        return cls(np.exp(amplitudes(model)[0]), shares @ given_lengthscale, fixed=model.amplitude is None)
 
     @property
     def median(self) -> float:

@@ -20,7 +20,7 @@ from twosample.inference.pictures import Shown
 from twosample.inference.witness import Driver, Witness, WitnessPosterior, locations
 from twosample.results.comparison import CLEAR, Comparison
 from twosample.results.result_parts import KernelEvidence, Lengthscale
-from twosample.results.sayings import MOST_BARS, column_facts, table_of_facts, used_columns
+from twosample.results.sayings import MOST_BARS, column_facts, used_columns
 from twosample.show.content import DataTable, Fact, Facts, Panel
 
 __all__ = ["TwoSampleResult"]
@@ -240,7 +240,7 @@ class TwoSampleResult(Comparison):
             title=self._title,
             verdict=self._verdict_sentence,
             lines=(
-                *self._evidence_facts(),
+                *self._all_evidence(),
                 *self._column_facts(),
                 lengthscale,
                 Fact("data", self._data_words),
@@ -274,9 +274,7 @@ class TwoSampleResult(Comparison):
                 {"name": "kernel", "log_bf10": "log BF10", "posterior": "P(kernel | different)"},
                 [(one.name, one.log_bf10, one.posterior) for one in self.kernels],
             )
-        if not found:
-            found["facts"] = table_of_facts(self.facts())
-        return found
+        return found or super().tables()
 
     def panels(self) -> dict[str, Panel]:
         """The data of pictures: posterior of the lengthscale, witness of one or two columns, P(column differs)."""

@@ -20,7 +20,7 @@ from twosample.inference.witness import Witness
 from twosample.questions.independence.pairing_witness import PairsWitness, Picture
 from twosample.questions.independence.sides import Axis
 from twosample.results.result import BayesFactor
-from twosample.results.sayings import MOST_BARS, evidence_facts
+from twosample.results.sayings import MOST_BARS
 from twosample.show.content import DataTable, Fact, Facts, Panel
 
 __all__ = ["IndependenceResult", "PairEvidence", "Scales"]
@@ -125,6 +125,7 @@ class IndependenceResult(BayesFactor):
         "this result has no data to look at again",
         "call it on what independence returned, before it is written or copied to another process",
     )
+    _hypothesis: ClassVar[str] = "P(dependent | data)"
     page: ClassVar[str] = "independence_page"
     figure: ClassVar[str] = "plot_independence"
 
@@ -239,9 +240,7 @@ class IndependenceResult(BayesFactor):
             for side, names in (("x", self.x), ("y", self.y))
             if len(names) > 1
         ]
-        evidence = evidence_facts(
-            "P(dependent | data)", self.prob_h1, self.log_bf10, self.prior_odds, (self.pvalue, self.evalue, counted)
-        )
+        evidence = self._evidence_facts((self.pvalue, self.evalue, counted))
         scales = f"{ell_x:.2g} for {label_x} and {ell_y:.2g} for {label_y}, in normal scores"
         data = f"{self.n} rows, {columns_in_words(len(self.x))} and {columns_in_words(len(self.y))}"
         return Facts(

@@ -18,7 +18,7 @@ from twosample.inference.columns import ColumnEvidence, Table
 from twosample.inference.witness import Witness
 from twosample.plan import Plan
 from twosample.results.result import Result
-from twosample.results.sayings import column_facts, table_of_facts
+from twosample.results.sayings import column_facts
 from twosample.results.two_sample_result import TwoSampleResult
 from twosample.show.content import DataTable, Fact, Facts, Panel
 
@@ -280,8 +280,7 @@ class MonitorState(Result):
 
     def tables(self) -> dict[str, DataTable]:
         """Tables of plain values by name: `by_column`, given everything so far; the facts before the first batch."""
-        found = {} if self.result is None else self.result.tables()
-        return found or {"facts": table_of_facts(self.facts())}
+        return super().tables() if self.result is None else self.result.tables()
 
     def panels(self) -> dict[str, Panel]:
         """The data of pictures, given everything so far; none before the first batch."""
