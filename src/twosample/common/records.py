@@ -386,8 +386,12 @@ def _is_required(field: Field[Any]) -> bool:
 def _has_fields_of(kind: Any, content: Any) -> bool:
     """Whether the content has no other fields than the record, and all that have no default."""
     names = {field.name for field in fields(kind)}
-    required = {field.name for field in fields(kind) if _is_required(field)}
-    return isinstance(content, dict) and required <= content.keys() <= names
+    return isinstance(content, dict) and _required(kind) <= content.keys() <= names
+
+
+def _required(kind: Any) -> set[str]:
+    """The fields without a default."""
+    return {field.name for field in fields(kind) if _is_required(field)}
 
 
 def _restore(hint: Any, value: Any) -> Any:
@@ -400,7 +404,9 @@ def _restore(hint: Any, value: Any) -> Any:
         if hasattr(choice, "from_plain"):
             return choice.from_plain(value)
     if records:
-        kind = next((record for record in records if _has_fields_of(record, value)), records[0])
+        fitting = [record for record in records if _has_fields_of(record, value)]
+        complete = [record for record in records if isinstance(value, dict) and _required(record) <= value.keys()]
+        kind = [*fitting, *complete, *records][0]
         return kind(**restored(kind, value))  # type: ignore[operator]
     for choice in choices:
         if get_origin(choice) is np.ndarray:

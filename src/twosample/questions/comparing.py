@@ -202,13 +202,8 @@ def _sequence(samples: Samples, *, batches: int, **options: Any) -> Monitor:
     """A monitor of the samples in their order, in `batches` batches."""
     from twosample.questions import monitor
 
-    if samples.levels:
-        raise InputError(
-            "sequential: a monitor compares numbers, and some columns are categories",
-            remedy="test the columns of numbers alone",
-        )
     started = monitor.Monitor(**{"paired": samples.paired, **options})
-    return monitor.in_order(samples.x, samples.y, samples.columns, batches=batches, monitor=started)
+    return monitor.in_order(samples.x, samples.y, samples.columns, samples.levels, batches=batches, monitor=started)
 
 
 def _votes(plans: Sequence[Plan], samples: Samples, count: int, *, progress: Progress) -> Array:

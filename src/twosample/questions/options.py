@@ -20,12 +20,13 @@ from twosample.kernels import Kernel
 from twosample.models import LogUniform, Model
 from twosample.plan import Plan, make_plan
 
-__all__ = ["Options", "refusing"]
+__all__ = ["Options", "one_kernel", "refuse_options_of_tables", "refusing"]
 
 # Options for rows of a table, which objects do not have, with their defaults.
 _OF_TABLES = {
     "by": None, "groups": None, "columns": None, "drop": None, "categories": None, "lengthscale": None,
     "subsets": "auto", "scale": "auto", "nan_policy": "raise", "tolerance": 1e-3, "engine": "auto", "keep_rows": False,
+    "plan": None,
 }  # fmt: skip
 _Arguments = ParamSpec("_Arguments")
 _Returned = TypeVar("_Returned")
@@ -78,7 +79,7 @@ class Options:
         option: Callable[..., Any] = given.get
         objects = KernelChoice(option("kernel", "rbf"), option("features"), option("parameters"))
         if objects.of_objects:
-            _refuse_options_of_tables(given)
+            refuse_options_of_tables(given)
         else:
             objects.check_table()
         model = (models.resolve_pooled if pooled else models.resolve)(option("model", "adaptive"))
@@ -169,7 +170,16 @@ class Options:
         return replace(self, choice=replace(self.choice, texts=False))
 
 
-def _refuse_options_of_tables(given: dict[str, Any]) -> None:
+def one_kernel(kernel: object) -> Kernel:
+    """The kernel of a question that cannot average over several."""
+    if isinstance(kernel, list | tuple):
+        raise InputError(
+            "kernel: there is one plan, and so one kernel", argument="kernel", remedy="test with each of them instead"
+        )
+    return kernels.resolve(kernel)  # type: ignore[arg-type]
+
+
+def refuse_options_of_tables(given: dict[str, Any]) -> None:
     """Refuse options for rows of a table, unless they have their defaults."""
     for name, default in _OF_TABLES.items():
         value = given.get(name, default)

@@ -30,7 +30,7 @@ from twosample.models import Model
 from twosample.plan import Plan, plan_of_objects
 from twosample.questions.given import pilot_of
 from twosample.questions.objects import rows_of
-from twosample.questions.options import Options, refusing
+from twosample.questions.options import Options, one_kernel, refusing
 from twosample.results import assembly
 from twosample.results.two_sample_result import TwoSampleResult
 
@@ -157,7 +157,7 @@ class Reference(Comparable):
             What results call the sample.
         """
         if isinstance(kernel, list | tuple):
-            raise InputError("kernel: a reference has one plan, and so one kernel", argument="kernel")
+            one_kernel(kernel)  # refuses
         options = Options.checked(
             columns=columns,
             drop=drop,

@@ -224,6 +224,11 @@ class Domain:
         order = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
         return self.features.rows(np.argsort(order, kind="stable").astype(np.float64), block)
 
+    @property
+    def width(self) -> int:
+        """Number of columns of the rows."""
+        return 1 + len(self.features.at_points) * self.features.count
+
     def rows_of(self, objects: object) -> Array:
         """Rows of other objects of the same kind."""
         return self.rows(self.read(objects))

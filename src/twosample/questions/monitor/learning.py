@@ -11,6 +11,8 @@ import numpy as np
 from twosample import kernels, models
 from twosample.common.arrays import Array
 from twosample.data import Samples, some
+from twosample.data.categories import Levels
+from twosample.data.reading import Table
 from twosample.errors import TwoSampleWarning
 from twosample.features.statistics import FeatureStatistics
 from twosample.plan import Plan, make_plan
@@ -45,6 +47,10 @@ class Method:
         What share of the past is remembered from batch to batch.
     columns
         Names of the columns.
+    levels
+        The levels of columns of categories.
+    kernel
+        The name or label of the kernel.
     """
 
     paired: bool
@@ -53,6 +59,8 @@ class Method:
     subsets: object
     memory: float
     columns: tuple[str, ...]
+    levels: Levels = ()
+    kernel: str = "rbf"
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,12 +133,16 @@ class Learning:
     def _watched(self, rows: Array) -> Array:
         """The columns that the plan is of; of a given plan they were read alone."""
         assert self.plan is not None
+        if self.plan.domain is not None:
+            return rows
         return rows if rows.shape[1] == len(self.plan.columns) else rows[:, self.plan.kept]
 
     def _collect(self, x: Array, y: Array) -> FeatureStatistics:
         plan = self.plan
         assert plan is not None
-        return plan.collect(Samples(x, y, plan.columns, plan.view, plan.kept, self.method.paired, ()))
+        return plan.collect(
+            Samples(x, y, plan.columns, plan.view, plan.kept, self.method.paired, (), levels=plan.levels)
+        )
 
     def _new(self, statistics: FeatureStatistics) -> tuple[Learnt, ...]:
         return tuple(Learnt.of(component.moments(statistics)) for component in self.components)
@@ -153,7 +165,8 @@ def _plan(rows: Array, method: Method) -> Plan:
     """The plan for rows of both samples, whichever they are of."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TwoSampleWarning)
-        samples = Samples.from_pilot(rows, paired=method.paired)
+        table = Table(rows, method.columns, levels=method.levels, settled=True)
+        samples = Samples.from_pilot(table, paired=method.paired)
     columns = tuple(np.array(method.columns, dtype=object)[samples.kept].tolist())
     notes: tuple[str, ...] = ()
     if not samples.kept.all():
@@ -163,5 +176,5 @@ def _plan(rows: Array, method: Method) -> Plan:
     subsets = method.subsets
     if isinstance(subsets, str) and subsets == "columns":
         subsets = [*((name,) for name in columns), columns]
-    model, kernel = models.resolve("adaptive"), kernels.resolve("rbf")
+    model, kernel = models.resolve("adaptive"), kernels.resolve(method.kernel)
     return make_plan(samples, model, kernel, method.points, subsets=subsets)

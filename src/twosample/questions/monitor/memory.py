@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from twosample.common.arguments import Seed, count_of, flag_of, generator_of, is_one_of, positive, share_of
+from twosample.common.arguments import count_of, flag_of, generator_of, positive, share_of
 from twosample.common.arrays import Array
 from twosample.data import Choice
+from twosample.data.categories import Levels
+from twosample.data.complete import check_policy
 from twosample.errors import InputError, InputTypeError, Setting
+from twosample.features.domains.domain import Domain
 from twosample.plan import Plan
 from twosample.questions.monitor.learning import Learning, Method, Rows
 from twosample.questions.monitor.state import HistoryRow, RunLength
@@ -40,35 +43,20 @@ class Settings:
     columns: tuple[str, ...] | None
     drop: tuple[str, ...]
     seed: int
+    categories: tuple[str, ...] = ()
+    kernel: str = "rbf"
 
     @property
     def choice(self) -> Choice:
         """Which columns are watched."""
-        return Choice(columns=self.columns, drop=self.drop)
+        return Choice(columns=self.columns, drop=self.drop, categories=self.categories, texts=True)
 
     @classmethod
-    def checked(
-        cls,
-        *,
-        alpha: float,
-        paired: bool,
-        permutations: int,
-        points: int,
-        subsets: object,
-        window: int | None,
-        forget: float | None,
-        prior_odds: float,
-        nan_policy: Literal["raise", "omit"],
-        with_reference: bool,
-        columns: Sequence[str | int] | None,
-        drop: Sequence[str | int] | None,
-        rng: Seed,
-    ) -> Settings:
-        """The settings, if they make sense."""
-        if not is_one_of(nan_policy, ("raise", "omit")):
-            raise InputError(f'nan_policy must be "raise" or "omit", not {nan_policy!r:.40}', argument="nan_policy")
-        paired = flag_of(paired, "paired")
-        if paired and with_reference:
+    def checked(cls, **given: Any) -> Settings:
+        """The settings, if they make sense; names are those of `Monitor`."""
+        paired, subsets = flag_of(given["paired"], "paired"), given["subsets"]
+        check_policy(given["nan_policy"])
+        if paired and given["with_reference"]:
             raise InputError(
                 "reference: its rows are spent in a random order, and have no partners",
                 argument="reference",
@@ -80,21 +68,24 @@ class Settings:
                     f"subsets: expected text or tuples, got {type(subsets).__name__}", argument="subsets"
                 )
             subsets = tuple(one if isinstance(one, str) else tuple(one) for one in subsets)
-        choice = Choice.of(columns=columns, drop=drop)
+        choice = Choice.of(columns=given["columns"], drop=given["drop"], categories=given["categories"], texts=True)
+        window, forget = given["window"], given["forget"]
         return cls(
-            alpha=share_of(alpha, "alpha"),
+            alpha=share_of(given["alpha"], "alpha"),
             paired=paired,
-            permutations=count_of(permutations, "permutations", 1),
-            points=count_of(points, "points", 1),
+            permutations=count_of(given["permutations"], "permutations", 1),
+            points=count_of(given["points"], "points", 1),
             subsets=subsets,
             window=None if window is None else count_of(window, "window", 1),
             forget=0.0 if forget is None else share_of(forget, "forget"),
-            prior_odds=positive(prior_odds, "prior_odds"),
-            nan_policy=nan_policy,
-            with_reference=with_reference,
+            prior_odds=positive(given["prior_odds"], "prior_odds"),
+            nan_policy=given["nan_policy"],
+            with_reference=given["with_reference"],
             columns=choice.columns,
             drop=choice.drop,
-            seed=int(generator_of(rng).integers(2**63)),
+            seed=int(generator_of(given["rng"]).integers(2**63)),
+            categories=choice.categories,
+            kernel=given["kernel"],
         )
 
     def check(self, plan: Plan) -> None:
@@ -114,7 +105,7 @@ class Settings:
                 remedy=("make it with ", Setting("model", "adaptive")),
             )
 
-    def method_for(self, columns: tuple[str, ...]) -> Method:
+    def method_for(self, columns: tuple[str, ...], levels: Levels = ()) -> Method:
         """How batches with these columns are judged."""
         return Method(
             paired=self.paired,
@@ -123,6 +114,8 @@ class Settings:
             subsets=self.subsets,
             memory=1.0 - self.forget,
             columns=columns,
+            levels=levels,
+            kernel=self.kernel,
         )
 
 
@@ -134,6 +127,10 @@ class Memory:
     ----------
     columns
         Names of the columns of the data; None before the first rows.
+    levels
+        The levels of columns of categories: those of the first rows, all others count as one more.
+    domain
+        Of objects, the points and the kernel at them; None before the first ones, and for rows of a table.
     learning
         What was learnt from the batches; None before the first rows.
     waiting
@@ -157,6 +154,8 @@ class Memory:
     """
 
     columns: tuple[str, ...] | None = None
+    levels: Levels = ()
+    domain: Domain | None = None
     learning: Learning | None = None
     waiting: Rows = (np.empty((0, 0)), np.empty((0, 0)))
     reference: Array | None = None

@@ -20,11 +20,15 @@ __all__ = ["from_arrays", "to_arrays"]
 # The form of the files; it grows when older versions would misread them.
 _SCHEMA = 2
 # Numbers and texts of the memory.
-_PLAIN = ("columns", "refills", "received", "batches", "n_x", "n_y", "recent", "log_evalue", "log_batch_evalue")
+_PLAIN = (
+    "columns", "levels", "refills", "received", "batches", "n_x", "n_y", "recent", "log_evalue", "log_batch_evalue",
+)  # fmt: skip
 
 
 def to_arrays(settings: Settings, memory: Memory) -> dict[str, Any]:
     """All that a file of it holds, by name."""
+    if memory.domain is not None:
+        memory.domain.to_plain()  # refuses
     words: dict[str, Any] = {
         "schema": _SCHEMA,
         "settings": asdict(settings),
@@ -62,7 +66,7 @@ def from_arrays(arrays: dict[str, Any]) -> tuple[Settings, Memory]:
         raise ValueError("a newer version of twosample wrote it; update twosample")
     if words["settings"].pop("method", "permutations") != "permutations":  # of schema 1
         raise ValueError("its method 'sums' is no longer there; start another monitor")
-    plain = {name: _tuples(words[name]) for name in _PLAIN}
+    plain = {name: _tuples(words[name]) for name in _PLAIN if name in words}  # older files have no levels
     memory = Memory(
         **plain,
         learning=_learning(words, arrays),

@@ -7,11 +7,14 @@ from itertools import pairwise
 from typing import Any
 
 from twosample.common.arguments import count_of
-from twosample.common.arrays import Array
 from twosample.data import Choice
+from twosample.data.categories import Levels
+from twosample.data.reading import Table
 from twosample.data.two_tables import read_two
 from twosample.errors import InputError, Setting
+from twosample.features.domains.domain import objects_of
 from twosample.questions.monitor.watch import Monitor
+from twosample.questions.options import refuse_options_of_tables
 
 __all__ = ["in_order", "sequential"]
 
@@ -54,12 +57,18 @@ def sequential(
     (True, 10)
     """
     monitor = Monitor(**options)
-    two = read_two(x, y, Choice.of(by, groups, columns, drop))
-    return in_order(two.x, two.y, two.columns, batches=batches, monitor=monitor)
+    if monitor.watches_objects:
+        refuse_options_of_tables({"by": by, "groups": groups, "columns": columns, "drop": drop})
+        return in_order(objects_of(x, "x"), objects_of(y, "y"), (), batches=batches, monitor=monitor)
+    choice = Choice.of(by, groups, columns, drop, monitor.settings.categories or None, texts=True)
+    two = read_two(x, y, choice)
+    return in_order(two.x, two.y, two.columns, two.levels, batches=batches, monitor=monitor)
 
 
-def in_order(x: Array, y: Array, columns: tuple[str, ...], *, batches: int, monitor: Monitor) -> Monitor:
-    """The monitor, which has seen nothing yet, after the rows of two samples in so many batches."""
+def in_order(
+    x: Any, y: Any, columns: tuple[str, ...], levels: Levels = (), *, batches: int, monitor: Monitor
+) -> Monitor:
+    """The monitor, which has seen nothing yet, after the rows of two samples, or objects, in so many batches."""
     batches = count_of(batches, "batches", 1)
     if monitor.settings.with_reference:
         raise InputError("reference: there are two samples already", argument="reference", remedy="leave it out")
@@ -69,8 +78,10 @@ def in_order(x: Array, y: Array, columns: tuple[str, ...], *, batches: int, moni
             argument="x",
             remedy=(Setting("paired", True), " needs one row of y for each row of x"),
         )
-    monitor.expect(columns)
+    if not monitor.watches_objects:
+        monitor.expect(columns, levels)
     shares = [[n * number // batches for number in range(batches + 1)] for n in (len(x), len(y))]
     for (x_first, x_last), (y_first, y_last) in zip(*map(pairwise, shares), strict=True):
-        monitor.update(x[x_first:x_last], y[y_first:y_last])
+        parts = x[x_first:x_last], y[y_first:y_last]
+        monitor.update(*(Table(part, columns, levels=levels, settled=True) if levels else part for part in parts))
     return monitor

@@ -17,6 +17,7 @@ from twosample.features.statistics import FeatureStatistics
 from twosample.inference.columns import ColumnEvidence, Table
 from twosample.inference.witness import Witness
 from twosample.plan import Plan
+from twosample.results.objects_result import ObjectsResult
 from twosample.results.result import Result
 from twosample.results.sayings import column_facts
 from twosample.results.two_sample_result import TwoSampleResult
@@ -152,7 +153,7 @@ class MonitorState(Result):
     columns: tuple[str, ...]
     plan: Plan | None
     statistics: FeatureStatistics | None
-    answered: TwoSampleResult | None = None
+    answered: TwoSampleResult | ObjectsResult | None = None
 
     def __post_init__(self) -> None:
         """Make the arrays as unchangeable as the record."""
@@ -175,7 +176,7 @@ class MonitorState(Result):
         return self.reference_left is not None and self.reference_left < 2
 
     @cached_property
-    def result(self) -> TwoSampleResult | None:
+    def result(self) -> TwoSampleResult | ObjectsResult | None:
         """The answer of `twosample.test` for everything so far, at the points of the plan; None before the first batch.
 
         It is descriptive: who looks again and again will see large Bayes factors by chance. It is computed when it is
@@ -199,7 +200,9 @@ class MonitorState(Result):
     @property
     def by_column(self) -> Table[ColumnEvidence]:
         """Which columns differ, given everything so far: a `ColumnEvidence` for each, likeliest first."""
-        return Table((), ColumnEvidence._fields) if self.result is None else self.result.by_column
+        if not isinstance(self.result, TwoSampleResult):  # before the first batch, or of objects
+            return Table((), ColumnEvidence._fields)
+        return self.result.by_column
 
     def witness(self, at: object) -> Witness:
         """Where the streams differ, given everything so far: the witness at locations (m, D), in the units of the data.
@@ -238,7 +241,8 @@ class MonitorState(Result):
         """The state in words and numbers, in the order in which they are read."""
         over = "" if self.window is None else f", over the last {_counted(self.window, 'batch', 'batches')}"
         batches = _counted(self.batches, "batch", "batches")
-        rows = f"{self.n_x:,} pairs" if self.paired else f"{self.n_x:,} and {self.n_y:,} rows"
+        unit = "objects" if isinstance(self.result, ObjectsResult) else "rows"
+        rows = f"{self.n_x:,} pairs" if self.paired else f"{self.n_x:,} and {self.n_y:,} {unit}"
         lines: list[Fact] = []
         if self.batches:
             change = f", first reached 1/alpha at batch {self.run_length.alarm_at}" if self.run_length.alarm else ""
@@ -255,7 +259,7 @@ class MonitorState(Result):
             ]
         lines += [
             Fact("limit", f"{1.0 / self.alpha:g}", large=True),
-            Fact("data", f"{batches}, {rows}, {columns_in_words(len(self.columns))}"),
+            Fact("data", f"{batches}, {rows}{f', {columns_in_words(len(self.columns))}' if self.columns else ''}"),
         ]
         if self.reference_left is not None:
             spent = "; it is spent, and no evidence can be added without fresh rows (refill)" if self.spent else ""

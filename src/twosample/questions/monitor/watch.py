@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from twosample.common.arguments import Seed
 from twosample.common.records import load_arrays, write_whole
 from twosample.common.threads import one_thread
+from twosample.data.categories import Levels
 from twosample.errors import DroppedDataWarning, InputError, warn
+from twosample.features.domains.domain import KernelChoice
 from twosample.inference.columns import Table
+from twosample.kernels import Kernel
 from twosample.plan import Plan
 from twosample.questions.monitor import batches
 from twosample.questions.monitor.learning import Learning
 from twosample.questions.monitor.memory import Memory, Settings
 from twosample.questions.monitor.state import HistoryRow, MonitorState
+from twosample.questions.options import one_kernel, refuse_options_of_tables, refusing
 from twosample.show.content import DataTable, Facts, Panel
 
 if TYPE_CHECKING:
@@ -70,8 +74,12 @@ class Monitor:
         Prior odds of "different" against "the same", for the descriptive `prob_h1`.
     nan_policy
         "raise" refuses missing and infinite values; "omit" drops their rows and says how many.
-    columns, drop
-        The columns to watch, or those to leave out, as in `twosample.test`.
+    columns, drop, categories
+        The columns to watch, those to leave out, and columns of numbers that are categories, as in `twosample.test`.
+        The levels of a category are those of the first rows; all others count as one more.
+    kernel, parameters, features
+        As in `twosample.test`, also for objects, but only one kernel. Points of objects are among the first of them;
+        a monitor of objects cannot be saved.
     plan
         A plan of `twosample.plan`, from a pilot whose rows are not used again, to be kept to. By default the plan is
         made of the rows of the first batches, whichever stream they are of, anew as they become more, and stays once
@@ -100,6 +108,17 @@ class Monitor:
 
     page: ClassVar[str] = "stream_page"
 
+    @refusing(
+        by="the rows of a stream come one batch after the other, not in one table",
+        groups="the rows of a stream come one batch after the other, not in one table",
+        lengthscale="it is inferred; pass a `plan` that was made with one",
+        scale="columns are divided by the spread of the rows so far; pass a `plan` that was made with another scale",
+        tolerance="a few fixed lengthscales are enough for an e-value",
+        rope="a guarantee at any time is about any difference; see state.result.effect for its size",
+        keep_rows="the few rows that pictures need are kept in any case",
+        progress="it is for one long computation, and a stream comes batch by batch",
+        engine="batches are held in the memory of this machine",
+    )
     def __init__(
         self,
         *,
@@ -115,9 +134,18 @@ class Monitor:
         nan_policy: Literal["raise", "omit"] = "raise",
         columns: Sequence[str | int] | None = None,
         drop: Sequence[str | int] | None = None,
+        categories: Sequence[str | int] | None = None,
+        kernel: str | Kernel | Callable[[Sequence[Any], Sequence[Any], Any], Any] = "rbf",
+        parameters: Sequence[Any] | None = None,
+        features: Callable[[Sequence[Any]], Any] | None = None,
         plan: Plan | None = None,
         rng: Seed = 0,
     ) -> None:
+        self._objects = KernelChoice(kernel, features, parameters)
+        if self._objects.of_objects:
+            refuse_options_of_tables({"columns": columns, "drop": drop, "categories": categories, "plan": plan})
+        else:
+            self._objects.check_table()
         self._settings = Settings.checked(
             alpha=alpha,
             paired=paired,
@@ -131,6 +159,8 @@ class Monitor:
             with_reference=reference is not None,
             columns=columns,
             drop=drop,
+            categories=categories,
+            kernel="rbf" if self._objects.of_objects else one_kernel(kernel).label,
             rng=rng,
         )
         self._memory = Memory()
@@ -138,7 +168,7 @@ class Monitor:
         if plan is not None:
             self._settings.check(plan)
             learning = Learning.started(self._settings.method_for(plan.columns), plan)
-            self._memory = replace(self._memory, columns=plan.columns, learning=learning)
+            self._memory = replace(self._memory, columns=plan.columns, levels=plan.levels, learning=learning)
         if reference is not None:
             self.refill(reference)
 
@@ -156,9 +186,14 @@ class Monitor:
         """What it was told."""
         return self._settings
 
-    def expect(self, columns: tuple[str, ...]) -> None:
-        """Name the columns of rows to come that have no names."""
-        self._memory = replace(self._memory, columns=columns)
+    def expect(self, columns: tuple[str, ...], levels: Levels = ()) -> None:
+        """Name the columns of rows to come that have no names, and the levels of those of categories."""
+        self._memory = replace(self._memory, columns=columns, levels=levels)
+
+    @property
+    def watches_objects(self) -> bool:
+        """Whether the streams are of objects rather than rows of a table."""
+        return self._objects.of_objects
 
     @property
     def received(self) -> tuple[int, int]:
@@ -222,7 +257,10 @@ class Monitor:
                     argument="reference",
                     remedy="add rows that were not used before with refill, or start another monitor with such rows",
                 )
-        memory = batches.with_rows(memory, self._settings, x, y)
+        if self._objects.of_objects:
+            memory = batches.with_objects(memory, self._settings, self._objects, x, y)
+        else:
+            memory = batches.with_rows(memory, self._settings, x, y)
         x_rows, y_rows = memory.waiting
         reference = memory.reference
         if reference is not None:
@@ -259,7 +297,11 @@ class Monitor:
         """
         if not self._settings.with_reference:
             raise InputError("reference: this monitor watches two streams", argument="reference")
-        self._remember(batches.with_reference(self._memory, self._settings, reference))
+        if self._objects.of_objects:
+            memory = batches.with_reference_objects(self._memory, self._settings, self._objects, reference)
+        else:
+            memory = batches.with_reference(self._memory, self._settings, reference)
+        self._remember(memory)
 
     def began_as(self, other: Monitor) -> bool:
         """Whether this is what the other one, which has seen no batch, may have become."""
@@ -346,6 +388,7 @@ class Monitor:
         settings, memory = load_arrays(path, saving.from_arrays, "a monitor of twosample")
         found = cls.__new__(cls)
         found._settings, found._memory, found._state = settings, memory, None
+        found._objects = KernelChoice(settings.kernel)
         return found
 
     def _remember(self, memory: Memory) -> MonitorState:
