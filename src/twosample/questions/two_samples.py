@@ -24,7 +24,7 @@ from twosample.paper import passes
 from twosample.plan import Plan
 from twosample.questions.comparing import compare
 from twosample.questions.given import cluster_of, pilot_of, read_rows, without_texts
-from twosample.questions.options import Options
+from twosample.questions.options import Options, refusing
 from twosample.results import assembly
 from twosample.results.two_sample_result import TwoSampleResult
 
@@ -199,6 +199,22 @@ def test(
 test.__test__ = False  # type: ignore[attr-defined]  # pytest is not to collect it where it is imported
 
 
+@refusing(
+    kernel="columns are compared by a Gaussian kernel of their normal scores, the same for all of them",
+    parameters="columns are compared by a Gaussian kernel of their normal scores; objects have no columns",
+    features="columns are compared by their normal scores; objects have no columns",
+    lengthscale="it is averaged over, for each column",
+    points="each column has 16",
+    subsets="each column is tested by itself; name `groups` of columns to test them together too",
+    prior_odds="the share of columns that differ is learnt from all of them",
+    permutations="false discoveries are counted by their probabilities; test single columns for a p-value",
+    rope="name those that matter by the AUC in the table",
+    scale="normal scores do not depend on it",
+    tolerance="a fixed set of lengthscales is averaged over",
+    rng="nothing is random",
+    engine="rows are read where they are: in memory, in blocks, or on Dask",
+    keep_rows="the table holds no rows",
+)
 def test_each(
     x: object,
     y: object = None,

@@ -233,6 +233,21 @@ class Domain:
         """Rows of other objects of the same kind."""
         return self.rows(self.read(objects))
 
+    def components(self, rows: Array, count: int) -> Array:
+        """Leading principal components of the kernel over rows of objects, by Nyström's method, (n, k), k ≤ count."""
+        shape = (len(rows), len(self.features.at_points), self.features.count)
+        blocks = np.swapaxes(rows[:, 1:].reshape(shape), 0, 1)
+        coordinates = []
+        for values, between in zip(blocks, self.features.at_points, strict=True):
+            eigenvalues, vectors = np.linalg.eigh(between)
+            kept = eigenvalues > _ROUNDED_EIGENVALUE * eigenvalues.max()
+            coordinates.append(values @ (vectors[:, kept] / np.sqrt(eigenvalues[kept])))
+        centered = np.concatenate(coordinates, axis=1)
+        centered = centered - centered.mean(axis=0)
+        left, sizes, _ = np.linalg.svd(centered, full_matrices=False)
+        kept = sizes[:count] > _ROUNDED_EIGENVALUE * sizes[0]
+        return np.asarray((left[:, :count] * sizes[:count])[:, kept])
+
     def checked(self, rows: Array) -> Domain:
         """With warnings of what is wrong with the kernel, as seen in these rows."""
         found: list[AccuracyWarning | FlatFeaturesWarning] = []

@@ -15,6 +15,7 @@ from twosample.common.arrays import Array, Indices
 from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.common.threads import one_thread
 from twosample.errors import InputError
+from twosample.features.domains.domain import KernelChoice
 from twosample.inference import relabelling
 from twosample.inference.relabelling import Statistic
 from twosample.questions.independence.independence_result import IndependenceResult, Scales
@@ -22,6 +23,7 @@ from twosample.questions.independence.pairing import AMPLITUDE, Pairing, log_mea
 from twosample.questions.independence.pairing_witness import PairsWitness
 from twosample.questions.independence.sides import MULTIPLES, Axis, Column, Side
 from twosample.questions.independence.two_sides import Sides, read_sides
+from twosample.questions.options import refusing
 from twosample.results.robustness import AMPLITUDE_SCALES, POINT_COUNTS, WIDTHS, Variation, robustness_of
 
 __all__ = ["independence"]
@@ -32,6 +34,21 @@ _MOST_PAIRS = 10_000
 _ROWS_PER_TEST = 2_000
 
 
+@refusing(
+    by="nothing is split: row i of x belongs with row i of y",
+    groups="nothing is split: row i of x belongs with row i of y",
+    columns="name those of either side as x and y",
+    drop="name the columns of either side as x and y",
+    categories="columns of text are categories; pass numbers that are categories as text",
+    paired="row i of x always belongs with row i of y",
+    lengthscale="each side has lengthscales of its own, and these are averaged over",
+    subsets="all columns together and each pair of them are tested",
+    scale="columns are compared by their normal scores",
+    tolerance="a fixed set of lengthscales is averaged over",
+    rope="two sides have no AUC; `size` says how strongly they depend on each other",
+    keep_rows="a result holds what pictures need in aggregate",
+    engine="the rows are read into the memory of this machine",
+)
 def independence(
     first: object = None,
     second: object = None,
@@ -42,6 +59,9 @@ def independence(
     prior_odds: float = 1.0,
     permutations: int = 0,
     points: int = 16,
+    kernel: str | Callable[[Sequence[Any], Sequence[Any], Any], Any] | None = None,
+    parameters: Sequence[Any] | None = None,
+    features: Callable[[Sequence[Any]], Any] | None = None,
     nan_policy: Literal["raise", "omit"] = "raise",
     rng: Seed = 0,
     progress: Progress = False,
@@ -62,6 +82,9 @@ def independence(
         nothing else depends on it, so that the level is exact.
     points
         Number of evaluation points on either side, at most.
+    kernel, parameters, features
+        Of objects such as strings or graphs, in a list in the place of the first thing, as in `test`: these enter by
+        the three leading principal components of their kernel. Rows of tables have a Gaussian kernel of normal scores.
     nan_policy
         "raise" refuses missing and infinite values; "omit" drops their rows and says how many.
     rng
@@ -93,7 +116,7 @@ def independence(
     """
     prior_odds, generator = positive(prior_odds, "prior_odds"), generator_of(rng)
     permutations, points = count_of(permutations, "permutations", 0), count_of(points, "points", 2)
-    sides = read_sides(first, second, x, y, nan_policy)
+    sides = read_sides(first, second, x, y, nan_policy, _objects(kernel, parameters, features))
     if len(sides.x) * len(sides.y) > _MOST_PAIRS:
         raise InputError(
             f"x and y: {len(sides.x)} and {len(sides.y)} columns have more than {_MOST_PAIRS:,} pairs",
@@ -137,6 +160,22 @@ def independence(
         witness_posterior=witness,
     )
     return result.remember(partial(robustness_of, result.log_bf10, _variations(points), partial(_again, sides, points)))
+
+
+def _objects(kernel: Any, parameters: Any, features: Any) -> KernelChoice | None:
+    """How objects are compared; None for rows of tables."""
+    if kernel is None and parameters is None and features is None:
+        return None
+    found = KernelChoice("rbf" if kernel is None else kernel, features, parameters)
+    if not found.of_objects and kernel is not None:
+        raise InputError(
+            f"kernel: {kernel!r:.40} is not one of objects",
+            argument="kernel",
+            remedy="leave it out: columns are compared by a Gaussian kernel of their normal scores",
+        )
+    if not found.of_objects:
+        found.check_table()
+    return found
 
 
 def _variations(points: int) -> list[Variation]:

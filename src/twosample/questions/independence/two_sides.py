@@ -18,10 +18,13 @@ from twosample.data.cells import TEXT, from_objects
 from twosample.data.complete import check_policy
 from twosample.data.copies import Copies
 from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, InputTypeError, Setting, warn
+from twosample.features.domains.domain import Domain, KernelChoice, objects_of
 from twosample.questions.independence.sides import MOST_LEVELS, OTHER_LEVELS, Column
 
-__all__ = ["Sides", "read_sides"]
+__all__ = ["COMPONENTS", "Sides", "read_sides"]
 
+# Of objects, so many components of their kernel are columns.
+COMPONENTS = 3
 FEWEST_ROWS = 5
 # What messages call the one table that has both sides.
 _TABLE = "the table"
@@ -49,8 +52,15 @@ class Sides:
         return len(self.x[0].values)
 
 
-def read_sides(first: object, second: object, x: object, y: object, nan_policy: Literal["raise", "omit"]) -> Sides:
-    """Read two tables, or one table and the names of its columns on either side.
+def read_sides(
+    first: object,
+    second: object,
+    x: object,
+    y: object,
+    nan_policy: Literal["raise", "omit"],
+    objects: KernelChoice | None = None,
+) -> Sides:
+    """Read two tables, or one table and the names of its columns on either side; or objects and a table.
 
     Examples
     --------
@@ -59,7 +69,7 @@ def read_sides(first: object, second: object, x: object, y: object, nan_policy: 
     (array([1., 2., 3., 4., 5.]), ('a', 'b'))
     """
     check_policy(nan_policy)
-    both = _both(first, second, x, y)
+    both = _both(first, second, x, y, objects)
     sizes = [len(columns[0].values) for columns in both]
     if sizes[0] != sizes[1]:
         raise InputError(
@@ -112,7 +122,9 @@ def _complete(both: list[list[Column]], nan_policy: str) -> NDArray[np.bool_]:
     return complete
 
 
-def _both(first: object, second: object, x: object, y: object) -> list[list[Column]]:
+def _both(first: object, second: object, x: object, y: object, objects: KernelChoice | None) -> list[list[Column]]:
+    if objects is not None:
+        return _of_objects(x if first is None else first, y if second is None else second, objects)
     if second is not None:
         if x is not None or y is not None:
             raise InputError(
@@ -134,6 +146,18 @@ def _both(first: object, second: object, x: object, y: object) -> list[list[Colu
     if shared:
         raise InputError(f"y: column {shared[0]!r} is also in x", argument="y", remedy="name it once")
     return [_columns(first, "x", names[0]), _columns(first, "y", names[1])]
+
+
+def _of_objects(x: object, y: object, choice: KernelChoice) -> list[list[Column]]:
+    """Objects, whose columns are the leading components of their kernel, and a table."""
+    if x is None or y is None:
+        raise InputError("x and y: two things are needed", argument="x and y", remedy="pass objects and a table")
+    domain, rows = Domain.of({"x": objects_of(x, "x")}, choice, np.random.default_rng(0))
+    components = domain.components(rows["x"], COMPONENTS)
+    if not components.shape[1]:
+        raise InputError("x: all objects are equal to the kernel, and so independent of everything", argument="x")
+    named = [Column(f"component {number} of x", values) for number, values in enumerate(components.T, 1)]
+    return [named, _columns(y, "y")]
 
 
 def _names(names: object, side: str) -> tuple[str, ...]:
