@@ -9,7 +9,8 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
-PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -q -n $(TEST_PROCESSES) --dist worksteal
+# Modules that are compiled once are not compiled again by every process that a test starts.
+PYTEST := $(ONE_THREAD) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n $(TEST_PROCESSES) --dist worksteal
 
 .PHONY: demo test test-slow test-all lint format docs links bench reproduce dist clean
 

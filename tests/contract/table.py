@@ -138,8 +138,8 @@ def dask_array(rows: np.ndarray) -> Any:
 def device_array(rows: np.ndarray) -> Any:
     import jax
 
-    jax.config.update("jax_enable_x64", True)
-    return jax.numpy.asarray(rows)
+    with jax.enable_x64(True):
+        return jax.numpy.asarray(rows)
 
 
 PLACES = {
