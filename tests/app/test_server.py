@@ -152,7 +152,7 @@ def test_several_groups_at_once(page):
     expected = ts.ksample(pl.read_csv(f"arm,u,v\n{rows}".encode()), by="arm", permutations=19)
     assert ended["names"] == ["p", "q", "r"] and ended["headline"].lower() == f"{expected.verdict}."
     assert page.result().json() == json.loads(expected.to_json())
-    assert "p, q | r" in page.report().text and page.report().text == report.render(expected)
+    assert "p, q | r" in page.report().text and page.report().text == report.render(expected, expected.robustness())
     assert "Rows are pairs: " in page.test(by="arm", paired=True)["message"]
 
 

@@ -64,6 +64,30 @@ def test_options_reach_several_groups(run, three):
     assert out == "".join(f"{row.group} {row.prob_h1:.6g} {row.log_bf10:.6g}\n" for row in result)
 
 
+@pytest.mark.parametrize(
+    ("args", "options"),
+    [
+        (["--kernel", "rbf,laplace"], {"kernel": ["rbf", "laplace"]}),
+        (["--lengthscale", "median"], {"lengthscale": "median"}),
+        (["--subsets", "none"], {"subsets": None}),
+    ],
+)
+def test_several_groups_take_the_options_of_two(args, options, run, three):
+    status, out, _ = run("test", "three.csv", "--by", "label", "-q", "--points", "12", *args)
+    result = ts.ksample(three, by="label", points=12, **options)
+    assert (status, out) == (0, f"{result.prob_h1:.6g} {result.log_bf10:.6g}\n")
+
+
+def test_categories_and_text_of_several_groups(run, three):
+    rng = np.random.default_rng(4)
+    zips, colours = rng.integers(1, 4, len(three)), rng.choice(["red", "blue"], len(three))
+    frame = three.with_columns(pl.Series("zip", zips), pl.Series("colour", colours))
+    frame.write_csv("more.csv")
+    status, out, _ = run("test", "more.csv", "--by", "label", "--categories", "zip")
+    assert (status, out) == (0, f"{ts.ksample(frame, by='label', categories=['zip']).summary()}\n")
+    assert "colour" in out and "zip" in out
+
+
 def test_two_of_several_groups(run, three, expected, agrees):
     agrees(run("test", "three.csv", "--by", "label", "--groups", "p,q", "-q")[1], expected)
 
@@ -81,8 +105,7 @@ def test_refusals(refused, three):
     assert "no --groups" in refused(*by, "--groups", "p,q", "--reference", "p")
     for option in ("--paired", "--keep-rows"):
         assert refused(*by, option).startswith(f"{option}: is for two samples")
-    for option in (("--rope", "0.6"), ("--lengthscale", "median")):
-        assert refused(*by, *option).startswith(f"{option[0]}: is for comparisons with a reference")
+    assert refused(*by, "--rope", "0.6").startswith("--rope: several groups have no single size of a difference")
     assert "--model adaptive" in refused(*by, "--model", "paper")
 
 
