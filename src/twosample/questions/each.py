@@ -22,7 +22,7 @@ from twosample.data.views import MOST_KNOTS
 from twosample.errors import DroppedDataWarning, emit, warn
 from twosample.features.maps import PointFeatures, StackFeatures
 from twosample.features.statistics import FeatureStatistics
-from twosample.features.subsets import categorical_parts, multiples_of, single_part
+from twosample.features.subsets import Part, categorical_parts, multiples_of, single_part
 from twosample.inference.columns import moved_level
 from twosample.inference.mixture import stack_log_bf10
 from twosample.inference.relabelling import Splits
@@ -105,7 +105,13 @@ def _one_by_one(x: Array, y: Array, pooled: Array, paired: bool, model: Model, c
     if not x.shape[1]:
         return np.empty(0)
     view = Ranks.of_sorted(pooled)
-    part = single_part(view)
+    return _stack_log_bf10(single_part(view), view, x, y, paired=paired, model=model, counter=counter)
+
+
+def _stack_log_bf10(
+    part: Part, view: Ranks, x: Array, y: Array, *, paired: bool, model: Model, counter: WorkCounter
+) -> Array:
+    """Log BF10 of each test of a stack."""
     features = StackFeatures(RBF(), view, part.columns, part.points, part.typical, multiples_of(model))
     alone = model.takes_differences_alone(paired)
 
@@ -113,7 +119,8 @@ def _one_by_one(x: Array, y: Array, pooled: Array, paired: bool, model: Model, c
         chosen = features.select(tests)
         return FeatureStatistics(chosen.lengthscales, *local.stack_moments(chosen, x, y, paired=alone))
 
-    [log_bf10] = stack_log_bf10(features, statistics_of, (model,), lambda tests: counter(pooled.shape[0] * tests))
+    rows = len(x) + len(y)
+    [log_bf10] = stack_log_bf10(features, statistics_of, (model,), lambda tests: counter(rows * tests))
     return np.asarray(log_bf10)
 
 
@@ -272,16 +279,9 @@ def category_columns(x: Array, y: Array, levels: Levels, *, paired: bool, model:
     view = Ranks.of(x, y, sizes_of(levels))
     columns = np.arange(x.shape[1])[:, np.newaxis]
     log_bf10 = np.empty(len(columns))
-    alone = model.takes_differences_alone(paired)
     for part in categorical_parts(columns, view, np.empty((0, view.width)), 1.0, 0):
-        features = StackFeatures(RBF(), view, part.columns, part.points, part.typical, multiples_of(model))
-
-        def statistics_of(tests: slice, features: StackFeatures = features) -> FeatureStatistics:
-            chosen = features.select(tests)
-            return FeatureStatistics(chosen.lengthscales, *local.stack_moments(chosen, x, y, paired=alone))
-
-        found = stack_log_bf10(features, statistics_of, (model,), lambda tests: counter((len(x) + len(y)) * tests))
-        log_bf10[part.columns[:, 0]] = found[0]
+        how: dict[str, Any] = {"paired": paired, "model": model, "counter": counter}
+        log_bf10[part.columns[:, 0]] = _stack_log_bf10(part, view, x, y, **how)
     return log_bf10
 
 

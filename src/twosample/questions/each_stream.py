@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,42 +44,52 @@ _NOTHING = Moments(0, 0.0, 0.0)
 _NO_ROWS = np.empty((0, 0))
 
 
+class OfColumn(NamedTuple):
+    """Moments of the rows that have a value in a column; of none where they do not count.
+
+    Attributes
+    ----------
+    x, y
+        Of the features, (m, s).
+    differences
+        The same of the differences of pairs.
+    scores_x, scores_y, scores_differences
+        Of normal scores and levels, (2, 1), and those of the differences of pairs.
+    """
+
+    x: Moments
+    y: Moments
+    differences: Moments
+    scores_x: Moments
+    scores_y: Moments
+    scores_differences: Moments
+
+
 @dataclass(frozen=True, eq=False)
 class ColumnStatistics:
-    """What the tests of single columns need of some rows: moments of each column, of as many values as it has.
+    """Moments of some rows, column by column.
 
     Attributes
     ----------
     n_x, n_y
         Rows of each sample.
-    x, y
-        Moments of the features of each column, (m, s); of none where only differences count.
-    differences
-        The same of the differences of pairs, where these count.
-    scores_x, scores_y, scores_differences
-        Moments of normal scores and levels, (2, 1), and those of the differences of pairs.
+    columns
+        Moments of each column.
     """
 
     n_x: int
     n_y: int
-    x: tuple[Moments, ...]
-    y: tuple[Moments, ...]
-    differences: tuple[Moments, ...]
-    scores_x: tuple[Moments, ...]
-    scores_y: tuple[Moments, ...]
-    scores_differences: tuple[Moments, ...]
+    columns: tuple[OfColumn, ...]
 
     def merge(self, *others: ColumnStatistics) -> ColumnStatistics:
-        """Those of all rows together."""
+        """Statistics of all rows together."""
         return reduce(_merge, others, self)
 
 
 def _merge(one: ColumnStatistics, other: ColumnStatistics) -> ColumnStatistics:
-    moments = (
-        tuple(map(Moments.merge, getattr(one, field.name), getattr(other, field.name)))
-        for field in fields(ColumnStatistics)[2:]
-    )
-    return ColumnStatistics(one.n_x + other.n_x, one.n_y + other.n_y, *moments)
+    columns = zip(one.columns, other.columns, strict=True)
+    merged = tuple(OfColumn(*map(Moments.merge, *both)) for both in columns)
+    return ColumnStatistics(one.n_x + other.n_x, one.n_y + other.n_y, merged)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,59 +163,54 @@ class ColumnPlan:
         lacking: Flags = np.zeros(len(self.features.points), dtype=bool)
         if isinstance(x, np.ndarray):  # those elsewhere are finite
             lacking = np.asarray(np.isnan(x).any(axis=0) | np.isnan(y).any(axis=0))
-        if not lacking.any():
-            return ColumnStatistics(x.shape[0], y.shape[0], *self._moments(x, y))
-        found: list[list[Moments]] = [[_NOTHING] * len(lacking) for _ in fields(ColumnStatistics)[2:]]
+        found: dict[int, OfColumn] = {}
         for places in (np.flatnonzero(~lacking), *np.flatnonzero(lacking)[:, np.newaxis]):
-            of_x, of_y = x[:, places], y[:, places]
-            if len(places) == 1:
+            plan, of_x, of_y = self, x, y
+            if lacking.any():
+                plan, of_x, of_y = self.select(places), x[:, places], y[:, places]
+            if lacking[places].any():
                 of_x, of_y = (rows[~np.isnan(rows[:, 0])] for rows in (of_x, of_y))
-            for of_all, of_some in zip(found, self.select(places)._moments(of_x, of_y), strict=True):
-                for place, moments in zip(places, of_some, strict=True):
-                    of_all[place] = moments
-        return ColumnStatistics(len(x), len(y), *map(tuple, found))
+            found |= zip(places.tolist(), plan._moments(of_x, of_y), strict=True)
+        return ColumnStatistics(x.shape[0], y.shape[0], tuple(found[place] for place in sorted(found)))
 
-    def _moments(self, x: Any, y: Any) -> list[tuple[Moments, ...]]:
-        """Moments of each column, in the order of the statistics, of rows without missing values."""
+    def _moments(self, x: Any, y: Any) -> Iterator[OfColumn]:
+        """Moments of each column, of rows without missing values."""
         engine, count = backends.of(x), len(self.features.points)
         alone = self.model.takes_differences_alone(self.paired)
-        nothing = (_NOTHING,) * count
-        stacks = engine.stack_moments(self.features, x, y, paired=alone) if count else (None,) * 3
-        found = []
-        for stack in stacks:
-            if stack is None or not stack.count:
-                found.append(nothing)
-            else:
-                mean, scatter = (np.split(part, count) for part in (stack.mean, stack.scatter))
-                found.append(tuple(map(partial(Moments, stack.count), mean, scatter)))
+        found = list(engine.stack_moments(self.features, x, y, paired=alone)) if count else [None] * 3
         for rows, others in ((x, None), (y, None), *([(x, y)] if self.paired else [])):
-            of_scores = engine.column_moments(self.features.view, rows, others)
-            mean, scatter = of_scores.mean.swapaxes(0, 1), of_scores.scatter.swapaxes(0, 1)
-            found.append(tuple(map(partial(Moments, of_scores.count), mean, scatter)))
-        return found if self.paired else [*found, nothing]
+            scores = engine.column_moments(self.features.view, rows, others)
+            mean, scatter = (np.concatenate(part.swapaxes(0, 1)) for part in (scores.mean, scores.scatter))
+            found.append(Moments(scores.count, mean, scatter))
+        found += [None] * (6 - len(found))
+        return map(OfColumn, *(_by_column(stack, count) for stack in found))
 
     def evaluate(self, statistics: ColumnStatistics) -> tuple[Array, Array, list[str]]:
         """Log BF10, P(x > y) + ½P(x = y) and the direction of each column."""
-        n_x, n_y = (np.array([one.count for one in of]) for of in (statistics.scores_x, statistics.scores_y))
+        columns = statistics.columns
+        n_x, n_y = np.array([(one.scores_x.count, one.scores_y.count) for one in columns]).reshape(-1, 2).T
         log_bf10, auc, direction = np.empty(len(n_x)), np.empty(len(n_x)), np.empty(len(n_x), dtype="<U16")
         for alike in of_equal_sizes(n_x, n_y):
-            features = self.features.select(alike)
-            statistics_of = partial(_stacked, statistics, features, alike)
-            [log_bf10[alike]] = stack_log_bf10(features, statistics_of, (self.model,))
-            of_scores = (statistics.scores_x, statistics.scores_y, statistics.scores_differences)
-            x, y, pairs = (_joined([of[place] for place in alike], np.stack, 1) for of in of_scores)
+            features, chosen = self.features.select(alike), [columns[place] for place in alike]
+            [log_bf10[alike]] = stack_log_bf10(features, partial(_stacked, chosen, features), (self.model,))
+            x, y, pairs = (_joined(moments, np.stack, 1) for moments in list(zip(*chosen, strict=True))[3:])
             assert x is not None and y is not None
             contrast = Contrast.of(x, y, pairs)
             auc[alike], direction[alike] = contrast.auc, contrast.direction
         return log_bf10, auc, direction.tolist()
 
 
-def _stacked(statistics: ColumnStatistics, features: StackFeatures, places: Indices, tests: slice) -> FeatureStatistics:
-    """Those of some tests of columns with as many values, at these places."""
-    x, y, differences = (
-        _joined([of[place] for place in places[tests]], np.concatenate, 0)
-        for of in (statistics.x, statistics.y, statistics.differences)
-    )
+def _by_column(stack: Moments | None, count: int) -> Sequence[Moments]:
+    """The moments of each column, of those of all columns, one after the other."""
+    if stack is None or not stack.count:
+        return [_NOTHING] * count
+    mean, scatter = (part.reshape(count, -1, *part.shape[1:]) for part in (stack.mean, stack.scatter))
+    return [Moments(stack.count, *both) for both in zip(mean, scatter, strict=True)]
+
+
+def _stacked(columns: list[OfColumn], features: StackFeatures, tests: slice) -> FeatureStatistics:
+    """Statistics for some tests of columns with as many values."""
+    x, y, differences = (_joined(moments, np.concatenate, 0) for moments in list(zip(*columns[tests], strict=True))[:3])
     return FeatureStatistics(features.select(tests).lengthscales, x, y, differences)
 
 
