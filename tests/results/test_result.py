@@ -105,6 +105,13 @@ def test_robustness_needs_the_data(result):
     if not result.has_robustness:
         with pytest.raises(InputError, match=r"robustness: .*(no data|fixes what would be varied)"):
             result.robustness()
+        return
+    again = type(result).from_json(result.to_json())
+    assert not again.has_robustness
+    question = {"KSampleResult": "ksample", "GoodnessResult": "goodness", "IndependenceResult": "independence"}
+    called = question.get(type(result).__name__, "test")
+    with pytest.raises(InputError, match=f"no data to look at again; call it on what {called} returned"):
+        again.robustness()
 
 
 def test_objects_have_no_columns():

@@ -13,7 +13,7 @@ __all__ = ["CONCLUSIONS", "probability", "strength", "verdict"]
 
 # Kass and Raftery (1995): 2 log BF of 2, 6 and 10.
 _STRENGTHS = ((1.0, ""), (3.0, "positive"), (5.0, "strong"), (math.inf, "very strong"))
-# What there is evidence for where a Bayes factor is large, and where it is small.
+# The conclusions from a large and from a small Bayes factor.
 CONCLUSIONS = ("the samples differ", "the samples come from the same distribution")
 
 

@@ -31,7 +31,7 @@ Row = TypeVar("Row", bound=tuple[Any, ...], covariant=True)
 
 
 class ColumnEvidence(NamedTuple):
-    """What the data say of one column.
+    """The evidence that one column differs.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class ColumnEvidence(NamedTuple):
 
 
 class SubsetEvidence(NamedTuple):
-    """What the data say of one subset of columns: that the samples differ in these together, and in no others.
+    """The evidence that the samples differ in one subset of columns together, and in no others.
 
     Subsets exclude each other. Of two columns that both differ only the stronger one has posterior mass as a subset of
     one, so that `by_column` says which columns differ.

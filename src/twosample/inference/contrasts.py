@@ -62,7 +62,7 @@ class Contrasts:
 
     @classmethod
     def of(cls, groups: Sequence[Moments], features: PointKernel, lengthscales: Array, model: Model) -> Contrasts:
-        """Of the moments of each group."""
+        """Return the contrasts of groups with these moments."""
         sizes = np.array([group.count for group in groups], dtype=np.float64)
         means = np.stack([group.mean for group in groups], axis=1)
         centered = means - (sizes / sizes.sum()) @ means[:, np.newaxis]
@@ -98,7 +98,7 @@ class Contrasts:
         return replace(self, scores=centered @ self.hypotheses.spectra.basis[:, np.newaxis])
 
     def coarse(self) -> Contrasts:
-        """The same with fewer amplitudes."""
+        """Return the same contrasts with fewer amplitudes."""
         return replace(self, every=_COARSE)
 
     def log_bf(self, partitions: Indices, tick: Callable[[int], object] | None = None) -> Array:
@@ -122,7 +122,7 @@ class Contrasts:
         return np.stack(found)
 
     def _at(self, index: int, partitions: Indices) -> Array:
-        """The same at one lengthscale, (B, P)."""
+        """Log Bayes factors at one lengthscale, (B, P)."""
         k, given = partitions.shape[1], self.hypotheses
         log_variance, log_weight = given.amplitudes(self.every)
         member, places = _blocks(partitions)

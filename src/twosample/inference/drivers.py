@@ -1,4 +1,4 @@
-"""What drives the difference: the few columns, or the pair of columns, that a picture of many columns shows."""
+"""The drivers of a difference: the few columns, or the pair of columns, that a picture of many columns shows."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ class Quantity(Comparable):
         return self.prob_h1 * (1.0 - float(np.interp(threshold, self.values, self.cumulative)))
 
     def given_different(self, level: float = 0.95) -> float:
-        """What the number is less than with that probability, given that the samples differ."""
+        """Quantile of the number at that level, given that the samples differ."""
         check_level(level)
         return float(np.interp(level, self.cumulative, self.values))
 
@@ -198,9 +198,9 @@ def of_part(
 ) -> PartEffect:
     """The effect in one part.
 
-    The test weighs amplitudes by a prior that is flat where they are small, and so takes for likely that samples differ
-    and hardly so. Here its density is multiplied by a power of a, without which intervals are more often too low where
-    the evidence is weak. The weights of lengthscales and parts stay the test's.
+    The prior of the amplitude is flat where it is small, and so gives much weight to very small differences. Here its
+    density is multiplied by a power of a, without which intervals are more often too low where the evidence is weak.
+    The weights of lengthscales and parts are those of the test.
 
     Parameters
     ----------
@@ -309,12 +309,12 @@ class _Posteriors:
         return np.asarray(np.swapaxes(self.basis, -1, -2) @ matrices @ self.basis)
 
     def expectation(self, X: Array) -> Array:
-        """Of wᵀXw, for X in the basis, (m, A)."""
+        """Expectation of wᵀXw, for X in the basis, (m, A)."""
         diagonal = np.diagonal(X, axis1=-2, axis2=-1)[..., None]
         return np.asarray((self.mean * (self.mean @ X)).sum(axis=-1) + (self.variance @ diagonal)[..., 0])
 
     def covariance(self, X: Array, Y: Array) -> Array:
-        """Of wᵀXw with wᵀYw, (m, A): 2 tr(XCYC) + 4 mᵀXCYm."""
+        """Covariance of wᵀXw with wᵀYw, (m, A): 2 tr(XCYC) + 4 mᵀXCYm."""
         of_variance = (self.variance * (self.variance @ (X * Y))).sum(axis=-1)
         of_mean = (self.variance * (self.mean @ X) * (self.mean @ Y)).sum(axis=-1)
         return np.asarray(2.0 * of_variance + 4.0 * of_mean)

@@ -108,7 +108,7 @@ class Difference(NamedTuple):
 
     @classmethod
     def of_samples(cls, x: Moments, y: Moments, shrinkage: float | None = 0.0) -> Difference:
-        """Of independent samples, the paper's Method 1.
+        """Return the difference of independent samples, the paper's Method 1.
 
         Each sample's covariance is shrunk towards the pooled within-sample one, as if `shrinkage` more observations
         had it, or is that one (None). With equal sample sizes that changes nothing.
@@ -128,14 +128,14 @@ class Difference(NamedTuple):
 
     @classmethod
     def of_pairs(cls, differences: Moments) -> Difference:
-        """Of pairs, the paper's Method 2."""
+        """Return the difference of pairs, the paper's Method 2."""
         n = differences.count
         variance = 0.5 * (mean_diagonal(differences.covariance) + _mean_square(differences.mean))
         return cls(differences.mean, differences.covariance / n, float(n), 0.5 * (n - 1.0), variance)
 
     @classmethod
     def of(cls, statistics: FeatureStatistics, model: Model) -> Difference:
-        """Of what the statistics hold: the samples, or of pairs the differences alone."""
+        """Return the difference of the samples, or of pairs of which only the differences are known."""
         if statistics.x is not None and statistics.y is not None:
             return cls.of_samples(statistics.x, statistics.y, model.shrinkage)
         assert statistics.differences is not None
@@ -327,7 +327,7 @@ def log_bayes_factor(delta: Any, V: Any, R: Any, log_variance: Any, freedom: flo
 
 
 def log_determinant(matrices: Any) -> Any:
-    """Of positive definite matrices, (...)."""
+    """Log determinants of positive definite matrices, (...)."""
     return _log_determinant_of_factor(namespace(matrices).linalg.cholesky(matrices))
 
 
@@ -379,7 +379,7 @@ def log_likelihoods(
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What the data say at each of m lengthscales, in the order the lengthscales were asked for.
+    """The evidence at each of m lengthscales, in the order in which the lengthscales were given.
 
     Attributes
     ----------

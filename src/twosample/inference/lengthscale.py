@@ -24,7 +24,7 @@ H0, H1, GIVEN_LENGTHSCALE = range(3)
 
 @dataclass(frozen=True)
 class Curves:
-    """What is integrated over log ℓ, from three log curves (m, 3): the weighing of ℓ under H0, under H1, and log BF10.
+    """The integrands over log ℓ, from three log curves (m, 3): the weight of ℓ under H0, under H1, and log BF10.
 
     Where the two weighings belong to one joint law (`coherent`), log BF10 with ℓ integrated out is the ratio of their
     integrals. Where they do not, the answer is the stationary law of the sampler that alternates between them, M | ℓ
@@ -65,7 +65,7 @@ def wanted_error(log_bf10: float, tolerance: float) -> float:
 
 @dataclass(frozen=True)
 class LengthscalePosterior:
-    """What is known of the lengthscale after the integration.
+    """The posterior of the lengthscale.
 
     Attributes
     ----------

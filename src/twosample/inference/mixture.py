@@ -100,7 +100,7 @@ class Mixture:
 
     @cached_property
     def log_bf10(self) -> float:
-        """Of the mixture."""
+        """Log BF10 of the mixture."""
         return log_mean(np.concatenate([[self.main], *self.parts]), prior_weights(self.plan))
 
     @property
@@ -131,7 +131,7 @@ class Mixture:
         return found
 
     def by_subset(self) -> BySubset:
-        """What it says of columns and of subsets of columns."""
+        """The evidence of columns and of subsets of columns."""
         plan, count = self.plan, len(self.plan.columns)
         logs: dict[tuple[int, ...], list[tuple[float, float]]] = {}
         if plan.prior:
@@ -198,7 +198,7 @@ def _some(moments: Moments, places: Indices) -> Moments:
 
 
 def _of_categories(levels: Levels, x: Moments, y: Moments, differences: Moments | None) -> dict[int, tuple[str, float]]:
-    """Of each column of categories which level moved, in words, and the AUC of having it."""
+    """The level of each column of categories that moved most, in words, and the AUC of having it."""
     sizes = sizes_of(levels)
     if sizes is None:
         return {}

@@ -35,7 +35,7 @@ def all_partitions(k: int) -> Indices:
 
 
 def normalised(partition: Iterable[int]) -> tuple[int, ...]:
-    """The same blocks, numbered in the order of their first groups.
+    """The partition with its blocks numbered in the order of their first groups.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a picture needs of the samples, in aggregate: densities, counts of values and of cells, and no rows.
+"""Aggregates of the samples for pictures: densities, counts of values and of cells, and no rows.
 
 Of a handful of rows even an aggregate tells much: a density of five values has five bumps.
 """
@@ -120,7 +120,7 @@ class ShownPlane(Comparable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shown(Comparable):
-    """What a picture shows of the samples.
+    """The aggregates of the samples that a picture shows.
 
     Attributes
     ----------
@@ -223,7 +223,7 @@ def kernel_density(values: Array, at: Array) -> Array:
 
 
 def _density(values: Array, limits: tuple[float, float], count: int) -> Array:
-    """That density times the width of the range, which has no unit, at `count` places of the range."""
+    """The density estimate times the width of the range, which has no unit, at `count` places of the range."""
     inside = values[(values >= limits[0]) & (values <= limits[1])]
     if not len(inside):
         return np.zeros(count)

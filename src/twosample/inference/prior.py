@@ -59,7 +59,7 @@ def witness_factors(model: Model, features: FeatureMap, lengthscales: Array) -> 
 
 
 def at_locations(measure: Measure, features: FeatureMap, rows: Array, lengthscale: float) -> tuple[Array, Array, Array]:
-    """Of the witness: covariance of locations with the points, (w, s), variance at them, and residual, each (w,).
+    """Prior of the witness: covariance of locations with the points, (w, s), variance at them, and residual, each (w,).
 
     With ν on the points a location far from them has no variance. If it were one more point, that would add the square
     of the residual 1 - k(w,Z)K⁻¹k(Z,w) to s times the variance, whatever is known at the other points.

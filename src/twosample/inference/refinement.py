@@ -13,7 +13,7 @@ _Plan = TypeVar("_Plan", bound="Refinable")
 
 
 class Refinable(Protocol):
-    """What has a grid of lengthscales: a plan."""
+    """A plan with a grid of lengthscales that can be refined."""
 
     @property
     def fixed(self) -> bool:

@@ -1,4 +1,4 @@
-"""What a comparison of two samples of anything returns: evidence, size of the difference, and how it was computed."""
+"""The result of a comparison of two samples of any kind: evidence, size of the difference, and how it was computed."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class Comparison(BayesFactor):
         return Mixing(np.array([self.log_bf10])).remember(copied=self)
 
     def of_files(self, names: tuple[str, str], notes: tuple[str, ...]) -> Self:
-        """The same, with what the samples are called and, before the other notes, what was said when they were read."""
+        """The same result with other names of the samples, and with notes of the reader before its own notes."""
         diagnostics = replace(self.diagnostics, notes=notes + self.diagnostics.notes)
         return self.changed(names=names, diagnostics=diagnostics)
 
@@ -177,7 +177,7 @@ class Comparison(BayesFactor):
 
     @property
     def relabelled_words(self) -> str:
-        """What the p-value is counted in."""
+        """The kind of data sets that the p-value counts, in words."""
         return "random swaps" if self.paired else self._relabellings
 
     def plot(self, *, names: tuple[str, str] | None = None, figsize: tuple[float, float] | None = None) -> Figure:

@@ -1,4 +1,4 @@
-"""What a test of each column returns: a table sorted by evidence."""
+"""The result of a test of each column: a table sorted by evidence."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class EachResult(RowsResult[EachRow]):
         return {**super().to_dict(), "discoveries": list(self.discoveries)}
 
     def facts(self) -> Facts:
-        """What was found, in words and numbers."""
+        """The answer in words and numbers."""
         found, singles = self.discoveries, len(self) - sum(name in self.groups for name in self.column)
         groups_found = sum(name in self.groups for name in found)
         counts = [f"{len(found) - groups_found:,} of {columns_in_words(singles)}"] * bool(singles)
@@ -207,7 +207,7 @@ class EachResult(RowsResult[EachRow]):
 
 
 def some_skipped(skipped: dict[str, str]) -> str:
-    """What was not tested and why, the first few by name.
+    """The columns that were not tested and the reasons, in words; the first few by name.
 
     Examples
     --------

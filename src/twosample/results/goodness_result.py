@@ -1,4 +1,4 @@
-"""What a comparison of one sample with a law returns: the result of a test, with the law in the place of y."""
+"""The result of a comparison of one sample with a law: that of a test, with the law in the place of y."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 from twosample.common.words import columns_in_words, printable
 from twosample.results.comparison import Comparison
 from twosample.results.objects_result import ObjectsResult
+from twosample.results.result import no_data
 from twosample.results.two_sample_result import TwoSampleResult
 
 __all__ = ["GoodnessOfObjectsResult", "GoodnessResult"]
@@ -20,6 +21,7 @@ class _OfLaw(Comparison):
     _conclusions: ClassVar[tuple[str, str]] = ("the sample differs from the law", "the sample comes from the law")
     _relabellings: ClassVar[str] = "simulated data sets"
     _relabelled_data: ClassVar[str] = "simulated data"
+    _no_look: ClassVar[tuple[str, str]] = no_data("goodness")
     call: ClassVar[tuple[str, str, str]] = ("goodness", "law", "simulations")
 
     law: str = ""
@@ -61,3 +63,5 @@ class GoodnessResult(_OfLaw, TwoSampleResult):
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class GoodnessOfObjectsResult(_OfLaw, ObjectsResult):
     """The answer to "are these objects from this law?", which draws such objects; as `ObjectsResult`."""
+
+    _no_look: ClassVar[tuple[str, str]] = ObjectsResult._no_look

@@ -1,4 +1,4 @@
-"""What a test of several groups returns: a line for each."""
+"""The result of comparisons of several groups with one of them: a row for each."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class GroupsResult(RowsResult[GroupRow]):
         return content
 
     def facts(self) -> Facts:
-        """What the groups were compared with, and how."""
+        """The answer in words and numbers."""
         other = printable(self.reference)
         differ = sum(value > 0.5 for value in self.prob_h1.tolist())
         odds = [] if self.prior_odds == 1.0 else [Fact("prior odds", f"{self.prior_odds:g}", ", of each comparison")]

@@ -1,4 +1,4 @@
-"""What a test of several groups at once returns: P(not all alike), and which groups share a law."""
+"""The result of a test of several groups at once: P(not all alike), and which groups share a law."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from twosample.common.words import columns_in_words, log_bf10_text, printable, p
 from twosample.data import LeftOut, some
 from twosample.inference.columns import Table
 from twosample.inference.partitions import MOST_LISTED, blocks_of
-from twosample.results.result import BayesFactor
+from twosample.results.result import BayesFactor, no_data
 from twosample.results.result_parts import Diagnostics
 from twosample.results.sayings import MOST_BARS, used_columns
 from twosample.show.content import DataTable, Fact, Facts, Panel
@@ -126,6 +126,7 @@ class KSampleResult(BayesFactor):
         "all groups come from one distribution",
     )
     _hypothesis: ClassVar[str] = "P(not all alike)"
+    _no_look: ClassVar[tuple[str, str]] = no_data("ksample")
     _printed: ClassVar[tuple[str, ...]] = ("groups", "partitions", "pairs")
     page: ClassVar[str] = "groups_page"
     figure: ClassVar[str] = "plot_ksample"

@@ -1,4 +1,4 @@
-"""What a test of objects returns: the answer without columns, and which objects tell the samples apart."""
+"""The result of a test of objects: an answer without columns, and which objects tell the samples apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every result is: a frozen record that offers facts, tables and panels, and all outputs that follow from them."""
+"""The base of all results: a frozen record with facts, tables and panels, and all outputs that follow from them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,15 @@ if TYPE_CHECKING:
     from twosample.common.progress import Progress
     from twosample.results.robustness import Robustness
 
-__all__ = ["BayesFactor", "InMemory", "Result", "RowsResult"]
+__all__ = ["BayesFactor", "InMemory", "Result", "RowsResult", "no_data"]
 
 _Row = TypeVar("_Row")
+
+
+def no_data(function: str) -> tuple[str, str]:
+    """Why `robustness` is refused to a result that was read from a file, and the function to call instead."""
+    remedy = f"call it on what {function} returned, before it is written or copied to another process"
+    return "this result has no data to look at again", remedy
 
 
 class InMemory(Record):
@@ -83,7 +89,7 @@ class Result(InMemory):
 
     page: ClassVar[str] = "any_page"
     figure: ClassVar[str] = "plot_panels"
-    # What there is evidence for where the Bayes factor is large, and where it is small.
+    # The conclusions from a large and from a small Bayes factor.
     _conclusions: ClassVar[tuple[str, str]] = CONCLUSIONS
     # Why `robustness` is refused where nothing is remembered, and what to do.
     _no_look: ClassVar[tuple[str, str]] = (
@@ -225,7 +231,7 @@ class Result(InMemory):
 
     @property
     def _claims(self) -> tuple[str, str]:
-        """What there is evidence for where the Bayes factor is large, and where it is small."""
+        """The conclusions from a large and from a small Bayes factor."""
         return self._conclusions
 
     def with_notes(self, notes: tuple[str, ...]) -> Self:

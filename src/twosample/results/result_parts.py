@@ -110,7 +110,7 @@ class Amplitude(_OnGrid):
 
 @dataclass(frozen=True)
 class KernelEvidence:
-    """What one of several kernels says.
+    """The evidence with one of several kernels.
 
     Attributes
     ----------

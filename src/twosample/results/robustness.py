@@ -96,7 +96,7 @@ class Robustness(Record):
     curves
         One for each assumption that was varied.
     conclusions
-        What there is evidence for where the Bayes factor is large, and where it is small.
+        The conclusions from a large and from a small Bayes factor.
     """
 
     log_bf10: float
@@ -105,7 +105,7 @@ class Robustness(Record):
 
     @property
     def sentence(self) -> str:
-        """What they say, in a sentence."""
+        """The range of each assumption for which the verdict holds, in a sentence."""
         parts = []
         for curve in self.curves:
             low, high = curve.holds
@@ -205,7 +205,7 @@ def robustness_of(
 
 
 def variations_of(plan: Plan) -> list[Variation]:
-    """What can be varied of a plan: the scale of the amplitude, the number of points, and the range of lengthscales.
+    """The variations that a plan allows: scale of the amplitude, number of points, and range of lengthscales.
 
     The changes are of `model` and of `points`.
     """

@@ -1,4 +1,4 @@
-"""What a test returns: a frozen record that prints well, goes through JSON and derives everything from log BF10."""
+"""The result of a test of two samples with columns: everything in it is derived from log BF10 and posteriors."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class TwoSampleResult(Comparison):
 
     @property
     def view(self) -> View:
-        """What was done to the columns."""
+        """The transformation of the columns."""
         return View(self.center, self.scale, sizes_of(self.levels))
 
     @property
@@ -130,7 +130,7 @@ class TwoSampleResult(Comparison):
         return self.columns_with(self.names)
 
     def columns_with(self, names: tuple[str, str]) -> Table[ColumnEvidence]:
-        """The same as `by_column`, with other names of the samples."""
+        """The table `by_column` with other names of the samples."""
         if self.by_subset is None:
             return Table((), ColumnEvidence._fields)
         rows = self.by_subset.by_column(self.columns, self.prob_h1)
@@ -184,7 +184,7 @@ class TwoSampleResult(Comparison):
 
     @cached_property
     def picture(self) -> Shown:
-        """What plots show of the samples, in aggregate, whatever version wrote them."""
+        """The aggregates of the samples that plots show, also of results that older versions wrote."""
         if self.shown is not None:
             return self.shown
         if self.shown_x is None or self.shown_y is None:

@@ -67,7 +67,7 @@ def as_pvalue(as_extreme: int, permutations: int) -> float:
 
 
 class Relabelled(NamedTuple):
-    """What log BF10 is worth among its values for relabelled data.
+    """The rank of log BF10 among its values for relabelled data.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Relabelled(NamedTuple):
 
     @classmethod
     def of(cls, log_bf10: Array) -> Relabelled:
-        """Of log BF10 for the labels as they are, and then for random ones.
+        """From log BF10 of the observed labels, followed by those of random ones.
 
         Examples
         --------

@@ -80,7 +80,7 @@ def of_samples(samples: Samples, model: Model) -> Labels | Signs:
 
 @dataclass(frozen=True, eq=False)
 class RowLabels:
-    """What all kinds share: a label for each row, or for each pair, and the model that judges the labels.
+    """The base of all kinds: a label for each row, or for each pair, and the model that judges the labels.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ class Signs(RowLabels):
 
     @classmethod
     def of(cls, x: Array, y: Array, model: Model) -> Signs:
-        """Of pairs, none of which is swapped, in an order that does not depend on who is x."""
+        """Return the signs of pairs, none of them swapped, in an order that does not depend on which sample is x."""
         x, y = pairs_in_order(x, y)
         return cls(x, np.zeros(len(x), dtype=bool), model, y)
 
@@ -190,7 +190,7 @@ class GroupLabels(RowLabels):
 
     @classmethod
     def of(cls, groups: Sequence[Array], model: Model) -> GroupLabels:
-        """Of the rows of each group.
+        """Return the labels of the rows of each group.
 
         Groups are numbered by size: those of one size are exchangeable, so that their order does not matter.
         """

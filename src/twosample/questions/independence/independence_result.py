@@ -1,4 +1,4 @@
-"""What a test of independence returns: a frozen record, as text, picture, report and JSON."""
+"""The result of a test of independence: a frozen record, as text, picture, report and JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from twosample.inference.columns import Table
 from twosample.inference.witness import Witness
 from twosample.questions.independence.pairing_witness import PairsWitness, Picture
 from twosample.questions.independence.sides import Axis
-from twosample.results.result import BayesFactor
+from twosample.results.result import BayesFactor, no_data
 from twosample.results.sayings import MOST_BARS
 from twosample.show.content import DataTable, Fact, Facts, Panel
 
@@ -31,7 +31,7 @@ _CLEAR = 2.0
 
 
 class PairEvidence(NamedTuple):
-    """What the data say of one column of x and one of y.
+    """The evidence that one column of x and one of y depend on each other.
 
     Attributes
     ----------
@@ -121,10 +121,7 @@ class IndependenceResult(BayesFactor):
     """
 
     _derived: ClassVar[tuple[str, ...]] = (*BayesFactor._derived, "by_pair")
-    _no_look: ClassVar[tuple[str, str]] = (
-        "this result has no data to look at again",
-        "call it on what independence returned, before it is written or copied to another process",
-    )
+    _no_look: ClassVar[tuple[str, str]] = no_data("independence")
     _hypothesis: ClassVar[str] = "P(dependent | data)"
     page: ClassVar[str] = "independence_page"
     figure: ClassVar[str] = "plot_independence"
@@ -152,7 +149,7 @@ class IndependenceResult(BayesFactor):
 
     @property
     def labels(self) -> tuple[str, str]:
-        """What to call the sides: by the name of a single column, else x and y."""
+        """Names of the sides: that of a single column, else x and y."""
         one, other = (
             printable(names[0]) if len(names) == 1 else side for names, side in ((self.x, "x"), (self.y, "y"))
         )

@@ -109,7 +109,7 @@ class Pairing:
 
     @cached_property
     def _variance(self) -> Array:
-        """Of the u_ij if there is no dependence, as it counts, (m_x, m_y, k_x, k_y)."""
+        """Variance of the u_ij under independence, with their fourth moments, (m_x, m_y, k_x, k_y)."""
         return 1.0 + self.x.kurtosis[:, None, :, None] * self.y.kurtosis[None, :, None, :] / self.count
 
     @cached_property

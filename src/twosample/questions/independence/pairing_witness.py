@@ -92,7 +92,7 @@ class PairsWitness(Comparable):
         return self._of_functions(self.x.functions(x), self.y.functions(y))
 
     def _of_functions(self, values_x: Array, values_y: Array) -> tuple[Array, Array]:
-        """The same from values of the functions there, (m_x, w, k_x) and (m_y, w, k_y)."""
+        """Mean and standard deviation from values of the functions, (m_x, w, k_x) and (m_y, w, k_y)."""
         mean, square = np.zeros((2, values_x.shape[1]))
         for (i, j), weight, coefficients, variance in zip(
             self.places.tolist(), self.weights.tolist(), self.mean, self.variance, strict=True

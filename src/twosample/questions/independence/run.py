@@ -179,7 +179,7 @@ def _objects(kernel: Any, parameters: Any, features: Any) -> KernelChoice | None
 
 
 def _variations(points: int) -> list[Variation]:
-    """What robustness varies: the scale of the amplitude, the number of points, and the range of lengthscales."""
+    """The variations of `robustness`: scale of the amplitude, number of points, and range of lengthscales."""
     scales = {scale: {"amplitude": scale} for scale in AMPLITUDE_SCALES if scale != AMPLITUDE}
     counts = {float(count): {"points": count} for count in POINT_COUNTS if count != points}
     middle = MULTIPLES[len(MULTIPLES) // 2]
@@ -240,7 +240,7 @@ class _Tests:
 
     @classmethod
     def of(cls, sides: Sides, points: int, count: Callable[[int], object], multiples: Array = MULTIPLES) -> _Tests:
-        """Those of two sides; `count` is called with the work done."""
+        """Return the tests of two sides; `count` is called with the work done."""
         rows = [_together([column.coordinates() for column in columns]) for columns in (sides.x, sides.y)]
         single = [(0, 0)]
         if len(sides.x) * len(sides.y) > 1:
@@ -363,7 +363,7 @@ def _arranged(key_x: Array, key_y: Array) -> tuple[Indices, bool]:
 
 
 def _work(sides: Sides, pairings: int) -> int:
-    """What all of it costs, in rows."""
+    """Work of all tests, in rows."""
     columns = [len(sides.x), len(sides.y)]
     tests = 1 if columns == [1, 1] else 1 + math.prod(columns)
     of_sides = sum(count + (count > 1) for count in columns) * _work_of_a_side(sides.count)
@@ -379,7 +379,7 @@ def _work_of_a_test(rows: int) -> int:
 
 
 def _together(coordinates: Sequence[Array]) -> list[Array]:
-    """Those of all columns together and, where there are several, of each."""
+    """Coordinates of all columns together and, where there are several, of each."""
     if len(coordinates) == 1:
         return [coordinates[0]]
     return [np.concatenate(coordinates, axis=1), *coordinates]

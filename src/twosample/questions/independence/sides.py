@@ -66,7 +66,7 @@ class Column:
         return Column(self.name, self.values[rows], self.levels)
 
     def coordinates(self) -> Array:
-        """What the kernel sees of it, (n, d): normal scores, or a column of zeros and ones for each level."""
+        """Coordinates of the rows, (n, d): normal scores, or a column of zeros and ones for each level."""
         if self.levels:
             return np.asarray(self.values[:, None] == np.arange(len(self.levels)), dtype=np.float64)
         return normal_scores(mid_ranks(self.values[:, None]))
@@ -95,7 +95,7 @@ class Axis(Comparable):
 
     @classmethod
     def of(cls, column: Column) -> Axis:
-        """Of a column as read.
+        """Return the axis of a column.
 
         Examples
         --------
@@ -117,7 +117,7 @@ class Axis(Comparable):
         return level in self.levels or OTHER_LEVELS in self.levels
 
     def coordinates(self, values: Sequence[object]) -> Array:
-        """What the kernel sees of values in the units of the data, (m, d)."""
+        """Coordinates of values in the units of the data, (m, d)."""
         if self.levels:
             place = {level: number for number, level in enumerate(self.levels)}
             others = place.get(OTHER_LEVELS, -1)
@@ -158,7 +158,7 @@ class Side(Comparable):
 
     @classmethod
     def of(cls, rows: Array, count: int, multiples: Array = MULTIPLES) -> Side:
-        """Of coordinates (n, d) that vary, at `count` points or fewer and multiples of the median heuristic.
+        """Functions of coordinates (n, d) that vary, at most at `count` points and multiples of the median heuristic.
 
         Examples
         --------

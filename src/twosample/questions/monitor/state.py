@@ -221,7 +221,7 @@ class MonitorState(Result):
 
     @property
     def verdict(self) -> str:
-        """What is guaranteed, in words."""
+        """The guarantee in words."""
         limit, when = f"{1.0 / self.alpha:g}", "however long they are watched"
         if self.window is not None:
             when = "at any one batch, and sooner or later at some"
