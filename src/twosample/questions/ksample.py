@@ -32,7 +32,7 @@ from twosample.models import Model
 from twosample.places import local
 from twosample.plan import Plan, plan_of_objects
 from twosample.questions.objects import rows_of, samples_of
-from twosample.questions.options import Options
+from twosample.questions.options import Options, refusing
 from twosample.results import assembly
 from twosample.results.groups_result import GroupsResult
 from twosample.results.ksample_result import KSampleResult
@@ -49,7 +49,12 @@ _ROWS_PER_PARTITION = 100
 def ksample(groups: object, *, reference: None = None, **options: Any) -> KSampleResult: ...
 @overload
 def ksample(groups: object, *, reference: str | float, **options: Any) -> GroupsResult: ...
-def ksample(  # type: ignore[misc]
+@refusing(  # type: ignore[misc]
+    paired="rows of several groups have no partners",
+    keep_rows="a result of several groups holds no rows",
+    engine="the rows are read into the memory of this machine",
+)
+def ksample(
     groups: object,
     *,
     by: object = None,
@@ -329,15 +334,11 @@ class _OfKernel(NamedTuple):
 def _answer(plans: Sequence[Plan], given: Groups, options: Options, counter: WorkCounter) -> KSampleResult:
     """The answer, averaged over the kernels of the plans."""
     k = len(given.names)
-    stacks = [tuple(_stack(plan, given, part) for part in range(len(plan.parts))) for plan in plans]
-    if k <= partitions.MOST_LISTED:
-        chosen = partitions.all_partitions(k)[1:]
-    else:
-        each = [_tests(plan, given, stack, counter)[0] for plan, stack in zip(plans, stacks, strict=True)]
-        near = [tuple(one) for tests in each for one in _near_best(tests, k, counter).tolist()]
-        chosen = np.array(list(dict.fromkeys(near)), dtype=np.int64)
-    found = [_of_kernel(plan, given, stack, chosen, counter) for plan, stack in zip(plans, stacks, strict=True)]
-    shares = np.exp([one.log_bf10 for one in found] - np.logaddexp.reduce([one.log_bf10 for one in found]))
+    stacked = [(plan, tuple(_stack(plan, given, part) for part in range(len(plan.parts)))) for plan in plans]
+    chosen = _partitions(stacked, given, counter)
+    found = [_of_kernel(plan, given, stacks, chosen, counter) for plan, stacks in stacked]
+    logs = np.array([one.log_bf10 for one in found])
+    shares = np.exp(logs - np.logaddexp.reduce(logs))
     by_partition = _mean_of([one.by_partition for one in found])
     log_prior = partitions.log_prior(chosen)
     return KSampleResult(
@@ -365,6 +366,15 @@ def _answer(plans: Sequence[Plan], given: Groups, options: Options, counter: Wor
             flat=all(one.flat for one in found),
         ),
     )
+
+
+def _partitions(stacked: Sequence[tuple[Plan, tuple[Contrasts, ...]]], given: Groups, counter: WorkCounter) -> Indices:
+    """The partitions that are evaluated, without "all alike": all of them, or those near the best for any kernel."""
+    k = len(given.names)
+    if k <= partitions.MOST_LISTED:
+        return partitions.all_partitions(k)[1:]
+    near = [_near_best(_tests(plan, given, stacks, counter)[0], k, counter) for plan, stacks in stacked]
+    return np.array(list(dict.fromkeys(map(tuple, np.concatenate(near).tolist()))), dtype=np.int64)
 
 
 def _mean_of(logs: Sequence[Array]) -> Array:

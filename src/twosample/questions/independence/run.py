@@ -40,6 +40,7 @@ _ROWS_PER_TEST = 2_000
     columns="name those of either side as x and y",
     drop="name the columns of either side as x and y",
     categories="columns of text are categories; pass numbers that are categories as text",
+    model="independence has a prior and noise of its own",
     paired="row i of x always belongs with row i of y",
     lengthscale="each side has lengthscales of its own, and these are averaged over",
     subsets="all columns together and each pair of them are tested",

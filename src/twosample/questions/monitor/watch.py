@@ -111,6 +111,7 @@ class Monitor:
     @refusing(
         by="the rows of a stream come one batch after the other, not in one table",
         groups="the rows of a stream come one batch after the other, not in one table",
+        model="the statistic is that of model 'adaptive'; pass a `plan` that was made with another",
         lengthscale="it is inferred; pass a `plan` that was made with one",
         scale="columns are divided by the spread of the rows so far; pass a `plan` that was made with another scale",
         tolerance="a few fixed lengthscales are enough for an e-value",
