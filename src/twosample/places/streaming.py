@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, TypedDict, TypeVar, Unpack
+from typing import Any, Literal, Protocol, TypedDict, TypeVar, Unpack, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,6 +61,7 @@ class Collector(Protocol[_Found]):
         """As `Plan.completed`."""
 
 
+@runtime_checkable
 class Cluster(Protocol):
     """Compute backend other than this process."""
 

@@ -91,7 +91,9 @@ def pilot_of(x: object, options: Options) -> Samples:
 
 
 def cluster_of(engine: object, x: object, y: object) -> Cluster | None:
-    """The cluster that scans the rows, where that is not this process."""
+    """The cluster that scans the rows, where that is not this process: one that is passed as the engine, or Dask's."""
+    if isinstance(engine, Cluster):
+        return engine
     if engine != "dask" and not (is_dask(x) or is_dask(y)):
         return None
     from twosample.places.dask import cluster_for
@@ -114,7 +116,7 @@ def without_texts(options: Options, x: object, y: object) -> Options:
 
 def _move(engine: object) -> Callable[[Array], Any] | None:
     """What takes rows to the device that an engine names; None for the cores of this machine and for Dask."""
-    if is_one_of(engine, ("auto", "dask", "threads")):
+    if isinstance(engine, Cluster) or is_one_of(engine, ("auto", "dask", "threads")):
         return None
     if not isinstance(engine, str):
         raise InputTypeError(f"engine: expected a name, got {type(engine).__name__}", argument="engine")

@@ -29,6 +29,7 @@ from twosample.results import assembly
 from twosample.results.two_sample_result import TwoSampleResult
 
 if TYPE_CHECKING:
+    from twosample.places.streaming import Cluster
     from twosample.results.each_result import EachResult
 
 __all__ = ["log_bf10", "plan", "test", "test_each"]
@@ -57,7 +58,7 @@ def test(
     permutations: int = 0,
     rope: float | None = None,
     tolerance: float = 1e-3,
-    engine: str = "auto",
+    engine: str | Cluster = "auto",
     rng: Seed = 0,
     progress: Progress = False,
     keep_rows: bool = False,
@@ -125,9 +126,10 @@ def test(
         Wanted error of log BF10, relative where that is more than 1. One pass over the data is usually enough for the
         default; a smaller tolerance takes more lengthscales.
     engine
-        Who goes over the rows: "auto" goes where they are, to the cores of this machine ("threads") or to the device of
-        torch, CuPy or JAX arrays; "torch:cuda", "cupy", "jax" and the like take blocks of rows to a device.
-        Dask collections are worked on by the active scheduler of Dask, and "dask" sends parts of other data to it.
+        Compute backend: "auto" works where the rows are, on the cores of this machine ("threads") or on the device of
+        torch, CuPy or JAX arrays; "torch:cuda", "cupy", "jax" and the like copy blocks of rows to a device.
+        Dask collections are worked on by the active scheduler of Dask, and "dask" sends parts of other data to it. Or
+        a backend of your own, with the methods of `twosample.places.streaming.Cluster`.
     rng
         Seed of the permutations, and of the random pairs that "paper" and "published" need where n_x ≠ n_y; nothing
         else is random.
