@@ -25,7 +25,7 @@ from twosample.features.subsets import Part
 from twosample.kernels import Kernel
 
 # Derandomized: the same examples in every run, as with a fixed seed.
-some = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+some = settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 # Sums in another order differ by rounding, 1e-16, times the condition of the covariances, 1e5 or less.
 ROUNDING = 1e-10
 

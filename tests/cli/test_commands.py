@@ -304,7 +304,8 @@ def test_no_progress_bar_elsewhere(run, files, monkeypatch):
 def test_hostile_column_names(name, run, files, first, second):
     for path, sample in (("a.csv", first), ("b.csv", second)):
         sample.select(pl.col("u").alias(name), pl.col("label").alias(f"{name}!")).write_csv(path)
-    status, out, err = run("test", "a.csv", "b.csv", "--plot", "o.png", "--json", "o.json")
+    plot = ["--plot", "o.png"] if name in (HOSTILE, ESCAPES) else []
+    status, out, err = run("test", "a.csv", "b.csv", *plot, "--json", "o.json")
     assert status == 0
     assert all(line.isprintable() for line in (out + err).splitlines())
     assert repr(f"{name}!") in err

@@ -123,25 +123,24 @@ LOOP = """
 def test_a_kill_at_any_moment_leaves_a_whole_file(kind, tmp_path):
     chance = random.Random(kind)
     path = tmp_path / ("o.png" if kind == "plot" else "o.dat")
-    for _ in range(2):
-        process = start(path, WRITERS[kind], LOOP)
-        said = b""
-        while b"ready" not in said:
-            chunk = os.read(process.stdout.fileno(), 1 << 16)
-            assert chunk, process.communicate()
-            said += chunk
-        # It is killed several times at once: stopped, looked at as a kill would leave it, and sent on.
-        for _ in range(10):
-            time.sleep(chance.uniform(0.0, 0.02))
-            process.send_signal(signal.SIGSTOP)
-            os.waitpid(process.pid, os.WUNTRACED)
-            assert len(READERS[kind](path)) == 1
-            process.send_signal(signal.SIGCONT)
+    process = start(path, WRITERS[kind], LOOP)
+    said = b""
+    while b"ready" not in said:
+        chunk = os.read(process.stdout.fileno(), 1 << 16)
+        assert chunk, process.communicate()
+        said += chunk
+    # It is killed several times at once: stopped, looked at as a kill would leave it, and sent on.
+    for _ in range(12):
         time.sleep(chance.uniform(0.0, 0.02))
-        process.kill()
-        process.communicate()
-        assert process.returncode == KILLED
+        process.send_signal(signal.SIGSTOP)
+        os.waitpid(process.pid, os.WUNTRACED)
         assert len(READERS[kind](path)) == 1
+        process.send_signal(signal.SIGCONT)
+    time.sleep(chance.uniform(0.0, 0.02))
+    process.kill()
+    process.communicate()
+    assert process.returncode == KILLED
+    assert len(READERS[kind](path)) == 1
 
 
 @posix

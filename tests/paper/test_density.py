@@ -299,10 +299,19 @@ def differences(function, position, step=1e-3):
 
 
 # Small lengthscales too: the kernel values of a row then differ by up to e¹⁰⁰, and with them the pivots.
-@MODELS
 @pytest.mark.parametrize(
-    ("kernel", "n_columns", "lengthscales"),
-    [("rbf", 1, (0.1, 0.2, 0.6, 1.5, 4.0)), ("ard", 2, (0.3, 0.8, 2.0))],
+    ("model", "kernel", "n_columns", "lengthscales"),
+    [
+        pytest.param(model, *case, id=f"{model.name}-{case[0]}", marks=[pytest.mark.slow] * (not fast))
+        for model, case, fast in (
+            (PAPER, ("rbf", 1, (0.1, 0.2, 0.6, 1.5, 4.0)), True),
+            (PAPER, ("ard", 2, (0.3, 0.8, 2.0)), True),
+            (PUBLISHED, ("rbf", 1, (0.1, 0.2, 0.6, 1.5, 4.0)), True),
+            (PUBLISHED, ("ard", 2, (0.3, 0.8, 2.0)), False),
+            (ADAPTIVE, ("rbf", 1, (0.1, 0.2, 0.6, 1.5, 4.0)), False),
+            (ADAPTIVE, ("ard", 2, (0.3, 0.8, 2.0)), True),
+        )
+    ],
 )
 def test_gradients_equal_finite_differences(model, kernel, n_columns, lengthscales):
     x, y, points = draw(7, 14, 14, n_columns, 2 * n_columns + 4)

@@ -20,7 +20,8 @@ from twosample.paper.gibbs_result import GibbsDiagnostics
 from twosample.paper.kernel_steps import sample
 
 SETTINGS = Settings(steps=4000, burn_in=100, thinning=2, hmc_steps=3, adapt_steps=3, chains=4, early_stop=True)
-OPTIONS = {"points": 6, "chains": 2, "steps": 3000, "burn_in": 60, "hmc_steps": 3, "rng": 1}
+# Of the size of other tests of the sampler, which is compiled once for each.
+OPTIONS = {"points": 8, "chains": 2, "steps": 3000, "burn_in": 60, "hmc_steps": 3, "rng": 1}
 
 
 class Normal:
@@ -57,7 +58,7 @@ class Looking(Flat):
 @pytest.fixture(scope="module")
 def samples():
     rng = np.random.default_rng(2)
-    return rng.normal(size=14), rng.normal(0.6, 1.0, size=14)
+    return rng.normal(size=24), rng.normal(0.6, 1.0, size=24)
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +104,7 @@ def test_the_result_says_when_and_why(stopped, samples):
     assert stopped.settings.steps == 3000 and stopped.settings.early_stop
     assert diagnostics.largest_r_hat <= 1.01 and diagnostics.smallest_ess >= 400 and stopped.prob_h1_error <= 0.01
     assert f"2 chains of {diagnostics.steps} steps (60 burn-in), converged before 3000" in stopped.summary()
-    exact = ts.test(*samples, points=6, subsets=None)
+    exact = ts.test(*samples, points=8, subsets=None)
     assert abs(stopped.prob_h1 - exact.prob_h1) < 4 * stopped.prob_h1_error
     assert ts.GibbsResult.from_json(stopped.to_json()).summary() == stopped.summary()
 
@@ -219,11 +220,11 @@ def test_an_estimate_after_the_first_steps(seconds, apart, early, words, monkeyp
 def test_lines_of_the_command_in_a_pipe(tmp_path):
     rng = np.random.default_rng(1)
     for name in ("a", "b"):
-        np.savetxt(tmp_path / f"{name}.csv", rng.normal(size=14), header="u", comments="")
+        np.savetxt(tmp_path / f"{name}.csv", rng.normal(size=24), header="u", comments="")
     script = (
         "from twosample import cli; from twosample.common import progress; from twosample.paper import watching\n"
         "progress._LINE_EVERY_SECONDS, watching._WORTH_SAYING_SECONDS = 0.05, 0.0\n"
-        "cli.main('gibbs a.csv b.csv --points 6 --hmc-steps 3 --steps 200 --burn-in 100 --chains 2 -q'.split())"
+        "cli.main('gibbs a.csv b.csv --points 8 --hmc-steps 3 --steps 200 --burn-in 100 --chains 2 -q'.split())"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, timeout=300)
     lines = done.stderr.splitlines()

@@ -187,7 +187,7 @@ def test_many_rows_have_the_plan_of_the_pilot_and_the_answer_of_all(kind, few):
     assert_same(plan.test(plan.statistics(*sources)), expected)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.lists(st.integers(0, 150), max_size=8),
     st.lists(st.integers(0, 120), max_size=8),

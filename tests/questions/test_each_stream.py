@@ -211,7 +211,7 @@ def test_missing_values_are_left_out_column_by_column(few, paired):
     assert len({row.n_x for row in found}) == 3
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     cuts=st.lists(st.integers(1, 299), max_size=6),
     size=st.sampled_from([5, 64, 1000]),

@@ -116,7 +116,7 @@ def test_far_rows_and_extreme_lengthscales_give_numbers(kernel):
             assert ((values >= 0) & (values <= 1)).all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     points=arrays(float, st.tuples(st.integers(2, 12), st.integers(1, 4)), elements=st.floats(-5, 5)),
     lengthscale=st.floats(0.05, 20),

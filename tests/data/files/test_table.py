@@ -113,7 +113,7 @@ def test_kinds_after_the_first_thousand_rows_count_too():
     delimiter=st.sampled_from([",", ";", "\t", "|"]),
     encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_what_csv_writes_is_read_back(rows, delimiter, encoding):
     rows = [(u, v, "t" + "".join(c for c in w if c.isprintable())) for u, v, w in rows]
     file = io.StringIO()
@@ -156,7 +156,7 @@ READINGS = st.builds(
     ),
     how=READINGS,
 )
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_any_content_is_a_table_or_refused(content, how):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import twosample as ts
 
-few = settings(max_examples=12, deadline=None, derandomize=True)
+few = settings(max_examples=6, deadline=None, derandomize=True)
 
 ONE_COLUMN = {
     "holmes": lambda x, y: ts.baselines.holmes(x, y),

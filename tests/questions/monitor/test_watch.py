@@ -89,7 +89,7 @@ def test_streams_that_drift_together_are_the_same():
     assert not state.alarm and state.log_evalue < 1.5
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(cuts=st.lists(st.integers(0, 12), max_size=4), seed=st.integers(0, 99))
 def test_rows_wait_until_both_streams_have_two(cuts, seed):
     rng = np.random.default_rng(seed)
@@ -108,7 +108,7 @@ def test_rows_wait_until_both_streams_have_two(cuts, seed):
     assert monitor.received == (12, 9)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     sizes=st.lists(st.tuples(st.integers(0, 25), st.integers(0, 25)), min_size=1, max_size=6), seed=st.integers(0, 9)
 )

@@ -69,8 +69,7 @@ def test_does_not_show_a_negative_zero(one):
     assert "log BF10 = +0.00" in plot_result(dataclasses.replace(one, log_bf10=-0.001)).get_suptitle()
 
 
-@pytest.mark.parametrize("unit", [1e6, 1e-150])
-@pytest.mark.parametrize("n_columns", [1, 2, 3])
+@pytest.mark.parametrize(("unit", "n_columns"), [(1e6, 1), (1e-150, 1), (1e-150, 2), (1e6, 3)])
 def test_any_unit(unit, n_columns, tmp_path):
     rng = np.random.default_rng(0)
     x, y = unit * rng.normal(size=(40, n_columns)), unit * (rng.normal(size=(40, n_columns)) + 1)
