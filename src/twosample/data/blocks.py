@@ -27,7 +27,7 @@ _MOST_VALUES_WHOLE = 1 << 27
 
 
 def block_rows(n_columns: int) -> int:
-    """How many rows of so many columns are worked on at a time.
+    """The number of rows of a block, for a table with this number of columns.
 
     Examples
     --------

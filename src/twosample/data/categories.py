@@ -128,7 +128,7 @@ def kept_levels(codes: _Rows, levels: tuple[str, ...]) -> tuple[tuple[str, ...],
 
 
 def name_rows(different: int, rows: int) -> bool:
-    """Whether so many different values among so many rows are names of the rows rather than categories.
+    """Whether a column of text with this number of different values names the rows rather than categories.
 
     Examples
     --------

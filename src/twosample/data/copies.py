@@ -167,7 +167,7 @@ class _Values(NamedTuple):
 
     @classmethod
     def of(cls, hashes: _Hashes, largest: int) -> "_Values":
-        """Those of all hashes, if the larger sample has so many rows."""
+        """The distinct rows behind hashes, where the larger sample has this number of rows."""
         bits = (largest // _SCREENED_ROWS).bit_length()
         looked_at = hashes[hashes < np.uint64(1 << (64 - bits))] if bits else hashes
         values, counts = np.unique(looked_at, return_counts=True)
@@ -348,7 +348,7 @@ def _meet_in_place(x: _Hashes, y: _Hashes, across: _Across) -> bool:
 
 
 def _tail(count: int, n: int, share: float) -> float:
-    """A bound of the probability of so many of n, or more, each with a probability `share` (Chernoff's).
+    """Chernoff's bound of the probability of at least `count` of n events, each with a probability `share`.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 __all__ = ["identifiers", "named_like_one"]
 
-# Columns are screened by their first rows, and looked at in blocks of so many values.
+# Rows that columns are screened by, and values of a block.
 _SCREENED_ROWS = 32
 _BLOCK_VALUES = 1 << 22
 _FEWEST_ROWS = 10
@@ -124,5 +124,5 @@ def _counted(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.i
 
 
 def _log_chance_of_no_ties(count: int, span: int) -> float:
-    """Log probability that so many numbers, uniform on a range of so many, are all different; no law has it larger."""
+    """Log probability that `count` uniform numbers of a range of `span` all differ; no other law has a larger one."""
     return math.lgamma(span + 1) - math.lgamma(span - count + 1) - count * math.log(span)

@@ -51,7 +51,7 @@ def _read(values: object, name: str, choice: Choice) -> Table:
 
 
 def _places(count: int, columns: tuple[str, ...], kept: NDArray[np.bool_]) -> list[int] | None:
-    """Where the columns are among so many that were read; None if they are not there."""
+    """The places of the columns among `count` that were read; None if they are not there."""
     if count == len(columns):
         return list(range(count))
     if count == len(kept):

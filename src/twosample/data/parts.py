@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Literal, NoReturn, Protocol
 
@@ -20,7 +20,7 @@ from twosample.data.reading import Table, finite_rows, from_numpy, label_list, r
 from twosample.data.two_tables import align, row_labels
 from twosample.errors import InputError, InputTypeError, Setting
 
-__all__ = ["Layout", "Pass", "Sources", "are_blocks", "first_table"]
+__all__ = ["Counts", "Layout", "Pass", "Sources", "are_blocks", "first_table"]
 
 # Rows of one sample that may wait for those that they are paired with, in values.
 _MOST_WAITING = 1 << 24
@@ -272,8 +272,9 @@ def _blocks(values: object) -> Blocks:
     return as_blocks(values) or Blocks((values,), by_caller=False)
 
 
-class Pass:
-    """One pass: iterate over it for parts of the rows of x and y, (n, D) each; of pairs as many of one as of the other.
+@dataclass(eq=False)
+class Counts:
+    """The numbers of rows that were read.
 
     Attributes
     ----------
@@ -285,13 +286,38 @@ class Pass:
         How many rows belong to no group.
     groups
         The groups that were seen, and how many rows each has.
+    """
+
+    rows: list[int] = field(default_factory=lambda: [0, 0])
+    dropped: list[int] = field(default_factory=lambda: [0, 0])
+    unlabelled: int = 0
+    groups: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> list[int]:
+        """Rows of each sample that were not left out."""
+        return [rows - dropped for rows, dropped in zip(self.rows, self.dropped, strict=True)]
+
+    def add(self, other: Counts) -> None:
+        """Count the rows of another one too."""
+        self.rows = [one + more for one, more in zip(self.rows, other.rows, strict=True)]
+        self.dropped = [one + more for one, more in zip(self.dropped, other.dropped, strict=True)]
+        self.unlabelled += other.unlabelled
+        for group, count in other.groups.items():
+            self.groups[group] = self.groups.get(group, 0) + count
+
+
+class Pass(Counts):
+    """One pass: iterate over it for parts of the rows of x and y, (n, D) each; of pairs as many of one as of the other.
+
+    Attributes
+    ----------
     layout
         The columns.
     """
 
     def __init__(self, sources: Sources, layout: Reader, opened: list[Iterator[Block]] | None = None) -> None:
-        self.rows, self.dropped = [0, 0], [0, 0]
-        self.unlabelled, self.groups = 0, dict[str, int]()
+        super().__init__()
         self.layout = layout
         self._sources, self._labelled = sources, 0
         self._opened = sources.opened() if opened is None else opened
@@ -429,9 +455,7 @@ class Pass:
                 raise InputError(
                     f"by: has {len(choice.by)} labels for more rows", argument="by", remedy="give one for each row"
                 )
-        self.unlabelled += labels.missing
-        for group, count in labels.counts.items():
-            self.groups[group] = self.groups.get(group, 0) + count
+        self.add(Counts(unlabelled=labels.missing, groups=labels.counts))
         if len(self.groups) > _MOST_GROUPS:
             raise InputError(
                 f"by: there are more than {_MOST_GROUPS:,} groups",

@@ -22,7 +22,7 @@ _PILOT_VALUES = 1 << 23
 # Rows at the head of each sample, to see whether rows are copied or like the ones before them.
 HEAD_ROWS = 1 << 15
 _HEAD_VALUES = 1 << 20
-# Up to so many columns, the rows with the smallest and the largest value of each are in the pilot.
+# Up to this number of columns, the rows with the smallest and the largest value of each are in the pilot.
 _MOST_WITH_EXTREMES = 256
 _FEW_ROWS = 2000
 _MOVED_ROWS = 1 << 12
@@ -79,7 +79,7 @@ class Pilot:
         self.present = np.zeros((2, n_columns), dtype=np.int64)
 
     def beginning(self, first: Sequence[int], total: int) -> Pilot:
-        """An empty one of this size, for rows that follow `first` others of each sample, of so many in all.
+        """An empty pilot of this size, for rows that follow `first` others of each sample, of `total` in all.
 
         It does without most rows that are sure to be left out of the pilot of all.
         """

@@ -321,7 +321,7 @@ def no_second_sample() -> InputTypeError:
 
 
 def without_label(count: int, choice: Choice) -> DroppedDataWarning:
-    """The warning that so many rows belong to no group."""
+    """The warning of rows that belong to no group."""
     where = f"a value in column {choice.by_column!r}" if choice.by_column is not None else "a label"
     rows = "1 row" if count == 1 else f"{count} rows"
     return DroppedDataWarning(f"Left out {rows} without {where}.", argument="by")

@@ -1,4 +1,4 @@
-"""Who runs the one pass over the rows; engines differ in nothing else."""
+"""Compute backends: where the one pass over the rows is made; they differ in nothing else."""
 
 from types import ModuleType
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["of", "stays"]
 
 
 def of(rows: Any) -> ModuleType:
-    """The engine for rows of this kind, wherever they are.
+    """The compute backend for rows of this kind of array.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def of(rows: Any) -> ModuleType:
 
 
 def stays(values: Any) -> bool:
-    """Whether there is an engine for an array of another library as it is; others are copied to NumPy first.
+    """Whether an array of another library has a compute backend; others are copied to NumPy first.
 
     Examples
     --------

@@ -32,7 +32,7 @@ __all__ = ["column_moments", "pair_moments", "sample_moments", "stack_moments"]
 _GROUP = 4096
 # Features are padded to a multiple of this: the tiles of float64 products.
 _TILE = 4
-# From so many features on, to compile pays; below, torch works step by step.
+# Compiling pays from this number of features on; below, torch works step by step.
 _WORTH_COMPILING = 1 << 30
 # Rows whose mean is taken from the features first.
 _CENTER_ROWS = 128
@@ -289,7 +289,7 @@ def _columns_of(rows: Any, columns: Indices | slice) -> Any:
 
 
 def _rows_of_block(rows: Any, values: int) -> int:
-    """How many rows to work on at once: a power of two for which so many numbers each fit in the free memory."""
+    """The number of rows of a block: a power of two for which `values` numbers each fit in the free memory."""
     fits = max(_FEWEST_ROWS, min(_MOST_ROWS, free_memory(rows) // (8 * values), rows.shape[0]))
     return int(1 << (fits.bit_length() - 1))
 

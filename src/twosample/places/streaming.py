@@ -132,7 +132,7 @@ class Stream:
         """The rows again, part after part."""
         again = Pass(self.sources, self.layout)
         yield from samples_of(again, self.samples, self.move)
-        self.check_sizes([rows - dropped for rows, dropped in zip(again.rows, again.dropped, strict=True)])
+        self.check_sizes(again.complete)
 
     def collect(self, plan: Collector[_Found], counter: WorkCounter, known: _Found | None = None) -> _Found:
         """The statistics of all rows; of those that are known at some lengthscales, the rest is added."""

@@ -164,7 +164,8 @@ class ColumnPlan:
         if isinstance(x, np.ndarray):  # those elsewhere are finite
             lacking = np.asarray(np.isnan(x).any(axis=0) | np.isnan(y).any(axis=0))
         found: dict[int, OfColumn] = {}
-        for places in (np.flatnonzero(~lacking), *np.flatnonzero(lacking)[:, np.newaxis]):
+        complete = np.flatnonzero(~lacking)
+        for places in (*([complete] if complete.size else []), *np.flatnonzero(lacking)[:, np.newaxis]):
             plan, of_x, of_y = self, x, y
             if lacking.any():
                 plan, of_x, of_y = self.select(places), x[:, places], y[:, places]
@@ -177,7 +178,7 @@ class ColumnPlan:
         """Moments of each column, of rows without missing values."""
         engine, count = backends.of(x), len(self.features.points)
         alone = self.model.takes_differences_alone(self.paired)
-        found = list(engine.stack_moments(self.features, x, y, paired=alone)) if count else [None] * 3
+        found = list(engine.stack_moments(self.features, x, y, paired=alone))
         for rows, others in ((x, None), (y, None), *([(x, y)] if self.paired else [])):
             scores = engine.column_moments(self.features.view, rows, others)
             mean, scatter = (np.concatenate(part.swapaxes(0, 1)) for part in (scores.mean, scores.scatter))
@@ -188,7 +189,7 @@ class ColumnPlan:
     def evaluate(self, statistics: ColumnStatistics) -> tuple[Array, Array, list[str]]:
         """Log BF10, P(x > y) + ½P(x = y) and the direction of each column."""
         columns = statistics.columns
-        n_x, n_y = np.array([(one.scores_x.count, one.scores_y.count) for one in columns]).reshape(-1, 2).T
+        n_x, n_y = np.array([(one.scores_x.count, one.scores_y.count) for one in columns]).T
         log_bf10, auc, direction = np.empty(len(n_x)), np.empty(len(n_x)), np.empty(len(n_x), dtype="<U16")
         for alike in of_equal_sizes(n_x, n_y):
             features, chosen = self.features.select(alike), [columns[place] for place in alike]

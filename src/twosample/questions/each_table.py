@@ -83,7 +83,7 @@ class Rows(NamedTuple):
 def to_be_tested(
     columns: tuple[str, ...], n_x: Indices, n_y: Indices, limits: Limits
 ) -> tuple[Indices, dict[str, str]]:
-    """The places of the columns that can be tested, of so many values, and why the others cannot."""
+    """The places of the columns with enough values to be tested, and why the others cannot be."""
     x_constant, y_constant = limits.x_low == limits.x_high, limits.y_low == limits.y_high
     reasons = (
         (n_x < 2, "fewer than 2 values in x"),
@@ -138,7 +138,7 @@ def groups_of(groups: object, columns: tuple[str, ...]) -> dict[str, list[int]]:
 
 
 def missing_in_words(absent_x: Indices, absent_y: Indices, paired: bool) -> tuple[str, ...]:
-    """What is said of missing values, of which each column has so many."""
+    """The note of missing values, from their number in each column."""
     absent = absent_x if paired else absent_x + absent_y
     count = int(absent.sum())
     if not count:

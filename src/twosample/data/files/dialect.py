@@ -14,7 +14,7 @@ _DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon"
 
 @dataclass(frozen=True)
 class Reading:
-    r"""What the reader is told about a file; what is None it finds out.
+    r"""Settings of the reader of a file; None is detected.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""A text file that grows: its rows as tables of so many rows each, as soon as they are there."""
+"""A text file that grows: its rows as tables of a given number of rows each, as soon as these are written."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ _SENT_PARTS = 16
 
 
 def cluster_for(engine: object, x: object, y: object) -> Cluster:
-    """Who goes over the rows, where the samples are Dask collections or the engine is "dask"."""
+    """The compute backend where the samples are Dask collections or the engine is "dask"."""
     if not (is_dask(x) or is_dask(y)):
         import_dask()
         return _Sender()
@@ -60,7 +60,7 @@ def cluster_for(engine: object, x: object, y: object) -> Cluster:
 
 
 class _Collections:
-    """Goes over samples of which at least one is a Dask array or data frame."""
+    """Passes over samples of which at least one is a Dask array or data frame."""
 
     def __init__(self) -> None:
         self._pieces: list[Piece] = []
@@ -141,12 +141,9 @@ class _Collections:
 
 
 class _Sender:
-    """Goes over data that are here: the first pass is done here too, and then their parts are sent to Dask."""
+    """Passes over data of this process: the first pass is made here, and then parts of the rows are sent to Dask."""
 
-    def first_pass(
-        self, sources: Sources, report: Report | None, refusal: InputError | None
-    ) -> tuple[Pass, Layout, Pilot]:
-        return first_pass(sources, report, refusal)
+    first_pass = staticmethod(first_pass)
 
     def collect(self, stream: Stream, plan: Collector[_Found], counter: WorkCounter, known: _Found | None) -> _Found:
         extra = lend(keyed(plan)), lend(plan.missing(known))

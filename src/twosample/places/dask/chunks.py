@@ -12,9 +12,9 @@ from twosample.common.frames import needed
 from twosample.data import Choice
 from twosample.data.blocks import Blocks, as_blocks, block_rows, is_dask
 from twosample.data.complete import check_pairs
-from twosample.data.parts import Layout, Pass, Sources
+from twosample.data.parts import Counts, Layout, Pass, Sources
 from twosample.errors import InputError, InputTypeError
-from twosample.places.dask.tasks import Counts, compute_all, height, lend, task
+from twosample.places.dask.tasks import compute_all, height, lend, task
 
 __all__ = [
     "Piece", "added_up", "cut_alike", "given", "in_order", "known_counts", "lent", "partitions_of", "pieces",
@@ -174,10 +174,5 @@ def added_up(counts: list[Counts], sources: Sources, layout: Layout) -> Pass:
     """The pass over all partitions."""
     total = Pass(sources, layout, [])
     for found in counts:
-        for sample, (rows, dropped) in enumerate(zip(found.rows, found.dropped, strict=True)):
-            total.rows[sample] += rows
-            total.dropped[sample] += dropped
-        for group, count in found.groups.items():
-            total.groups[group] = total.groups.get(group, 0) + count
-        total.unlabelled += found.unlabelled
+        total.add(found)
     return total

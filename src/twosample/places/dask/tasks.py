@@ -10,7 +10,7 @@ from twosample import places
 from twosample.common.threads import one_of_many
 from twosample.data import Choice, Samples
 from twosample.data.blocks import Block, Blocks
-from twosample.data.parts import Layout, Pass, Sources, first_table
+from twosample.data.parts import Counts, Layout, Pass, Sources, first_table
 from twosample.data.pilot import Pilot
 from twosample.data.reading import Table
 from twosample.errors import InputError, InputTypeError, MissingExtraError
@@ -18,7 +18,7 @@ from twosample.features.statistics import Mergeable
 from twosample.places.streaming import Collector, samples_of
 
 __all__ = [
-    "Counts", "compute_all", "compute_tree", "counted", "first_tables", "height", "import_dask", "keyed", "lend",
+    "compute_all", "compute_tree", "counted", "first_tables", "height", "import_dask", "keyed", "lend",
     "merged", "pilot", "statistics", "statistics_of_samples", "task",
 ]  # fmt: skip
 
@@ -98,21 +98,6 @@ class _Join:
 
 
 # ---- what is done to a partition
-
-
-@dataclass(frozen=True, eq=False)
-class Counts:
-    """What the rows of a partition are: as the attributes of `Pass`."""
-
-    rows: list[int]
-    dropped: list[int]
-    unlabelled: int
-    groups: dict[str, int]
-
-    @property
-    def complete(self) -> list[int]:
-        """Rows of each sample that were not left out."""
-        return [rows - dropped for rows, dropped in zip(self.rows, self.dropped, strict=True)]
 
 
 def _opened(partition: Any, number: int) -> Iterator[Block]:
