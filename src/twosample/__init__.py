@@ -34,7 +34,7 @@ if _TYPE_CHECKING:
     from twosample.questions.monitor import Monitor, sequential
     from twosample.questions.reference import Reference
     from twosample.results.each_result import EachResult
-    from twosample.results.goodness_result import GoodnessResult
+    from twosample.results.goodness_result import GoodnessOfObjectsResult, GoodnessResult
     from twosample.results.groups_result import GroupsResult
     from twosample.results.ksample_result import KSampleResult
     from twosample.results.mixing import Mixing
@@ -47,6 +47,7 @@ __all__ = [
     "EachResult",
     "FeatureStatistics",
     "GibbsResult",
+    "GoodnessOfObjectsResult",
     "GoodnessResult",
     "GroupsResult",
     "IndependenceResult",
@@ -94,6 +95,7 @@ _MODULES = {
 _LATER = {
     "EachResult": "results.each_result",
     "GibbsResult": "paper.gibbs_result",
+    "GoodnessOfObjectsResult": "results.goodness_result",
     "GoodnessResult": "results.goodness_result",
     "GroupsResult": "results.groups_result",
     "IndependenceResult": "questions.independence",
