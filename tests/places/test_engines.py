@@ -53,7 +53,7 @@ def test_arrays_on_a_device_stay_there(samples, monkeypatch):
 
     monkeypatch.setattr("twosample.places.on_device", elsewhere)
     monkeypatch.setattr("twosample.data.blocks.on_device", elsewhere)
-    monkeypatch.setattr("twosample.questions.two_samples.on_device", elsewhere)
+    monkeypatch.setattr("twosample.questions.given.on_device", elsewhere)
     monkeypatch.setattr("twosample.places.local.sample_moments", None)
     with jax.enable_x64(True):
         x, y = (jax.numpy.asarray(rows) for rows in samples)

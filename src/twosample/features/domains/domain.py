@@ -78,7 +78,7 @@ class KernelChoice:
     @property
     def reads_features(self) -> bool:
         """Whether a feature map of the user's own is given, with points of its own."""
-        return hasattr(self.features, "values")
+        return hasattr(self.features, "values") and hasattr(self.features, "typical")
 
     def check_table(self) -> None:
         """Refuse what is only for objects where the samples are tables."""
