@@ -80,7 +80,7 @@ def test_options_reach_the_sampler(args, options, refused, files, monkeypatch):
         raise ts.errors.InputError("enough")
 
     reached = {}
-    monkeypatch.setattr("twosample.questions.two_samples.gibbs", record)
+    monkeypatch.setattr("twosample.questions.gibbs.gibbs", record)
     assert refused("gibbs", "a.csv", "b.csv", *args) == "enough"
     assert reached == DEFAULTS | options
 

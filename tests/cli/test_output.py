@@ -205,7 +205,7 @@ def test_json_on_stdout_is_all_there_is(run, files, expected):
 
 def test_json_of_the_sampler_on_stdout(run, files, monkeypatch):
     chains = recorded("one")
-    monkeypatch.setattr("twosample.questions.two_samples.gibbs", lambda *args, **options: chains)
+    monkeypatch.setattr("twosample.questions.gibbs.gibbs", lambda *args, **options: chains)
     args = "--columns u --points 6 --steps 40 --burn-in 20 --chains 2 --json -".split()
     status, out, _ = run("gibbs", "a.csv", "b.csv", *args)
     assert status == 0
