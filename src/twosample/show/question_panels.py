@@ -11,7 +11,7 @@ import numpy as np
 from twosample.common.arrays import Array
 from twosample.common.words import columns_in_words, printable
 from twosample.show.content import Mark, Panel
-from twosample.show.numbers import number
+from twosample.show.numbers import number, ticks
 
 if TYPE_CHECKING:
     from twosample.questions.independence import IndependenceResult
@@ -143,14 +143,16 @@ def evidence_over_time(history: Sequence[Any], alpha: float) -> Panel:
         )
     shown = [history[place] for place in some_places(len(history)).tolist()] if history else []
     rows = [(f"{row.batch:g}", f"{row.log_evalue:+.2f}", f"{row.log_run_length:+.2f}") for row in shown]
+    limits = (float(at[0]), float(max(at[-1], at[0] + 1.0)))
     return Panel(
         "Evidence over time",
         "batch",
         "log e-value",
         kind="marks",
         marks=tuple(marks),
-        limits=(float(at[0]), float(max(at[-1], at[0] + 1.0))),
+        limits=limits,
         heights=(low - 0.05 * (high - low), high + 0.08 * (high - low)),
+        places=tuple(place for place in ticks(*limits) if place == round(place)),
         said=said,
         note=said,
         head=("batch", "log e-value", "log run length"),

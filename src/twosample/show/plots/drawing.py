@@ -110,6 +110,8 @@ def _draw_marks(panel: Panel, axes: Axes) -> None:
     handles = draw_marks(panel, axes)
     if panel.names:
         _name(axes.xaxis, panel.names)
+    elif panel.places:
+        axes.set_xticks(panel.places)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     if 0 < len(handles) <= _MOST_LEGEND and (panel.marks or len(handles) > 1):
