@@ -394,6 +394,13 @@ def _required(kind: Any) -> set[str]:
     return {field.name for field in fields(kind) if _is_required(field)}
 
 
+def _fitting(records: list[Any], content: Any) -> Any:
+    """The record that the content is of: one with no other fields, else one whose required fields it has."""
+    exact = [record for record in records if _has_fields_of(record, content)]
+    complete = [record for record in records if isinstance(content, dict) and _required(record) <= content.keys()]
+    return [*exact, *complete, *records][0]
+
+
 def _restore(hint: Any, value: Any) -> Any:
     """A value of the type that the hint says, from what `to_plain` made of it."""
     choices = get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
@@ -404,10 +411,8 @@ def _restore(hint: Any, value: Any) -> Any:
         if hasattr(choice, "from_plain"):
             return choice.from_plain(value)
     if records:
-        fitting = [record for record in records if _has_fields_of(record, value)]
-        complete = [record for record in records if isinstance(value, dict) and _required(record) <= value.keys()]
-        kind = [*fitting, *complete, *records][0]
-        return kind(**restored(kind, value))  # type: ignore[operator]
+        kind = _fitting(records, value)
+        return kind(**restored(kind, value))
     for choice in choices:
         if get_origin(choice) is np.ndarray:
             return np.asarray(value, dtype=get_args(get_args(choice)[1])[0])

@@ -67,16 +67,16 @@ def from_objects(column: NDArray[Any]) -> Cells:
     """
     kinds = {kind: _kind(kind) for kind in set(map(type, column))}
     if set(kinds.values()) <= {NUMBERS, _MISSING}:
-        absent = {kind for kind, content in kinds.items() if content == _MISSING and kind is not type(None)}
-        return Cells(NUMBERS, _floats([None if type(value) in absent else value for value in column]))
-    of_each = [_MISSING if is_missing(value) else kinds[type(value)] for value in column]
+        return Cells(NUMBERS, _floats([None if kinds[type(value)] == _MISSING else value for value in column]))
+    values = [None if is_missing(value) else value for value in column]
+    of_each = [_MISSING if value is None else kinds[type(value)] for value in values]
     counts = Counter(of_each)
     del counts[_MISSING]
     if set(counts) <= {NUMBERS}:
-        return Cells(NUMBERS, _floats([None if is_missing(value) else value for value in column]))
+        return Cells(NUMBERS, _floats(values))
     most = counts.most_common(1)[0][0]
     if len(counts) == 1 and most.startswith(TIMES):
-        return Cells(TIMES, np.array([math.nan if is_missing(value) else _days(value) for value in column]))
+        return Cells(TIMES, np.array([math.nan if value is None else _days(value) for value in values]))
     return _unusable(column, of_each, most)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -22,13 +22,6 @@ from twosample.results.two_sample_result import TwoSampleResult
 __all__ = ["Asked", "Rows", "compressed", "groups_of", "missing_in_words", "of_equal_sizes", "table", "to_be_tested"]
 
 
-class JointTest(Protocol):
-    """The test of several columns together."""
-
-    def __call__(self, x: object, y: object, /, **options: Any) -> TwoSampleResult:
-        """Test the samples; options are those of `twosample.test`."""
-
-
 @dataclass(frozen=True, eq=False)
 class Asked:
     """The options of a test of single columns.
@@ -38,7 +31,7 @@ class Asked:
     fdr, groups, model, paired, nan_policy, progress
         As in `twosample.test_each`, groups of columns only.
     joint
-        The test for the groups.
+        The test of several columns together, which takes the arguments of `twosample.test`.
     """
 
     fdr: float
@@ -47,7 +40,7 @@ class Asked:
     paired: bool
     nan_policy: Literal["raise", "omit"]
     progress: Progress
-    joint: JointTest
+    joint: Callable[..., TwoSampleResult]
 
     def checked(self) -> Asked:
         """The same, with arguments checked; refuses models without a test of the normal scores of a column."""
