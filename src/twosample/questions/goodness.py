@@ -45,6 +45,8 @@ __all__ = ["goodness"]
 # A law whose features are known counts as so many rows.
 _KNOWN = 1 << 40
 _DRAWS, _FEWEST_DRAWS = 20_000, 1000
+# At least one in so many rows of a law must be complete.
+_MOST_DROPPED = 20
 
 
 @refusing(
@@ -258,14 +260,14 @@ def _read_rows(x: object, law: Any, options: Options, draws: int) -> _Given:
         if not hasattr(drawn, "columns"):
             numbers = _numbers(drawn, n, options.nan_policy)
             rows = numbers(drawn, n)
-            return rows[finite_rows(rows)], numbers
+            return _enough(rows[finite_rows(rows)], n), numbers
         tables = read_all({"x": x, "law": drawn}, options.choice, ("x", role))
         columns, levels = tables.columns, tables.levels
         [rows], note = complete(tables.rows[1:], columns, options.nan_policy, roles=[role])
         if note is not None:
             warn(DroppedDataWarning(note, argument="law"))
         everything = np.ones(len(columns), dtype=bool)
-        return rows, lambda again, size: columns_of(again, "law", columns, everything, levels)
+        return _enough(rows, n), lambda again, size: columns_of(again, "law", columns, everything, levels)
 
     known = Law.of(law, draws, options.generator, read)
     if tables is None:
@@ -284,6 +286,13 @@ def _read_rows(x: object, law: Any, options: Options, draws: int) -> _Given:
         raise InputError(f"x has {len(rows)} row{'s' * (len(rows) != 1)}", argument="x", remedy="pass at least 2")
     samples = _as_samples(known, rows, tables._replace(notes=notes))
     return _Given(rows, known, samples, options.plans(samples), tables.left_out)
+
+
+def _enough(rows: Array, drawn: int) -> Array:
+    """The complete rows, unless nearly all lack a value."""
+    if _MOST_DROPPED * len(rows) < drawn:
+        raise InputError("law: nearly all rows that it draws lack a value", argument="law")
+    return rows
 
 
 def _numbers(first: Any, n: int, nan_policy: str) -> Callable[[Any, int], Array]:
