@@ -60,16 +60,8 @@ def compare(x: object, y: object, options: Options, engine: object, progress: Pr
             result = _average(plans, given, options, counter)
             if samples.copies:
                 result = _with_copies_noted(result, samples, options, counter)
-            if options.permutations:
-                relabelled = relabelling.compare(
-                    relabelling.of_samples(samples, options.model),
-                    tests,
-                    options.permutations,
-                    options.generator,
-                    counter,
-                )
-                diagnostics = replace(result.diagnostics, permutations=options.permutations)
-                result = replace(result, **relabelled._asdict(), diagnostics=diagnostics)
+            drawn = partial(relabelling.of_samples, samples, options.model)
+            result = assembly.with_pvalue(result, drawn, tests, options.permutations, options.generator, counter)
             counter.finish()
     result = replace(result, rope=options.rope, left_out=samples.left_out, names=samples.names)
     if given.in_memory:

@@ -162,11 +162,10 @@ def goodness(
             given = _read_rows(x, law, options, draws)
         counter = WorkCounter(report, _work(given, options.permutations))
         found = given.answer(options, counter)
-        if options.permutations:
-            tests = relabelling.tests_of(*given.plans)
-            relabelled = relabelling.compare(_Draws(given), tests, options.permutations, options.generator, counter)
-            diagnostics = replace(found.diagnostics, permutations=options.permutations)
-            found = found.changed(**relabelled._asdict(), diagnostics=diagnostics)
+        tests = relabelling.tests_of(*given.plans) if options.permutations else []
+        found = assembly.with_pvalue(
+            found, partial(_Draws, given), tests, options.permutations, options.generator, counter
+        )
         counter.finish()
     if isinstance(found, GoodnessResult):
         _look_again_and_warn(found, given, options)
@@ -308,6 +307,10 @@ def _read_objects(x: object, law: Any, options: Options, draws: int) -> _Given:
     def read(first: Any, n: int) -> tuple[Array, Callable[[Any, int], Array]]:
         nonlocal drawn, domain
         drawn = objects_of(first, "law")
+        if len(drawn) != n:
+            raise InputError(
+                f"law: of {n} objects it draws {len(drawn)}", argument="law", remedy="it must draw all of them"
+            )
         domain, rows = rows_of({"law": drawn}, options)
         return rows["law"], lambda again, size: found_domain(again)
 

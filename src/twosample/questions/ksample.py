@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import combinations
 from typing import Any, Literal, NamedTuple, overload
@@ -197,11 +197,8 @@ def _compare(groups: object, options: Options, progress: Progress) -> KSampleRes
         work = relabelling.work(tests, _rows(given), options.permutations)
         counter = WorkCounter(report, work + sum(_rows(given) * _count(plan) for plan in plans))
         found = _answer(plans, given, options, counter)
-        if options.permutations:
-            drawn = relabelling.GroupLabels.of(given.rows, options.model)
-            relabelled = relabelling.compare(drawn, tests, options.permutations, options.generator, counter)
-            diagnostics = replace(found.diagnostics, permutations=options.permutations)
-            found = replace(found, **relabelled._asdict(), diagnostics=diagnostics)
+        drawn = partial(relabelling.GroupLabels.of, given.rows, options.model)
+        found = assembly.with_pvalue(found, drawn, tests, options.permutations, options.generator, counter)
         counter.finish()
     if not options.objects.of_objects:
         again = partial(_again, plans, given, options)

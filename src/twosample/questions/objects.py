@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from twosample.inference import relabelling
 from twosample.inference.evidence import evaluate
 from twosample.plan import Plan, plan_of_objects
 from twosample.questions.options import Options
+from twosample.results import assembly
 from twosample.results.objects_assembly import objects_result
 from twosample.results.objects_result import ObjectsResult
 
@@ -71,12 +72,10 @@ def answer(
         )
         result = result.changed(rope=options.rope)
         if options.permutations:
-            tests, drawn = relabelling.tests_of(plan), relabelling.of_samples(samples, plan.model)
+            tests, drawn = relabelling.tests_of(plan), partial(relabelling.of_samples, samples, plan.model)
             rows = samples.n_x + (0 if plan.paired else samples.n_y)
             counter.expect(relabelling.work(tests, rows, options.permutations))
-            found = relabelling.compare(drawn, tests, options.permutations, options.generator, counter)
-            diagnostics = replace(result.diagnostics, permutations=options.permutations)
-            result = result.changed(**found._asdict(), diagnostics=diagnostics)
+            result = assembly.with_pvalue(result, drawn, tests, options.permutations, options.generator, counter)
     result.remember_objects(*objects)
     counter.finish()
     return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,13 +17,15 @@ from twosample.inference.effect import Effect, combine
 from twosample.inference.evidence import Evidence, are_flat
 from twosample.inference.lengthscale import H0, H1, LengthscalePosterior, wanted_error
 from twosample.inference.mixture import Mixture, OneTest, log_mean
+from twosample.inference.relabelling import Relabelling, compare
 from twosample.inference.witness import Driver
 from twosample.places import local
+from twosample.results.result import BayesFactor
 from twosample.results.result_parts import Amplitude, Diagnostics, KernelEvidence, Lengthscale
 from twosample.results.two_sample_result import TwoSampleResult
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from twosample.common.arrays import Array
     from twosample.data import Samples
@@ -41,7 +43,11 @@ __all__ = [
     "inaccurate",
     "out_of_reach",
     "result",
+    "with_pvalue",
 ]
+
+_Result = TypeVar("_Result", bound=BayesFactor)
+_Test = TypeVar("_Test")
 
 # Number of lengthscales that is enough to see whether features vary at any of them.
 _LOOKED_AT = 5
@@ -290,3 +296,19 @@ def inaccurate(answer: TwoSampleResult | KSampleResult, why: str) -> AccuracyWar
     return AccuracyWarning(
         f"the integration over the lengthscale stopped at an estimated error of {error:.1g} in log BF10; {why}"
     )
+
+
+def with_pvalue(
+    result: _Result,
+    relabelling: Callable[[], Relabelling[_Test]],
+    tests: Sequence[_Test],
+    permutations: int,
+    generator: np.random.Generator,
+    count: Callable[[int], object],
+) -> _Result:
+    """The result with the p-value and the e-value of that many relabellings, which are set up if there are any."""
+    if not permutations:
+        return result
+    found = compare(relabelling(), tests, permutations, generator, count)
+    diagnostics = replace(result.diagnostics, permutations=permutations)  # type: ignore[attr-defined]  # all have them
+    return result.changed(**found._asdict(), diagnostics=diagnostics)
