@@ -218,7 +218,7 @@ def test_a_bad_cell_is_named_with_what_to_do(full, table):
     ended = full.test()
     assert ended["state"] == "refused"
     assert ended["message"] == (
-        "'after.csv', line 42, column 'v': 'nd' is not a number; mend the cell; or read it as missing with “More words "
+        "'after.csv', line 42, column 'v': 'nd' is not a number; fix the cell; or read it as missing with “More words "
         "for missing: nd” and pass “Missing values: leave out”, or leave column 'v' out with “Columns: without v”"
     )
     ended = full.test(nan_policy="omit", reading={"missing": "nd"})

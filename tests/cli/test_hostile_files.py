@@ -265,7 +265,7 @@ def with_cell(rows, cell, at=1):
 def test_a_bad_cell_is_named_and_can_be_left_out(token, column, run, refused, rows, without_a_row, expected, agrees):
     Path("x.csv").write_text(lines(with_cell(rows, token, NUMBERS.index(column))))
     line = refused("test", "x.csv", "b.csv")
-    assert line.startswith(f"'x.csv', line 8, column '{column}': {token!r} is not a number; mend the cell; ")
+    assert line.startswith(f"'x.csv', line 8, column '{column}': {token!r} is not a number; fix the cell; ")
     assert "--nan-policy omit" in line
     assert line.endswith(f"leave column '{column}' out with --drop {column}")
     words = shlex.split(line)
@@ -359,7 +359,7 @@ def test_one_cell_with_thousands(refused, rows):
     Path("x.csv").write_text(lines(with_cell(rows, "1,234.5")))
     line = refused("test", "x.csv", "b.csv")
     assert line.startswith(
-        "'x.csv', line 8, column 'v': '1,234.5' is not a number; mend the cell; or pass --thousands ,"
+        "'x.csv', line 8, column 'v': '1,234.5' is not a number; fix the cell; or pass --thousands ,"
     )
 
 
@@ -424,13 +424,13 @@ WRONG = {
         "x.csv",
         lambda rows: lines([*rows[:3], ("1", "2", "3"), *rows]).encode(),
         [],
-        ["line 5 has 3 cells, not 2 as line 1", "mend the line", "--delimiter"],
+        ["line 5 has 3 cells, not 2 as line 1", "fix the line", "--delimiter"],
     ),
     "short row": (
         "x.csv",
         lambda rows: lines([*rows[:3], ("1",), *rows]).encode(),
         [],
-        ["line 5 has 1 cell, not 2 as line 1", "mend the line"],
+        ["line 5 has 1 cell, not 2 as line 1", "fix the line"],
     ),
     "a long row and a short one": (
         "x.csv",

@@ -99,7 +99,7 @@ class Jobs:
         self._lock = threading.Lock()
 
     def start(self, work: Callable[[Tell], Answer]) -> Job:
-        """Run the work when its turn comes; it is told to what to tell how far it is."""
+        """Run the work when its turn comes; `work` receives a progress callback."""
         job = Job(work)
         with self._lock:
             self._all[job] = future = self._pool.submit(job.run)

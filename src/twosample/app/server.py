@@ -318,7 +318,7 @@ def serve(
     max_size
         The largest file that is taken, in megabytes.
     say
-        Is told the address.
+        Is called with the address.
     browser
         Whether to open it in the browser.
 

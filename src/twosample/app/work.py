@@ -154,7 +154,7 @@ def compare(uploads: Sequence[Upload | None], question: Question, tell: Tell) ->
     question
         What to do with them.
     tell
-        Is told the share of the work that is done, and in words what is being done. Where it raises, work ends.
+        Is called with the share of work done and a description of it. Where it raises, work ends.
 
     Raises
     ------

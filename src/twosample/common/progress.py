@@ -27,7 +27,7 @@ _LABEL = "twosample"
 
 
 class Report(Protocol):
-    """Is told the share of work done, and words to show beside it."""
+    """Is called with the share of work done, and words to show beside it."""
 
     def __call__(self, share: float, words: str = "", /) -> object:
         """Show them."""

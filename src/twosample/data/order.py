@@ -14,11 +14,11 @@ __all__ = ["serial_dependence"]
 _Rows = NDArray[np.float64]
 
 _FEWEST_ROWS = 20
-# Chance makes one of so many data sets look dependent; less of a dependence does little harm.
+# One in this many independent data sets looks dependent by chance; less of a dependence does little harm.
 _UNLIKELY = 1e-4
 _SMALLEST = 0.2
 _FEWEST_NEIGHBOURS = 6
-# Values count up to so many scales from the centre.
+# Values are clipped at this many scales from the centre.
 _FARTHEST = 2.0
 _MOST_ROWS = 1 << 14
 _BLOCK_VALUES = 1 << 16

@@ -486,7 +486,7 @@ class _Waiting:
             self._count += rows.shape[0]
 
     def take(self, count: int) -> Any:
-        """The first rows, at most so many."""
+        """The first rows, up to a limit."""
         taken, missing = [], min(count, self._count)
         self._count -= missing
         while missing:

@@ -42,7 +42,7 @@ class Law:
     exact
         Whether these are its quantiles, rather than rows drawn at random.
     draw
-        Draws so many rows, (n, D).
+        Draws n rows, (n, D).
     normal
         Its mean and covariance where it is normal, else None.
 
@@ -276,7 +276,7 @@ def _literal(node: ast.expr) -> Any:
 
 
 def normal_moments(points: Array, lengthscales: Array, mean: Array, covariance: Array, count: int) -> Moments:
-    """Moments of Gaussian kernel features of a normal law, exactly, as if of so many rows.
+    """Moments of Gaussian kernel features of a normal law, exactly, as if of `count` rows.
 
     With u ~ N(m, C), E exp(-‖u - z‖²/2ℓ²) = |I + C/ℓ²|^(-1/2) exp(-½ (z - m)ᵀ(C + ℓ²I)⁻¹(z - m)), and the product of
     two kernels is one around the middle of their points with half of ℓ².

@@ -304,7 +304,7 @@ def _split(x: Array, y: Array) -> tuple[Array, tuple[Array, Array]]:
 
 
 def _are_masses(values: Array, counts: NDArray[np.intp], x: Array, y: Array) -> NDArray[np.bool_]:
-    """Whether each value is held by so many rows that it stands out of a density."""
+    """Whether each value occurs often enough to stand out of a density."""
     others = (counts.sum() - counts) / max(len(counts) - 1, 1)
     found = counts >= _TIMES_OTHERS * others
     largest = np.sort(counts)[-_MOST_MASSES:][0]

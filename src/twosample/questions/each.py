@@ -59,7 +59,7 @@ def single_columns(x: Array, y: Array, *, paired: bool, model: Model, counter: W
     paired, model
         As in the test.
     counter
-        Is told n_x + n_y for each column done.
+        Is called with n_x + n_y for each column done.
     """
     log_bf10 = np.empty(x.shape[1])
     rows = len(x) + len(y)

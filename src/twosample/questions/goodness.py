@@ -42,10 +42,10 @@ from twosample.results.two_sample_result import TwoSampleResult
 
 __all__ = ["goodness"]
 
-# A law whose features are known counts as so many rows.
+# Number of rows that a law with known features counts as.
 _KNOWN = 1 << 40
 _DRAWS, _FEWEST_DRAWS = 20_000, 1000
-# At least one in so many rows of a law must be complete.
+# At least one in this many rows of a law must be complete.
 _MOST_DROPPED = 20
 
 

@@ -41,7 +41,7 @@ from twosample.results.robustness import robustness_of, variations_of
 
 __all__ = ["ksample"]
 
-# For progress bars: a partition at a lengthscale takes as long as so many rows.
+# For progress bars: a partition at a lengthscale takes as long as this many rows.
 _ROWS_PER_PARTITION = 100
 
 
@@ -81,7 +81,7 @@ def ksample(
     """Test whether several groups come from one distribution, and tell which of them share one.
 
     For two groups it is `test`. Given that not all groups are alike, all numbers of different distributions from 2 to k
-    are as likely beforehand, and so are all partitions of the groups with the same number. Up to 6 groups all
+    have equal prior weight, and so have all partitions of the groups with the same number. Up to 6 groups all
     partitions are looked at; of more, those on the way from all different to all alike, two blocks made one at a time,
     and those near the best of these: then log BF10 is a lower bound.
 

@@ -93,7 +93,7 @@ def test(
         graphs, a class of `twosample.domains` with options, or a function k(some, others, parameter) that returns a
         matrix, which is divided by the roots of k(a, a) and k(b, b).
     parameters
-        Of a kernel of objects, the parameters that are averaged over, each as likely beforehand.
+        Of a kernel of objects, the parameters that are averaged over, with equal prior weight.
     features
         A function from a list of n objects to an array (n, p), to test whether the means of these features differ.
     lengthscale

@@ -36,7 +36,7 @@ def numbers(values: Iterable[float], digits: int = 4) -> list[str]:
 
 
 def ticks(low: float, high: float, count: int = 6) -> list[float]:
-    """At most so many round numbers within a range.
+    """Round numbers within a range, up to a maximal count.
 
     Examples
     --------

@@ -46,7 +46,7 @@ def test_check_refuses_the_first_unreadable_cell_of_the_columns_used(table):
         table.check(["u", "v"], "raise")
     text = str(refused.value)
     assert text.startswith("'x.csv', line 3, column 'v': 'nd' is not a number (2 such cells in all, 1 missing); ")
-    for remedy in ("mend the cell", "missing='nd'", "nan_policy='omit'", "leave column 'v' out"):
+    for remedy in ("fix the cell", "missing='nd'", "nan_policy='omit'", "leave column 'v' out"):
         assert remedy in text
     with pytest.raises(InputError, match=r"'x\.csv', line 6, column 'u': the cell is missing; fill it in"):
         table.check(["u"], "raise")

@@ -121,7 +121,7 @@ class Lines:
         raw = self.content[self.starts[row] : self.ends[row]]
         counted = f"{line} has {widths[row]} cell{'s' * int(widths[row] != 1)}, not {expected} {first}"
         remedy: tuple[str | Setting, ...] = (
-            "mend the line, or pass what stands between cells with ",
+            "fix the line, or pass the field delimiter with ",
             Setting("delimiter", ";"),
         )
         sign = next((sign for sign in ("%", "//", "!", "#", "*") if raw.lstrip().startswith(sign.encode())), None)
@@ -131,7 +131,7 @@ class Lines:
             counted += f'; a quote (") of {line} ends in another line'
             remedy = ("close the quote, or remove it",)
         elif expected == 1 and self.delimiter == ",":
-            remedy = ("mend the line; if its comma is a decimal sign pass ", Setting("decimal", ","))
+            remedy = ("fix the line; if its comma is a decimal sign pass ", Setting("decimal", ","))
         elif len(others) == len(widths) - 1 and (widths[1:] == expected + 1).all():
             counted = f"every row has {expected + 1} cells, and line {self.numbers[0]} has {expected} names"
             remedy = ("give every column a name, also that of row names",)

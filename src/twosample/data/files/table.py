@@ -162,7 +162,7 @@ class FileTable:
         return InputError(
             f"{place}: {_short(text)} is not a {kind}{f' ({counts})' if counts else ''}",
             argument="missing",
-            remedy=("mend the cell; or ", *sign, "pass ", Setting("nan_policy", "omit"), *leave_out),
+            remedy=("fix the cell; or ", *sign, "pass ", Setting("nan_policy", "omit"), *leave_out),
         )
 
     def _in_words(self, row: int, column: str) -> str:

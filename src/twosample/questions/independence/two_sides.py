@@ -23,7 +23,7 @@ from twosample.questions.independence.sides import MOST_LEVELS, OTHER_LEVELS, Co
 
 __all__ = ["COMPONENTS", "Sides", "read_sides"]
 
-# Of objects, so many components of their kernel are columns.
+# Number of leading components of the kernel of objects that are columns.
 COMPONENTS = 3
 FEWEST_ROWS = 5
 # What messages call the one table that has both sides.

@@ -16,7 +16,7 @@ from twosample.plan import Plan
 
 __all__ = ["Component", "Learnt", "components_of"]
 
-# Of the grid of the test of all columns every so many lengthscales are taken: two in a factor of 2.
+# One in this many lengthscales of the grid of all columns is used: two in a factor of 2.
 _STRIDE = 3
 # Tests of a stack that are worked on at the same time.
 _TESTS = 64

@@ -24,7 +24,7 @@ from twosample.questions.monitor.components import Component, Learnt
 
 __all__ = ["AMPLITUDES", "Batch", "log_evalue", "log_statistics"]
 
-# One in so many amplitudes of the test is taken: the integral over them is off by less than a thousandth.
+# One in this many amplitudes of the test is used: the integral over them is off by less than a thousandth.
 AMPLITUDES = 4
 
 
@@ -82,7 +82,7 @@ class Batch:
 
 
 def _all_splits(n: int, size: int) -> Flags:
-    """All ways to choose so many of n rows, (n, L)."""
+    """All ways to choose `size` of n rows, (n, L)."""
     chosen = list(combinations(range(n), size))
     flags = np.zeros((n, len(chosen)), dtype=bool)
     for column, places in enumerate(chosen):

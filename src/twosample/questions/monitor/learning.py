@@ -23,7 +23,7 @@ __all__ = ["Learning", "Method", "Rows"]
 
 Rows = tuple[Array, Array]
 
-# The plan is made anew whenever there are so many times the rows, for the last time once there are so many in all.
+# The plan is rebuilt when the row count grows by `_GROWTH`, for the last time at `_SETTLED` rows.
 # Statistics are collected again then.
 _GROWTH = 1.25
 _SETTLED = 400

@@ -172,7 +172,7 @@ class Memory:
     history: Array = field(default_factory=lambda: np.empty((0, len(HistoryRow._fields))))
 
     def after(self, settings: Settings, learning: Learning, log_e: float, n_x: int, n_y: int) -> Memory:
-        """After a batch of so many rows with that log e-value, from which that was learnt."""
+        """After a batch of n_x and n_y rows with that log e-value, from which that was learnt."""
         batch = self.batches + 1
         if settings.window is None:
             recent, log_evalue = self.recent, self.log_evalue + log_e

@@ -68,7 +68,7 @@ def sequential(
 def in_order(
     x: Any, y: Any, columns: tuple[str, ...], levels: Levels = (), *, batches: int, monitor: Monitor
 ) -> Monitor:
-    """The monitor, which has seen nothing yet, after the rows of two samples, or objects, in so many batches."""
+    """The monitor, which has seen nothing yet, after the rows of two samples, or objects, in `batches` batches."""
     batches = count_of(batches, "batches", 1)
     if monitor.settings.with_reference:
         raise InputError("reference: there are two samples already", argument="reference", remedy="leave it out")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Monitor"]
 
-# A batch begins when so many rows of each sample are there.
+# Fewest rows of each sample in a batch.
 _FEWEST = 2
 
 
@@ -63,7 +63,7 @@ class Monitor:
     points
         Number of evaluation points.
     window
-        Take the e-value over so many batches, the last ones, so that evidence of long ago does not count. This gives up
+        Take the e-value over this many batches, the last ones, so that evidence of long ago does not count. This gives up
         the guarantee over time: for each batch the probability of an e-value of 1/alpha is at most alpha, but over many
         batches one will come. `run_length` is for streams that change, and keeps a guarantee.
     forget

@@ -127,7 +127,7 @@ def draw_witness_curve(
     shown: ShownColumn,
     width: float = 5.5,
 ) -> list[Any]:
-    """Draw the witness of one column with its bands, about so many inches wide.
+    """Draw the witness of one column with its bands, about `width` inches wide.
 
     Returns what a legend needs, with `WITNESS_LABELS`.
     """
