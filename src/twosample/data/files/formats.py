@@ -161,7 +161,7 @@ def damage(path: Path, name: str) -> Iterator[None]:
             raise InputError(f"{quoted(name)} cannot be read as a table: it is damaged") from None
         size = path.stat().st_size if path.exists() else 0
         why = "is damaged or not a Parquet file" if size else "is empty"
-        raise InputError(f"{quoted(name)}: its part {quoted(path)} {why}", remedy="mend or remove it") from None
+        raise InputError(f"{quoted(name)}: its part {quoted(path)} {why}", remedy="repair or remove it") from None
 
 
 def check_schema(found: pl.Schema, first: pl.Schema, path: Path, first_path: Path, name: str) -> None:
