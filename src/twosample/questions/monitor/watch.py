@@ -64,8 +64,8 @@ class Monitor:
         Number of evaluation points.
     window
         Take the e-value over this many batches, the last ones, so that evidence of long ago does not count. That gives
-        up the guarantee over time: for each batch the probability of an e-value of 1/alpha is at most alpha, but over many
-        batches one will come. `run_length` is for streams that change, and keeps a guarantee.
+        up the guarantee over time: for each batch the probability of an e-value of 1/alpha is at most alpha, but over
+        many batches one will come. `run_length` is for streams that change, and keeps a guarantee.
     forget
         The share of what was learnt that is forgotten with every batch, between 0 and 1, for differences that come and
         go. The guarantee holds. It gives up power: a small difference that lasts is never known better than from about
