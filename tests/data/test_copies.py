@@ -61,7 +61,7 @@ COARSE = {
 @pytest.mark.parametrize("n", [20, 40, 100, 1000, 10_000])
 @pytest.mark.parametrize("kind", COARSE)
 def test_coarse_values_are_not_taken_for_copies(kind, n, shift):
-    n_trials = 100 if n < 1000 else 5
+    n_trials = 40 if n < 1000 else 5
     n_noticed = 0
     for seed in range(n_trials):
         rng = np.random.default_rng(seed)
