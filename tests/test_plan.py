@@ -258,7 +258,7 @@ def test_a_pilot_of_two_values_in_any_order(pilot):
 def test_a_pilot_with_missing_values():
     pilot = np.arange(20.0)
     pilot[3] = np.nan
-    with pytest.raises(InputError, match=r"^x has 1 missing or infinite value \(first: row 3,"):
+    with pytest.raises(InputError, match=r"^the pilot has 1 missing or infinite value \(first: row 3,"):
         ts.plan(pilot)
     with pytest.warns(DroppedDataWarning, match=r"^Dropped 1 of 20 rows of the pilot"):
         plan = ts.plan(pilot, nan_policy="omit")

@@ -49,7 +49,6 @@ def test_plot_and_report(run, files, tmp_path):
         (["--kernel", "kmer", "--parameters", "a"], "Invalid value for '--parameters': 'a' is not a list of whole"),
         (["--kernel", "kmer", "--columns", "a"], "--columns: is for tables, not for strings"),
         (["--kernel", "kmer", "--lengthscale", "2"], "--lengthscale: is for rows of a table, not for objects"),
-        (["--kernel", "kmer", "--paired"], "--paired: is for rows of a table, not for objects"),
         (["--kernel", "kmer", "--stream"], "--kernel: strings are read whole"),
         (["--kernel", "kmer", "--model", "paper"], "--model: 'paper' needs rows of numbers; use --model adaptive"),
     ],

@@ -471,16 +471,10 @@ def test_arrays_of_a_device_agree():
     assert found.mean == pytest.approx(expected.mean, abs=1e-10)
 
 
-def test_what_takes_only_numbers_leaves_text_out():
-    frame = X.select("n0", "colour")
-    with pytest.warns(DroppedDataWarning, match="'colour' .text or categories"):
-        reference = ts.Reference.of(frame)
-    assert reference.columns == ("n0",)
-    monitor = ts.Monitor()
-    with pytest.warns(DroppedDataWarning, match="'colour' .text or categories"):
-        monitor.update(frame, Y.select("n0", "colour"))
-    with pytest.raises(InputError, match=r"sequential: .*categories"):
-        ts.test(frame, Y.select("n0", "colour")).sequential()
+def test_references_and_monitors_compare_text():
+    x, y = X.select("n0", "colour"), Y.select("n0", "colour")
+    assert ts.Reference.of(x).columns == ts.Monitor().update(x, y).columns == ("n0", "colour")
+    assert ts.test(x, y).sequential(batches=2, permutations=9).state.columns == ("n0", "colour")
 
 
 # ---- level
