@@ -16,7 +16,7 @@ pytestmark = [
 # What does the work of each command; it says so, and goes on with it for longer than anyone waits.
 WORK = {
     "test": ("twosample.places.local", "sample_moments"),
-    "permuted": ("twosample.inference.relabelling", "compare"),
+    "permuted": ("twosample.results.assembly", "compare"),
     "check": ("twosample.places.local", "sample_moments"),
     "reference": ("twosample.places.local", "sample_moments"),
     "each": ("twosample.questions.each", "run"),
