@@ -181,7 +181,7 @@ def test_the_sdist_has_tests_that_run(dist, tmp_path):
         collected = pytest_in(folder, "--collect-only", "-q", "tests").stdout.splitlines()
         found[folder] = {line for line in collected if "::" in line}
     assert found[inside] == found[ROOT] != set()
-    pytest_in(inside, "-q", "tests/test_release.py", "tests/test_words.py")
+    pytest_in(inside, "-q", "tests/test_release.py", "tests/common/test_words.py")
 
 
 def pytest_in(folder, *words):
