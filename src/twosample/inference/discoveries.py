@@ -22,19 +22,7 @@ def learn_share(log_bf10: ArrayLike) -> float:
     It is the π at which EM stands still, with one more column that differs and one that does not, so that it is never
     0 or 1: π = (1 + Σ p_j)/(2 + C) with p_j = π BF_j/(π BF_j + 1 - π). That is where the concave function
     log π + log(1 - π) + Σ log(π BF_j + 1 - π) is largest, so there is one such π, and bisection of its log odds finds
-    it to 1e-12; the steps of EM itself become tiny where there is little evidence.
-
-    Parameters
-    ----------
-    log_bf10
-        Log Bayes factors (C,), of any size.
-
-    Examples
-    --------
-    >>> round(learn_share([0.0, 0.0]), 10)
-    0.5
-    >>> round(learn_share([8.0, 9.0, *[-3.0] * 46]), 3)
-    0.063
+    it to 1e-12; the steps of EM itself become tiny where there is little evidence. `log_bf10` may have any size, (C,).
     """
     evidence = np.asarray(log_bf10, dtype=np.float64)
     # Between 1/(2 + C) and (1 + C)/(2 + C).
@@ -51,13 +39,7 @@ def learn_share(log_bf10: ArrayLike) -> float:
 
 
 def posterior(log_bf10: ArrayLike, share: float) -> Array:
-    """Probability that each column differs, where that share of columns does: π BF/(π BF + 1 - π).
-
-    Examples
-    --------
-    >>> posterior([0.0, 1e4, -1e4], 0.25).tolist()
-    [0.25, 1.0, 0.0]
-    """
+    """Probability that each column differs, where that share of columns does: π BF/(π BF + 1 - π)."""
     return probability(np.asarray(log_bf10, dtype=np.float64) + math.log(share) - math.log1p(-share))
 
 
@@ -65,16 +47,6 @@ def q_values(prob: ArrayLike) -> Array:
     """Expected share of false discoveries, were a column and all that are as probable taken as different.
 
     That is the mean of P(same) over these columns: sorted by evidence, the running mean. Equal columns have equal q.
-
-    Parameters
-    ----------
-    prob
-        Probability that each column differs, (C,).
-
-    Examples
-    --------
-    >>> q_values([0.5, 1.0, 0.9]).round(3).tolist()
-    [0.2, 0.0, 0.05]
     """
     same = 1.0 - np.asarray(prob, dtype=np.float64)
     order = np.argsort(same, kind="stable")

@@ -64,11 +64,6 @@ def size_in_words(auc: float) -> str:
 
     Their d of 0.2, 0.5, 0.8 and 1.2 standard deviations are an AUC = Φ(d/√2) of 0.556, 0.638, 0.714 and 0.802. From
     there on a difference is small, medium, large and very large.
-
-    Examples
-    --------
-    >>> [size_in_words(auc) for auc in (0.5, 0.6, 0.7, 0.8, 0.9)]
-    ['very small', 'small', 'medium', 'large', 'very large']
     """
     return _SIZES[bisect_right(_COHENS_D, math.sqrt(2.0) * NormalDist().inv_cdf(min(auc, _LARGEST_AUC)))]
 
@@ -178,42 +173,23 @@ class Squares(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PartEffect:
-    """The effect in one part of the test, given that the samples differ there: a mixture of C components.
+    """The effect in one part of the test, given that the samples differ there: a mixture of C components."""
 
-    Attributes
-    ----------
-    weights
-        Their probabilities, (C,).
-    mmd, probit
-        The laws of MMD² and of (probit AUC)².
-    """
-
-    weights: Array
-    mmd: Squares
-    probit: Squares
+    weights: Array  # their probabilities, (C,)
+    mmd: Squares  # laws of MMD²
+    probit: Squares  # laws of (probit AUC)²
 
 
 def of_part(
     evidence: Evidence, shares: Array, features: FeatureMap, model: Model, rows_x: Array, rows_y: Array
 ) -> PartEffect:
-    """The effect in one part.
+    """The effect in one part, from the evidence at m increasing lengthscales and their shares of the posterior, (m,).
 
     The prior of the amplitude is flat where it is small, and so gives much weight to very small differences. Here its
     density is multiplied by a power of a, without which intervals are more often too low where the evidence is weak.
     The weights of lengthscales and parts are those of the test.
 
-    Parameters
-    ----------
-    evidence
-        At m lengthscales, increasing.
-    shares
-        Posterior probabilities of these given that the samples differ, (m,).
-    features
-        Of the part.
-    model
-        With its measure on the points.
-    rows_x, rows_y
-        Some rows of each sample, taken without regard to their values, in the units of the data.
+    `rows_x` and `rows_y` are some rows of each sample, taken without regard to their values, in the units of the data.
     """
     assert model.has_effect
     kept, weights = _thin(shares)
@@ -256,24 +232,7 @@ def of_part(
 
 
 def combine(parts: Sequence[PartEffect], weights: Array, prob_h1: float) -> Effect:
-    """The effect from those of the parts.
-
-    Parameters
-    ----------
-    parts
-        Of the test.
-    weights
-        Their posterior probabilities given that the samples differ, (P,).
-    prob_h1
-        Posterior probability that they do.
-
-    Examples
-    --------
-    >>> known = Squares(shape=np.array([1e8]), scale=np.array([0.25e-8]))
-    >>> effect = combine([PartEffect(np.ones(1), known, known)], np.ones(1), prob_h1=1.0)
-    >>> round(effect.mmd.mean, 4), round(effect.auc.mean, 4)
-    (0.5, 0.6915)
-    """
+    """The effect from those of the parts, and their posterior probabilities given that the samples differ, (P,)."""
     from scipy.special import ndtr  # slow to load, and not needed before there are data
 
     of_components = np.concatenate([weight * part.weights for weight, part in zip(weights, parts, strict=True)])
@@ -290,18 +249,10 @@ def combine(parts: Sequence[PartEffect], weights: Array, prob_h1: float) -> Effe
 
 @dataclass(frozen=True, eq=False)
 class _Posteriors:
-    """The posterior of the weights w at m lengthscales and A amplitudes, in bases where its covariance is diagonal.
+    """The posterior of the weights w at m lengthscales and A amplitudes, in bases where its covariance is diagonal."""
 
-    Attributes
-    ----------
-    basis
-        Orthonormal, of weights that add up to zero, (m, s, s - 1).
-    mean, variance
-        Of w in it, (m, A, s - 1).
-    """
-
-    basis: Array
-    mean: Array
+    basis: Array  # orthonormal, of weights that add up to zero, (m, s, s - 1)
+    mean: Array  # of w in it, (m, A, s - 1)
     variance: Array
 
     def within(self, matrices: Array) -> Array:

@@ -21,13 +21,7 @@ MOST_LISTED = 6
 
 
 def all_partitions(k: int) -> Indices:
-    """All partitions of k groups, (Bell number, k); the first has all in one block.
-
-    Examples
-    --------
-    >>> all_partitions(3).tolist()
-    [[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1], [0, 1, 2]]
-    """
+    """All partitions of k groups, (Bell number, k); the first has all in one block."""
     found: list[tuple[int, ...]] = [()]
     for _ in range(k):
         found = [(*row, block) for row in found for block in range(max(row, default=-1) + 2)]
@@ -35,36 +29,18 @@ def all_partitions(k: int) -> Indices:
 
 
 def normalised(partition: Iterable[int]) -> tuple[int, ...]:
-    """The partition with its blocks numbered in the order of their first groups.
-
-    Examples
-    --------
-    >>> normalised([4, 1, 4])
-    (0, 1, 0)
-    """
+    """The partition with its blocks numbered in the order of their first groups."""
     numbers: dict[int, int] = {}
     return tuple(numbers.setdefault(block, len(numbers)) for block in partition)
 
 
 def merged(partition: tuple[int, ...], first: int, second: int) -> tuple[int, ...]:
-    """With two blocks made one.
-
-    Examples
-    --------
-    >>> merged((0, 1, 2), 0, 2)
-    (0, 1, 0)
-    """
+    """With two blocks made one."""
     return normalised(first if block == second else block for block in partition)
 
 
 def neighbours(partition: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """All partitions in which one group is moved, to another block or to a block of its own.
-
-    Examples
-    --------
-    >>> neighbours((0, 0, 0))
-    [(0, 1, 1), (0, 1, 0), (0, 0, 1)]
-    """
+    """All partitions in which one group is moved, to another block or to a block of its own."""
     found = {
         normalised((*partition[:group], block, *partition[group + 1 :])): None
         for group in range(len(partition))
@@ -74,13 +50,7 @@ def neighbours(partition: tuple[int, ...]) -> list[tuple[int, ...]]:
 
 
 def blocks_of(partition: Iterable[int]) -> tuple[tuple[int, ...], ...]:
-    """The groups of each block.
-
-    Examples
-    --------
-    >>> blocks_of((0, 1, 0))
-    ((0, 2), (1,))
-    """
+    """The groups of each block."""
     found: dict[int, list[int]] = {}
     for group, block in enumerate(partition):
         found.setdefault(int(block), []).append(group)
@@ -91,11 +61,6 @@ def log_prior(partitions: Indices) -> Array:
     """Log prior probabilities of partitions with two blocks or more, given that the groups are not all alike, (P,).
 
     All numbers of blocks from 2 to k have equal prior weight, and so have all partitions with the same number.
-
-    Examples
-    --------
-    >>> np.exp(log_prior(all_partitions(3)[1:])).round(4)
-    array([0.1667, 0.1667, 0.1667, 0.5   ])
     """
     k = partitions.shape[1]
     counts = partitions.max(axis=1) + 1
@@ -107,6 +72,4 @@ def _stirling(k: int, blocks: int) -> int:
     """Number of partitions of k groups into that number of blocks."""
     if blocks in (1, k):
         return 1
-    if not 0 < blocks < k:
-        return 0
     return blocks * _stirling(k - 1, blocks) + _stirling(k - 1, blocks - 1)
