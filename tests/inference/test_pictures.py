@@ -114,6 +114,12 @@ def test_the_range_is_that_of_the_bulk(n):
     assert shown.outside.tolist() == [[0, far], [1, 0]]
 
 
+def test_the_range_of_categories_has_others_where_there_are_any():
+    assert limits_of(np.array([0.0, 1.0]), np.array([1.0]), codes=4) == (-0.6, 2.6)
+    assert limits_of(np.array([3.0]), np.array([0.0]), codes=4) == (-0.6, 3.6)
+    assert limits_of(np.array([0.0]), np.array([0.0]), codes=2) == (-0.6, 1.6)
+
+
 def test_heavy_tails_leave_the_bulk_readable():
     x, y = rng().standard_cauchy(size=(2, 500))
     shown = column_of(x, y)
@@ -168,6 +174,10 @@ def test_principal_axes_hold_the_average_of_the_witness():
         assert (plane.witness[1] * total).sum() == pytest.approx(found.sd.sum(), rel=1e-4)
     variances = np.sort(np.linalg.eigvalsh(np.cov(((np.concatenate([x, y]) - result.center) / result.scale).T)))[::-1]
     np.testing.assert_allclose(plane.shares, variances[:2] / variances.sum(), atol=0.01)
+
+
+def test_six_digits_are_kept():
+    assert pictures.rounded(np.array([[1 / 3, 2e10 / 3]])).tolist() == [[0.333333, 6.66667e9]]
 
 
 @pytest.mark.parametrize("unit", [1e-310, 1e-200, 1e200, 1e300])

@@ -9,8 +9,8 @@ import numpy as np
 
 from twosample.inference.columns import BySubset
 from twosample.inference.mixture import OneTest
-from twosample.inference.pictures import levels_at, limits_of, limits_of_codes, places_along
-from twosample.inference.witness import Driver, locations
+from twosample.inference.pictures import driver_within, levels_at, limits_of
+from twosample.inference.witness import Driver
 
 if TYPE_CHECKING:
     from twosample.common.arrays import Array
@@ -33,12 +33,7 @@ _PLACES = {1: 120, 2: 28}
 def choose(by_subset: BySubset, differ: bool) -> list[tuple[int, ...]]:
     """The places of the columns to show, likeliest first: a pair, or up to three columns.
 
-    Parameters
-    ----------
-    by_subset
-        What the data say of columns and of subsets of columns.
-    differ
-        Whether there is clear evidence that the samples differ.
+    `differ` says whether there is clear evidence that the samples differ.
     """
     pair = by_subset.together() if differ else None
     if pair is not None:
@@ -54,16 +49,7 @@ def drivers(
 ) -> tuple[Driver, ...]:
     """The witness of each, over the range that is shown; none where there are only one or two columns.
 
-    Parameters
-    ----------
-    plan
-        Says which tests there are.
-    by_subset, differ
-        As for `choose`.
-    test_of
-        Does one of the tests.
-    rows
-        Rows of x and of y, (n, D) each, in the units of the data.
+    `rows` are of x and of y, (n, D) each, in the units of the data.
     """
     if len(plan.columns) < _FEWEST_COLUMNS:
         return ()
@@ -81,16 +67,8 @@ def _number_of(plan: Plan, columns: tuple[int, ...]) -> tuple[int, int]:
 
 
 def _driver(plan: Plan, test: OneTest, rows: tuple[Array, Array]) -> Driver:
+    x, y = rows
+    limits = [limits_of(x[:, column], y[:, column], levels_at(plan.levels, column)) for column in test.columns]
+    witness, view = test.witness(plan), test.features.view
     count = _PLACES[len(test.columns)]
-    grid = np.stack([_places(plan, column, rows, count, alone=len(test.columns) == 1) for column in test.columns])
-    mean, sd = test.witness(plan).at(test.features.view.apply(locations(grid)))
-    shape = (grid.shape[1],) * len(test.columns)
-    return Driver(test.columns, grid, mean.reshape(shape), sd.reshape(shape))
-
-
-def _places(plan: Plan, column: int, rows: tuple[Array, Array], count: int, *, alone: bool) -> Array:
-    """Where along a column the witness is shown."""
-    codes = levels_at(plan.levels, column)
-    x, y = (sample[:, column] for sample in rows)
-    limits = limits_of(x, y) if codes is None else limits_of_codes(x, y, codes)
-    return places_along(limits, count, codes, alone=alone)
+    return driver_within(limits, test.columns, plan.levels, count, lambda at: witness.at(view.apply(at)))

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from twosample.common.arrays import Array, Indices
 from twosample.common.records import Comparable
 from twosample.data.categories import OTHER, Levels
-from twosample.inference.witness import Witness
+from twosample.inference.witness import Driver, Witness, locations
 
 __all__ = [
-    "QUANTILES", "Shown", "ShownColumn", "ShownPlane", "kernel_density", "levels_at", "limits_of", "limits_of_codes",
-    "of_rows", "on_axes", "places_along", "share_intervals",
+    "QUANTILES", "Shown", "ShownColumn", "ShownPlane", "driver_within", "kernel_density", "levels_at", "limits_of",
+    "of_rows", "on_axes", "share_intervals",
 ]  # fmt: skip
 
 PLACES = 200
@@ -40,37 +40,20 @@ _FEWEST_CELLS, _MOST_CELLS = 8, 40
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShownColumn(Comparable):
-    """One column of both samples, for a picture. The first of two rows of an array is of x, the second of y.
-
-    Attributes
-    ----------
-    column
-        Its place.
-    limits
-        The range that is shown, wherever the bulk of either sample is.
-    values
-        Discrete columns: all values in the range, increasing. Other columns: values that many rows hold, (V,).
-    counts
-        How many of the rows hold each of them, (2, V).
-    density
-        Density of the other rows at `places`, times the width of the range, (2, G): its mean is their share of all
-        rows. None where there are no other rows: the column is discrete.
-    quantiles
-        Of the other rows, at `QUANTILES`, to the nearest of the places, (2, 5); None for discrete columns.
-    outside
-        How many of the rows lie below and above the range, (2, 2).
-    labels
-        Of a column of categories the names of the levels, whose codes are `values`; empty for numbers.
-    """
+    """One column of both samples, for a picture. The first of two rows of an array is of x, the second of y."""
 
     column: int
+    # The range that is shown, wherever the bulk of either sample is.
     limits: tuple[float, float]
+    # Discrete columns: all values in the range, increasing. Other columns: values that many rows hold, (V,).
     values: Array
-    counts: Indices
+    counts: Indices  # of the rows that hold each of them, (2, V)
+    # Of the other rows at `places`, times the width of the range, (2, G): its mean is their share of all rows. None
+    # where there are no other rows: the column is discrete.
     density: Array | None
-    quantiles: Array | None
-    outside: Indices
-    labels: tuple[str, ...] = ()
+    quantiles: Array | None  # of the other rows, at `QUANTILES`, to the nearest of the places, (2, 5)
+    outside: Indices  # rows below and above the range, (2, 2)
+    labels: tuple[str, ...] = ()  # of a column of categories the levels, whose codes are `values`
 
     @property
     def places(self) -> Array:
@@ -80,36 +63,18 @@ class ShownColumn(Comparable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShownPlane(Comparable):
-    """Rows of both samples, counted in the cells of a plane.
+    """Rows of both samples, counted in the cells of a plane."""
 
-    Attributes
-    ----------
-    columns
-        The two columns that span it; empty for principal axes.
-    shares
-        Share of the variance along each principal axis; empty for columns.
-    limits
-        The range that is shown along each axis, (2, 2).
-    first, second
-        Middles of the cells along each axis: the values of a discrete column, else evenly spaced.
-    cells
-        The cells that are not empty, as places in `first` and in `second`, (K, 2).
-    counts
-        How many of the rows of x and of y are in each of them, (2, K).
-    outside
-        How many of the rows of x and of y are in none.
-    witness
-        Mean and standard deviation of the witness at the rows of each cell, on average, (2, K); None for columns.
-    """
-
-    columns: tuple[int, ...]
-    shares: tuple[float, ...]
-    limits: Array
+    columns: tuple[int, ...]  # the two that span it; empty for principal axes
+    shares: tuple[float, ...]  # of the variance along each principal axis; empty for columns
+    limits: Array  # the range that is shown along each axis, (2, 2)
+    # Middles of the cells along each axis: the values of a discrete column, else evenly spaced.
     first: Array
     second: Array
-    cells: Indices
-    counts: Indices
-    outside: tuple[int, int]
+    cells: Indices  # those that are not empty, as places in `first` and in `second`, (K, 2)
+    counts: Indices  # rows of x and of y in each of them, (2, K)
+    outside: tuple[int, int]  # rows of x and of y in none
+    # Mean and standard deviation of the witness at the rows of each cell, on average, (2, K); None for columns.
     witness: Array | None = None
 
     @property
@@ -120,21 +85,11 @@ class ShownPlane(Comparable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shown(Comparable):
-    """The aggregates of the samples that a picture shows.
+    """The aggregates of the samples that a picture shows."""
 
-    Attributes
-    ----------
-    rows
-        How many rows of x and of y all of it is from: a random subset where there are many.
-    columns
-        The columns that are shown alone.
-    plane
-        The plane of two columns, or of two principal axes; None where neither is shown.
-    """
-
-    rows: tuple[int, int]
-    columns: tuple[ShownColumn, ...] = ()
-    plane: ShownPlane | None = None
+    rows: tuple[int, int]  # how many of x and of y all of it is from: a random subset where there are many
+    columns: tuple[ShownColumn, ...] = ()  # those that are shown alone
+    plane: ShownPlane | None = None  # of two columns, or of two principal axes
 
 
 def levels_at(levels: Levels, column: int) -> int | None:
@@ -143,33 +98,25 @@ def levels_at(levels: Levels, column: int) -> int | None:
     return None if names is None else len(names) + 1
 
 
-def places_along(limits: tuple[float, float], count: int, codes: int | None, *, alone: bool) -> Array:
-    """Places along a column at which a picture shows the witness: evenly spaced, or the codes of a column alone."""
-    if codes is not None and alone:
-        return np.arange(math.ceil(limits[0]), math.floor(limits[1]) + 1.0)
-    return np.linspace(*limits, count)
-
-
-def limits_of_codes(x: Array, y: Array, codes: int) -> tuple[float, float]:
-    """The range of a column of categories: all levels, and one more for others if there are any.
-
-    Examples
-    --------
-    >>> limits_of_codes(np.array([0.0, 1.0]), np.array([1.0]), 4), limits_of_codes(np.array([3.0]), np.array([0.0]), 4)
-    ((-0.6, 2.6), (-0.6, 3.6))
-    """
-    shown = codes if codes == 2 or (x == codes - 1).any() or (y == codes - 1).any() else codes - 1
-    return -0.6, shown - 0.4
+def driver_within(
+    limits: Sequence[tuple[float, float]],
+    columns: tuple[int, ...],
+    levels: Levels,
+    count: int,
+    witness: Callable[[Array], tuple[Array, Array]],
+) -> Driver:
+    """The witness of one or two columns within these limits, at `count` places along each or at the codes of one."""
+    if len(columns) == 1 and levels_at(levels, columns[0]) is not None:
+        grid = np.arange(math.ceil(limits[0][0]), math.floor(limits[0][1]) + 1.0)[np.newaxis]
+    else:
+        grid = np.stack([np.linspace(*along, count) for along in limits])
+    shape = (grid.shape[1],) * len(grid)
+    mean, sd = (values.reshape(shape) for values in witness(locations(grid)))
+    return Driver(columns, grid, mean, sd)
 
 
 def share_intervals(counts: Indices, rows: tuple[int, int], level: float = 0.9) -> Array:
-    """Credible intervals of shares by Jeffreys' prior, lower and upper ends, (2, 2, V), for counts (2, V).
-
-    Examples
-    --------
-    >>> share_intervals(np.array([[5], [0]]), (10, 10))[:, 0].round(3).ravel()
-    array([0.262, 0.738])
-    """
+    """Credible intervals of shares by Jeffreys' prior, lower and upper ends, (2, 2, V), for counts (2, V)."""
     from scipy.special import betaincinv
 
     sizes, tail = np.array(rows)[:, None], 0.5 * (1.0 - level)
@@ -178,24 +125,7 @@ def share_intervals(counts: Indices, rows: tuple[int, int], level: float = 0.9) 
 
 
 def of_rows(x: Array, y: Array, groups: Sequence[tuple[int, ...]], levels: Levels = ()) -> Shown:
-    """The aggregates of columns and of pairs of columns.
-
-    Parameters
-    ----------
-    x, y
-        Rows of the samples, (n, D).
-    groups
-        Places of one or two columns each.
-    levels
-        The levels of columns of categories.
-
-    Examples
-    --------
-    >>> shown = of_rows(np.array([[0.0], [0.0], [1.0]]), np.array([[1.0], [1.0], [1.0]]), [(0,)])
-    >>> shown.columns[0].values, shown.columns[0].counts
-    (array([0., 1.]), array([[2, 1],
-           [0, 3]]))
-    """
+    """The aggregates of columns and of pairs of columns: `groups` are the places of one or two columns each."""
     places = dict.fromkeys(place for group in groups for place in group)
     columns = {place: _column(place, x[:, place], y[:, place], levels[place] if levels else None) for place in places}
     plane = next((_plane_of_columns(x, y, columns[a], columns[b]) for a, *more in groups for b in more), None)
@@ -203,18 +133,26 @@ def of_rows(x: Array, y: Array, groups: Sequence[tuple[int, ...]], levels: Level
     return Shown((len(x), len(y)), alone, plane)
 
 
-def limits_of(x: Array, y: Array) -> tuple[float, float]:
+def limits_of(x: Array, y: Array, codes: int | None = None) -> tuple[float, float]:
     """The range of a column that a picture shows: the bulk of either sample, with a margin, and not to the last digit.
 
-    Examples
-    --------
-    >>> limits_of(np.array([0.0, 1.0, 2.0, 3.0] * 50 + [1e9]), np.array([1.5]))
-    (-0.3, 3.3)
+    Of a column of categories, which has so many codes, all levels, and one more for others if there are any.
     """
+    if codes is not None:
+        shown = codes if codes == 2 or (x == codes - 1).any() or (y == codes - 1).any() else codes - 1
+        return -0.6, shown - 0.4
     values, rest = _split(x, y)
     if any(map(len, rest)):
-        return _continuous_limits(values, rest)
-    return _discrete_limits(values, (x, y))
+        ends = [*values.tolist(), *(end for one in rest if len(one) for end in _bulk(one))]
+        low, high = min(ends), max(ends)
+        margin = _MARGIN * high - _MARGIN * low
+        return _outward(low - margin, high + margin) if margin > 0.0 else _around(low)
+    ends = [end for one in (x, y) if len(one) for end in _bulk(one)]
+    inside = values[(values >= min(ends)) & (values <= max(ends))]
+    if len(inside) == 1:
+        return _around(float(inside[0]))
+    margin = max(0.6 * float(np.diff(inside).min()), 0.02 * float(inside[-1] - inside[0]))
+    return float(inside[0]) - margin, float(inside[-1]) + margin
 
 
 def kernel_density(values: Array, at: Array) -> Array:
@@ -242,13 +180,7 @@ def _density(values: Array, limits: tuple[float, float], count: int) -> Array:
 
 
 def rounded(values: Array) -> Array:
-    """Six digits of each number: enough for a picture.
-
-    Examples
-    --------
-    >>> rounded(np.array([1 / 3, 2e10 / 3]))
-    array([3.33333e-01, 6.66667e+09])
-    """
+    """Six digits of each number: enough for a picture."""
     return np.array([float(f"{value:.6g}") for value in values.ravel().tolist()]).reshape(values.shape)
 
 
@@ -256,11 +188,10 @@ def _column(place: int, x: Array, y: Array, levels: tuple[str, ...] | None) -> S
     """A column of numbers, or of categories: all its levels, and the others where there are any."""
     samples = (x, y)
     labels: tuple[str, ...] = ()
+    limits = limits_of(x, y, None if levels is None else len(levels) + 1)
     if levels is None:
         values, rest = _split(x, y)
-        limits = limits_of(x, y)
     else:
-        limits = limits_of_codes(x, y, len(levels) + 1)
         values, rest = np.arange(float(round(limits[1] + 0.4))), (x[:0], y[:0])
         labels = (*levels, OTHER)[: len(values)]
     values = values[(values >= limits[0]) & (values <= limits[1])]
@@ -315,22 +246,6 @@ def _are_masses(values: Array, counts: NDArray[np.intp], x: Array, y: Array) -> 
     return np.asarray(found)
 
 
-def _continuous_limits(masses: Array, rest: tuple[Array, Array]) -> tuple[float, float]:
-    ends = [*masses.tolist(), *(end for values in rest if len(values) for end in _bulk(values))]
-    low, high = min(ends), max(ends)
-    margin = _MARGIN * high - _MARGIN * low
-    return _outward(low - margin, high + margin) if margin > 0.0 else _around(low)
-
-
-def _discrete_limits(values: Array, samples: tuple[Array, Array]) -> tuple[float, float]:
-    ends = [end for one in samples if len(one) for end in _bulk(one)]
-    inside = values[(values >= min(ends)) & (values <= max(ends))]
-    if len(inside) == 1:
-        return _around(float(inside[0]))
-    margin = max(0.6 * float(np.diff(inside).min()), 0.02 * float(inside[-1] - inside[0]))
-    return float(inside[0]) - margin, float(inside[-1]) + margin
-
-
 def _bulk(values: Array) -> tuple[float, float]:
     """The range of nearly all values, without those far away; of a few values almost all are kept."""
     ordered = np.sort(values)
@@ -356,8 +271,8 @@ def _outward(low: float, high: float) -> tuple[float, float]:
 
 
 def _plane_of_columns(x: Array, y: Array, first: ShownColumn, second: ShownColumn) -> ShownPlane:
-    count = _cells_along(len(x) + len(y))
-    along = [_middles(column, count) for column in (first, second)]
+    count, both = _cells_along(len(x) + len(y)), (first, second)
+    along = [one.values if one.density is None else _even_middles(one.limits, count) for one in both]
     places = [first.column, second.column]
     return _plane((x[:, places], y[:, places]), (first.limits, second.limits), along, columns=tuple(places))
 
@@ -367,25 +282,14 @@ def _cells_along(rows: int) -> int:
     return int(np.clip(math.ceil(1.25 * math.sqrt(rows)), _FEWEST_CELLS, _MOST_CELLS))
 
 
-def _middles(column: ShownColumn, count: int) -> Array:
-    return column.values if column.density is None else _even_middles(column.limits, count)
-
-
 def _even_middles(limits: tuple[float, float], count: int) -> Array:
     return np.asarray(limits[0] + (np.arange(count) + 0.5) * ((limits[1] - limits[0]) / count))
 
 
 def on_axes(x: Array, y: Array, see: Callable[[Array], Array], witness: Callable[[Array], Witness]) -> Shown:
-    """The rows on their first two principal axes, found without the outermost values, and the witness there.
+    """The rows on the first two principal axes of what they are seen as, and the witness there.
 
-    Parameters
-    ----------
-    x, y
-        Rows of the samples, (n, D).
-    see
-        What is done to the columns.
-    witness
-        The witness at given rows.
+    The axes are found without the outermost values.
     """
     seen = [see(rows) for rows in (x, y)]
     both = np.concatenate(seen)

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-import numpy as np
-
 from twosample.common.arrays import Array
 from twosample.common.threads import one_thread
 from twosample.common.words import data_in_words, printable, probability_in_words, with_names
@@ -17,7 +15,7 @@ from twosample.errors import InputError, Setting
 from twosample.inference import pictures
 from twosample.inference.columns import BySubset, ColumnEvidence, SubsetEvidence, Table
 from twosample.inference.pictures import Shown
-from twosample.inference.witness import Driver, Witness, WitnessPosterior, locations
+from twosample.inference.witness import Driver, Witness, WitnessPosterior
 from twosample.results.comparison import CLEAR, Comparison
 from twosample.results.result_parts import KernelEvidence, Lengthscale
 from twosample.results.sayings import MOST_BARS, column_facts, used_columns
@@ -201,16 +199,14 @@ class TwoSampleResult(Comparison):
         """The witness of one or two columns on the range that plots show, to six digits; None of more columns."""
         if self.shown_witness is not None or len(self.columns) > 2:
             return self.shown_witness
-        count, places = _PLACES[len(self.columns)], range(len(self.columns))
-        grid = np.stack(
-            [pictures.places_along(one.limits, count, pictures.levels_at(self.levels, column), alone=len(places) == 1)
-             for column, one in zip(places, self.picture.columns, strict=True)]
-        )  # fmt: skip
+        columns, limits = tuple(range(len(self.columns))), [one.limits for one in self.picture.columns]
+
+        def rounded(at: Array) -> tuple[Array, Array]:
+            found = self.witness(at)
+            return pictures.rounded(found.mean), pictures.rounded(found.sd)
+
         with one_thread():
-            found = self.witness(locations(grid))
-        shape = (grid.shape[1],) * len(grid)
-        mean, sd = (pictures.rounded(values).reshape(shape) for values in (found.mean, found.sd))
-        return Driver(tuple(range(len(grid))), grid, mean, sd)
+            return pictures.driver_within(limits, columns, self.levels, _PLACES[len(columns)], rounded)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dictionaries: schema, derived quantities, and every field.
