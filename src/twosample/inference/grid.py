@@ -47,16 +47,7 @@ def first_level(tolerance: float) -> int:
 
 
 def lengthscale_grid(low: float, high: float, level: int = 0) -> Array:
-    """Lengthscales of a geometric grid that ends at `high` and covers `low`, increasing; levels are nested.
-
-    Examples
-    --------
-    >>> grid = lengthscale_grid(1.0, 8.0)
-    >>> len(grid), len(lengthscale_grid(1.0, 8.0, level=1))
-    (19, 37)
-    >>> grid[::6].round(12)
-    array([1., 2., 4., 8.])
-    """
+    """Lengthscales of a geometric grid that ends at `high` and covers `low`, increasing; levels are nested."""
     octaves = math.log2(high / low)
     per_octave = max(_PER_OCTAVE, math.ceil(_FEWEST_INTERVALS / octaves))
     count = math.ceil(octaves * per_octave - 1e-9) << level
@@ -86,13 +77,6 @@ def integrate(
         same.
     tolerance
         The wanted error of the logarithms of the integrals, or a function of them that says it.
-
-    Examples
-    --------
-    >>> nodes = np.linspace(-1.0, 2.0, 31)
-    >>> rule = integrate(nodes, np.sin(nodes)[:, None], -1.0)
-    >>> round(float(rule.weights @ np.exp(rule.curves[:, 0])), 6), rule.converged
-    (4.887856, True)
     """
     step = (nodes[-1] - nodes[0]) / (len(nodes) - 1)
     start = max((low - nodes[0]) / step, 0.0)
@@ -152,11 +136,6 @@ def local_polynomials(nodes: Array, at: Array, degree: int) -> Array:
     """Matrix from values at increasing nodes (m,) to those at other places (Q,), as (Q, m).
 
     At each place it is the polynomial of the degree through the nodes around it, as many on each side where possible.
-
-    Examples
-    --------
-    >>> local_polynomials(np.arange(4.0), np.array([1.5]), degree=1)
-    array([[0. , 0.5, 0.5, 0. ]])
     """
     degree = min(degree, len(nodes) - 1)
     after = np.searchsorted(nodes, at, side="right")

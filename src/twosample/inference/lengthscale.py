@@ -65,18 +65,10 @@ def wanted_error(log_bf10: float, tolerance: float) -> float:
 
 @dataclass(frozen=True)
 class LengthscalePosterior:
-    """The posterior of the lengthscale.
+    """The posterior of the lengthscale."""
 
-    Attributes
-    ----------
-    rule
-        The integration rule, in log ℓ, with the three curves.
-    curves
-        What they mean.
-    """
-
-    rule: Quadrature
-    curves: Curves
+    rule: Quadrature  # in log ℓ, with the three curves
+    curves: Curves  # what they mean
 
     @classmethod
     def given(cls, evidence: Evidence, curves: Curves) -> LengthscalePosterior:

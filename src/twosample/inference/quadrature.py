@@ -26,30 +26,14 @@ _TRUSTED_ORDER = 96
 
 @dataclass(frozen=True, eq=False)
 class Quadrature:
-    """An integration rule fitted to the curves.
+    """An integration rule fitted to log curves."""
 
-    Attributes
-    ----------
-    grid
-        Locations of the rule, increasing, (G,).
-    weights
-        Its positive weights, (G,).
-    curves
-        The log curves there, (G, K).
-    error
-        Estimated error of the logarithms of the integrals.
-    evaluations
-        Number of nodes at which the target was computed.
-    converged
-        Whether the error is as small as was wanted; it is not where the curves are too rough.
-    """
-
-    grid: Array
-    weights: Array
-    curves: Array
-    error: float
-    evaluations: int
-    converged: bool = True
+    grid: Array  # locations of the rule, increasing, (G,)
+    weights: Array  # not negative, (G,)
+    curves: Array  # the log curves there, (G, K)
+    error: float  # as estimated, of the logarithms of the integrals
+    evaluations: int  # nodes at which the target was computed
+    converged: bool = True  # whether the error is as small as was wanted; not where the curves are too rough
 
 
 def integrate(
@@ -84,20 +68,14 @@ def integrate(
         Whether to look first, on a grid of ratio √2 that starts at `high`, where the mass is: for curves that are too
         steep for one polynomial. Where the curves are costly, other curves for this, whose integrands are upper bounds:
         the curves themselves are then computed where a bound leaves room for mass, the highest bounds first.
-
-    Examples
-    --------
-    >>> rule = integrate(lambda t: -0.5 * (t[:, None] / 0.01) ** 2, -5.0, 3.0)
-    >>> bool(np.isclose(rule.weights @ np.exp(rule.curves[:, 0]), 0.01 * np.sqrt(2 * np.pi)))
-    True
     """
     panels = _Panels(target, integrands)
     if look_first:
-        panels.start_where_mass_is(low, high, look_first if callable(look_first) else None)
+        intervals = panels.where_mass_is(low, high, look_first if callable(look_first) else None)
         trusted = 2 * FIRST_ORDER  # of intervals that end where the mass does
     else:
-        panels.start([(low, high)])
-        trusted = _TRUSTED_ORDER
+        intervals, trusted = [(low, high)], _TRUSTED_ORDER
+    panels.start(intervals)
     while True:
         panels.shrink()
         errors, log_integrals = panels.errors(trusted, caution)
@@ -122,38 +100,33 @@ class _Panels:
         return self._target(t)
 
     def start(self, intervals: list[tuple[float, float]]) -> None:
-        """One panel of low order on each interval."""
-        self._panels = self._on(intervals)
+        """One panel of low order on each interval more."""
+        self._panels += [Panel(a, b, self._values(lobatto(a, b, FIRST_ORDER))) for a, b in intervals]
 
-    def _on(self, intervals: list[tuple[float, float]]) -> list[Panel]:
-        return [Panel(a, b, self._values(lobatto(a, b, FIRST_ORDER))) for a, b in intervals]
-
-    def start_where_mass_is(self, low: float, high: float, bound: Curves | None) -> None:
-        """Look at a coarse grid first, by bounds of the curves where there are some."""
+    def where_mass_is(self, low: float, high: float, bound: Curves | None) -> list[tuple[float, float]]:
+        """Intervals by a look at a coarse grid, of bounds of the curves where there are some."""
         nodes, curves = scan(bound or self._target, low, high, self._integrands)
         self.evaluations += len(nodes)
         known = np.ones(len(nodes), dtype=bool)
         if bound is not None:
             curves, known = refine_bounds(nodes, curves, self._values, self._integrands)
         self._outside += zip(nodes[known].tolist(), curves[known], strict=True)
-        self.start(brackets([(nodes[run], self._integrands(curves[run])) for run in runs(known)]))
+        return brackets([(nodes[run], self._integrands(curves[run])) for run in runs(known)])
 
     def shrink(self) -> None:
         """Replace panels that are mostly without mass by smaller ones, as long as there are any."""
         shrunk = True
         while shrunk:
-            shrunk = False
             best = np.max([self._integrands(panel.values).max(axis=0) for panel in self._panels], axis=0)
-            panels: list[Panel] = []
-            for panel in self._panels:
+            panels, self._panels, shrunk = self._panels, [], False
+            for panel in panels:
                 intervals = panel.reach(best, self._integrands)
                 if sum(b - a for a, b in intervals) < 0.5 * (panel.high - panel.low):
                     self._outside += zip(panel.nodes.tolist(), panel.values, strict=True)
-                    panels += self._on(intervals)
+                    self.start(intervals)
                     shrunk = True
                 else:
-                    panels.append(panel)
-            self._panels = panels
+                    self._panels.append(panel)
 
     def errors(self, trusted: int, caution: float) -> tuple[list[float], Array]:
         """The estimated error of each panel, and the log integrals of all together."""
