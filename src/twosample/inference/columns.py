@@ -79,12 +79,7 @@ def moved_level(
 ) -> tuple[str, float]:
     """Which level of a column of categories moved most clearly, in words, and the AUC of having it.
 
-    Parameters
-    ----------
-    names
-        Of the levels.
-    share_x, share_y, n_x, n_y, variance
-        As for `twosample.data.ranks.clearest_level`.
+    After the names of the levels as `twosample.data.ranks.clearest_level`.
 
     Examples
     --------
@@ -135,33 +130,15 @@ class Table(tuple[Row, ...]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BySubset(Comparable):
-    """The evidence of columns and of subsets of columns, as arrays.
+    """The evidence of columns and of subsets of columns, as arrays."""
 
-    Attributes
-    ----------
-    log_bf10
-        Log BF10 of the normal scores of each column alone, (D,).
-    auc
-        P(x > y) + ½P(x = y) of each column, (D,); of a column of categories that of having the level which moved most
-        clearly.
-    spread
-        Standard deviation of the normal scores of x over that of y, (D,); 1 for categories.
-    direction
-        How each column differs, if it does.
-    subsets
-        The places of the columns of every subset.
-    prior
-        Prior probability of each subset given that the samples differ, (S,).
-    subset_log_bf10
-        Its log BF10, (S,).
-    """
-
-    log_bf10: Array
+    log_bf10: Array  # of the normal scores of each column alone, (D,)
+    # P(x > y) + ½P(x = y) of each column, (D,); of one of categories that of having the level which moved most clearly.
     auc: Array
-    spread: Array
-    direction: tuple[str, ...]
-    subsets: tuple[tuple[int, ...], ...]
-    prior: Array
+    spread: Array  # standard deviation of the normal scores of x over that of y, (D,); 1 for categories
+    direction: tuple[str, ...]  # how each column differs, if it does
+    subsets: tuple[tuple[int, ...], ...]  # the places of the columns of every subset
+    prior: Array  # probability of each subset given that the samples differ, (S,)
     subset_log_bf10: Array
 
     @property

@@ -41,24 +41,12 @@ _COARSE = 4
 
 @dataclass(frozen=True, eq=False)
 class Contrasts:
-    """Several groups in the directions in which V and R are diagonal, at every lengthscale.
+    """Several groups in the directions in which V and R are diagonal, at every lengthscale."""
 
-    Attributes
-    ----------
-    sizes
-        Number of rows of each group, (k,).
-    scores
-        Of the mean features of each group, less those of all rows, (m, B, k, s); B labellings of the same rows.
-    hypotheses
-        With V for one row, and no Δ.
-    every
-        Every how many-th amplitude is used.
-    """
-
-    sizes: Array
-    scores: Array
-    hypotheses: Hypotheses
-    every: int = 1
+    sizes: Array  # rows of each group, (k,)
+    scores: Array  # mean features of each group, less those of all rows, (m, B, k, s); B labellings of the same rows
+    hypotheses: Hypotheses  # with V for one row, and no Δ
+    every: int = 1  # every how many-th amplitude is used
 
     @classmethod
     def of(cls, groups: Sequence[Moments], features: PointKernel, lengthscales: Array, model: Model) -> Contrasts:

@@ -31,48 +31,20 @@ Reading = Callable[[Any, int], tuple[Array, Callable[[Any, int], Array]]]
 
 @dataclass(frozen=True, eq=False)
 class Law:
-    """A distribution of rows.
+    """A distribution of rows."""
 
-    Attributes
-    ----------
-    name
-        What it is called.
-    rows
-        Rows that stand for it, (M, D).
-    exact
-        Whether these are its quantiles, rather than rows drawn at random.
-    draw
-        Draws n rows, (n, D).
-    normal
-        Its mean and covariance where it is normal, else None.
-
-    Examples
-    --------
-    >>> from scipy import stats
-    >>> law = Law.of(stats.expon(), 1000, np.random.default_rng(0))
-    >>> law.name, law.exact, bool(abs(law.rows.mean() - 1.0) < 1e-3)
-    ('expon()', True, True)
-    """
-
-    name: str
-    rows: Array
-    exact: bool
-    draw: Callable[[int, np.random.Generator], Array]
-    normal: tuple[Array, Array] | None = None
+    name: str  # what it is called
+    rows: Array  # that stand for it, (M, D)
+    exact: bool  # whether these are its quantiles, rather than rows drawn at random
+    draw: Callable[[int, np.random.Generator], Array]  # n rows, (n, D)
+    normal: tuple[Array, Array] | None = None  # its mean and covariance where it is normal
 
     @classmethod
     def of(cls, law: Any, draws: int, generator: np.random.Generator, read: Reading | None = None) -> Law:
         """A frozen distribution of `scipy.stats`, its text, or a function of a size and a generator.
 
-        Parameters
-        ----------
-        law
-            Of what cannot be computed, `draws` rows are drawn.
-        draws, generator
-            How many rows, and their randomness.
-        read
-            Reads what a function draws first: returns its rows, and a function that reads later draws in the same way.
-            None is for arrays of numbers.
+        Of what cannot be computed, `draws` rows are drawn. `read` reads what a function draws first: it returns its
+        rows, and a function that reads later draws in the same way. None is for arrays of numbers.
         """
         read = _as_numbers if read is None else read
         if isinstance(law, str):
@@ -84,7 +56,7 @@ class Law:
             return cls(_shown(repr(law)), rows, True, lambda n, rng: rows_drawn(law.sample(n, rng=rng), n, 1))
         normal = None
         if hasattr(law, "rvs"):
-            name = _multivariate_name(law)
+            name = _shown(type(law).__name__.removesuffix("_frozen"))
 
             def draw(n: int, rng: np.random.Generator) -> Any:
                 return law.rvs(size=n, random_state=rng)
@@ -199,10 +171,6 @@ def _check_arguments(law: Callable[..., Any], *arguments: object) -> None:
         ) from None
 
 
-def _multivariate_name(law: Any) -> str:
-    return _shown(type(law).__name__.removesuffix("_frozen"))
-
-
 def _number(value: Any) -> str:
     return f"{float(value):g}" if np.ndim(value) == 0 else "..."
 
@@ -212,13 +180,7 @@ def _shown(name: str) -> str:
 
 
 def law_of_text(text: str) -> Any:
-    """The distribution of `scipy.stats` that a text such as "norm(0, 1)" names; nothing in it is run.
-
-    Examples
-    --------
-    >>> float(law_of_text("gamma(2, scale=3)").mean())
-    6.0
-    """
+    """The distribution of `scipy.stats` that a text such as "norm(0, 1)" names; nothing in it is run."""
     call = _call_of(text)
     name = call.func.id  # type: ignore[attr-defined]
     from scipy import stats
@@ -279,24 +241,7 @@ def normal_moments(points: Array, lengthscales: Array, mean: Array, covariance: 
     """Moments of Gaussian kernel features of a normal law, exactly, as if of `count` rows.
 
     With u ~ N(m, C), E exp(-‖u - z‖²/2ℓ²) = |I + C/ℓ²|^(-1/2) exp(-½ (z - m)ᵀ(C + ℓ²I)⁻¹(z - m)), and the product of
-    two kernels is one around the middle of their points with half of ℓ².
-
-    Parameters
-    ----------
-    points
-        Evaluation points (s, D).
-    lengthscales
-        ℓ, (m,).
-    mean, covariance
-        Of the law, in the units of the points, (D,) and (D, D).
-    count
-        The number of rows.
-
-    Examples
-    --------
-    >>> found = normal_moments(np.zeros((1, 1)), np.ones(1), np.zeros(1), np.eye(1), 1)
-    >>> found.mean.round(4), found.scatter.round(4)
-    (array([[0.7071]]), array([[[0.0774]]]))
+    two kernels is one around the middle of their points with half of ℓ². The law is in the units of the points (s, D).
     """
     first, second = points[:, np.newaxis], points[np.newaxis]
     middles = (0.5 * (first + second)).reshape(-1, points.shape[1])

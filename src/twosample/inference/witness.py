@@ -107,33 +107,18 @@ class WitnessMixture(Comparable):
     At each of them the amplitude is 1, whatever the evidence takes: R is about the covariance of the features of one
     row, so that the prior counts as much as two rows do and shrinks little. An amplitude learned from all directions
     shrinks the few in which the samples differ too much, and bands around that miss the truth.
-
-    Attributes
-    ----------
-    measure
-        Of the prior covariance r.
-    lengthscales
-        J lengthscales, (J,), in standardised units.
-    prior_variances
-        Scale b of the prior covariance b r at each lengthscale, (J,).
-    residual_variances
-        Prior variance a²/s of what the points cannot show, (J,). The amplitude a is the learned one, but at most 2/√s
-        (more for samples of unequal size): a point stands for 1/s of all rows, and a sample has 2/s there at most.
-    coefficients
-        b(bR + V)⁻¹Δ, (J, s).
-    factors
-        Upper triangular T with TTᵀ = b²(bR + V)⁻¹, (J, s, s).
-    weights, covariance
-        Mean and covariance, over the posterior of the lengthscale, of the weights that interpolate between the J
-        lengthscales, (J,) and (J, J).
     """
 
-    measure: Measure
-    lengthscales: Array
-    prior_variances: Array
+    measure: Measure  # of the prior covariance r
+    lengthscales: Array  # J of them, (J,), in standardised units
+    prior_variances: Array  # scale b of the prior covariance b r at each lengthscale, (J,)
+    # Prior variance a²/s of what the points cannot show, (J,). The amplitude a is the learned one, but at most 2/√s
+    # (more for samples of unequal size): a point stands for 1/s of all rows, and a sample has 2/s there at most.
     residual_variances: Array
-    coefficients: Array
-    factors: Array
+    coefficients: Array  # b(bR + V)⁻¹Δ, (J, s)
+    factors: Array  # upper triangular T with TTᵀ = b²(bR + V)⁻¹, (J, s, s)
+    # Mean and covariance, over the posterior of the lengthscale, of the weights that interpolate between the J
+    # lengthscales, (J,) and (J, J).
     weights: Array
     covariance: Array
 
@@ -150,7 +135,8 @@ class WitnessMixture(Comparable):
         log_variance = np.minimum(model.log_prior_variance(features, kept.lengthscales), _LARGEST_LOG_VARIANCE)
         scale = np.exp(0.5 * log_variance)[:, None, None]
         # With V = LLᵀ and R = FFᵀ, bR + V = L(I + bWWᵀ)Lᵀ with W = L⁻¹F: nothing small is added to something large.
-        inverse = np.linalg.inv(np.linalg.cholesky(_noise_factor(kept.freedom) * kept.V))
+        noise_factor = 1.0 + 2.0 / (max(kept.freedom, 4.0) - 2.0)  # ν/(ν - 2), and at most 2
+        inverse = np.linalg.inv(np.linalg.cholesky(noise_factor * kept.V))
         signal = scale * (inverse @ prior.witness_factors(model, features, kept.lengthscales))
         root = _inverse_root(signal) @ inverse
         return cls(
@@ -192,18 +178,10 @@ class WitnessMixture(Comparable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WitnessPosterior(WitnessMixture):
-    """The mixture of rows of a table.
-
-    Attributes
-    ----------
-    kernel
-        The kernel.
-    points
-        Evaluation points (s, D), in standardised units.
-    """
+    """The mixture of rows of a table."""
 
     kernel: Kernel
-    points: Array
+    points: Array  # (s, D), in standardised units
 
     @classmethod
     def of(
@@ -246,19 +224,8 @@ class WitnessPosterior(WitnessMixture):
 
 
 def locations(grid: Array) -> Array:
-    """All locations of a grid of places along k columns (k, G), (Gᵏ, k): the last column changes first.
-
-    Examples
-    --------
-    >>> locations(np.array([[0.0, 1.0], [5.0, 6.0]])).tolist()
-    [[0.0, 5.0], [0.0, 6.0], [1.0, 5.0], [1.0, 6.0]]
-    """
+    """All locations of a grid of places along k columns (k, G), (Gᵏ, k): the last column changes first."""
     return np.stack(np.meshgrid(*grid, indexing="ij"), axis=-1).reshape(-1, len(grid))
-
-
-def _noise_factor(freedom: float) -> float:
-    """ν/(ν - 2), and at most 2."""
-    return 1.0 + 2.0 / (max(freedom, 4.0) - 2.0)
 
 
 def _inverse_root(signal: Array) -> Array:
