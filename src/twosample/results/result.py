@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
@@ -12,9 +12,9 @@ import numpy as np
 
 from twosample.common.frames import FrameKind
 from twosample.common.records import Record
+from twosample.common.words import log_bf10_text, probability_in_words, pvalue_text
 from twosample.errors import InputError
 from twosample.inference.bayes_factor import CONCLUSIONS, probability, verdict
-from twosample.results.sayings import evidence_facts, table_of_facts
 from twosample.show.content import DataTable, Fact, Facts, Panel, text_of_facts, text_of_table
 
 if TYPE_CHECKING:
@@ -38,27 +38,19 @@ class InMemory(Record):
     """A record that may hold the data, or functions that look at them again; neither JSON nor pickles contain these."""
 
     _internal: ClassVar[tuple[str, ...]] = ("changed", "remember", "remembered")
+    _memory: ClassVar[Mapping[str, Any]] = {}
 
     def remember(
         self, look: Any = None, sequence: Any = None, votes: Any = None, *, objects: Any = None, copied: Any = None
     ) -> Self:
-        """Keep functions of the data, in this record only.
+        """Keep functions of the data, in this record only, after those that the record `copied` has.
 
-        Parameters
-        ----------
-        look
-            Tests with other assumptions: a function of `progress` that returns a `Robustness`.
-        sequence
-            Goes through the rows in their order: a function that returns a `Monitor`.
-        votes
-            Returns log Bayes factors of blocks of rows.
-        objects
-            Objects of both samples, and the witness as a function of new ones.
-        copied
-            Another record, whose memory this one shares.
+        With a `progress`, `look` tests with other assumptions and returns a `Robustness`. `sequence` goes through the
+        rows in their order and returns a `Monitor`, `votes` returns log Bayes factors of blocks of rows. `objects` are
+        those of both samples, and the witness as a function of new ones.
         """
         given = {"look": look, "sequence": sequence, "votes": votes, "objects": objects}
-        known = {} if copied is None else copied.__dict__.get("_memory", {})
+        known = {} if copied is None else copied._memory
         memory = {**known, **{name: value for name, value in given.items() if value is not None}}
         object.__setattr__(self, "_memory", memory)
         return self
@@ -66,7 +58,7 @@ class InMemory(Record):
     def remembered(self, name: str, caller: str, remedy: str, lacks: str = "data to look at again") -> Any:
         """One of the functions in memory; where there is none, `caller` is refused with this remedy."""
         try:
-            return self.__dict__["_memory"][name]
+            return self._memory[name]
         except KeyError:
             raise InputError(f"{caller}: this result has no {lacks}", remedy=remedy) from None
 
@@ -105,7 +97,9 @@ class Result(InMemory):
 
     def tables(self) -> dict[str, DataTable]:
         """Tables of plain values by name, the main one first; the facts where there is no other."""
-        return {"facts": table_of_facts(self.facts())}
+        facts = self.facts()
+        rows = [(fact.label, f"{fact.value}{fact.detail}") for fact in facts.lines]
+        return {"facts": DataTable(facts.title, {"fact": "fact", "value": "value"}, rows)}
 
     def panels(self) -> dict[str, Panel]:
         """The data of pictures, by name."""
@@ -202,7 +196,7 @@ class Result(InMemory):
         """Whether `robustness` has data to look at again, and a prior that can be varied."""
         model = getattr(self, "model", None)
         varies = model is None or (model.amplitude is not None and not model.needs_pairs)
-        return varies and "look" in self.__dict__.get("_memory", {})
+        return varies and "look" in self._memory
 
     def robustness(self, *, progress: Progress = False) -> Robustness:
         """How log BF10 depends on what was assumed: the test again with other priors and numbers of points.
@@ -223,11 +217,10 @@ class Result(InMemory):
         >>> found.sentence[:60]
         'The verdict holds for scales of the amplitude from 0.05 to 2'
         """
-        look = self.__dict__.get("_memory", {}).get("look")
-        if look is None:
+        if "look" not in self._memory:
             why, remedy = self._no_look
             raise InputError(f"robustness: {why}", remedy=remedy)
-        return replace(cast("Robustness", look(progress=progress)), conclusions=self._claims)
+        return replace(cast("Robustness", self._memory["look"](progress=progress)), conclusions=self._claims)
 
     @property
     def _claims(self) -> tuple[str, str]:
@@ -301,8 +294,17 @@ class BayesFactor(Result):
     def _evidence_facts(
         self, relabelled: tuple[float | None, float | None, str] = (None, None, ""), bound: str = ""
     ) -> list[Fact]:
-        """Probability, prior odds, log BF10; of relabelled data p-value, e-value and what they are counted in."""
-        return evidence_facts(self._hypothesis, self.prob_h1, self.log_bf10, self.prior_odds, relabelled, bound)
+        """Probability, prior odds, log BF10 and how it is a bound; p-value, e-value and what they are counted in."""
+        found = [Fact(self._hypothesis, probability_in_words(self.prob_h1), large=True)]
+        if self.prior_odds != 1.0:
+            found.append(Fact("prior odds", f"{self.prior_odds:g}"))
+        found.append(Fact("log BF10", f"{log_bf10_text(self.log_bf10)}{bound}", large=True))
+        pvalue, evalue, counted = relabelled
+        if pvalue is not None:
+            found.append(Fact("p-value", pvalue_text(pvalue), f" ({counted})", large=True))
+        if evalue is not None:
+            found.append(Fact("e-value", f"{evalue:.3g}", large=True))
+        return found
 
     @property
     def bf10(self) -> float:
