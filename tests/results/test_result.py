@@ -8,6 +8,7 @@ import pytest
 
 import twosample as ts
 from twosample.errors import InputError
+from twosample.results.each_result import EachResult
 from twosample.results.result import Result
 
 HOSTILE = "<script>alert(1)</script>"
@@ -144,3 +145,13 @@ def test_columns_say_which_sample_by_name():
     table = KINDS["two samples"]()
     assert table.by_column[0].words.startswith(f"larger in {HOSTILE}, ")
     assert table.changed(names=("first", "second")).by_column[0].words.startswith("larger in second, ")
+
+
+def test_the_evidence_of_each_column_is_shown_in_few_words():
+    found = EachResult(
+        column=("a", "b", "c"), n_x=np.full(3, 9), n_y=np.full(3, 9), log_bf10=np.array([7.0, 0.0, -2.0]),
+        prob_h1=np.array([1.0, 0.5, 0.1]), q=np.zeros(3), auc=np.full(3, 0.5), direction=("", "", ""), share=0.5,
+        group_share=None, fdr=0.1, paired=False, model=ts.models.PRESETS["adaptive"], groups={}, skipped={}, notes=(),
+    )  # fmt: skip
+    _, rows = found.tables()["columns"].shown()
+    assert [row[-1] for row in rows] == ["very strong: different", "not clear", "positive: same"]

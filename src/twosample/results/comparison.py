@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
@@ -14,7 +14,7 @@ from twosample.inference.effect import Effect, size_in_words
 from twosample.results.mixing import Mixing
 from twosample.results.result import BayesFactor
 from twosample.results.result_parts import Amplitude, Diagnostics
-from twosample.show.content import Fact
+from twosample.show.content import Fact, Facts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -143,8 +143,7 @@ class Comparison(BayesFactor):
 
     def of_files(self, names: tuple[str, str], notes: tuple[str, ...]) -> Self:
         """The same result with other names of the samples, and with notes of the reader before its own notes."""
-        diagnostics = replace(self.diagnostics, notes=notes + self.diagnostics.notes)
-        return self.changed(names=names, diagnostics=diagnostics)
+        return self.changed(names=names).with_notes(notes)
 
     def sequential(self, *, batches: int = 20, **options: Any) -> Monitor:
         """Go through the samples in their order, as if they had come as streams: how the evidence grew.
@@ -191,22 +190,30 @@ class Comparison(BayesFactor):
 
         return cast("Figure", getattr(plots, self.figure)(self, names=names, figsize=figsize))
 
-    @property
-    def _title(self) -> str:
-        return f"{short(self.names[0])} and {short(self.names[1])}"
-
-    @property
-    def _verdict_sentence(self) -> str:
-        return f"{sentence(self.verdict)}."
-
-    @property
-    def _answer(self) -> str:
+    def facts(self) -> Facts:
+        """The answer in words and numbers, in the order in which they are read."""
+        title = f"{short(self.names[0])} and {short(self.names[1])}"
         words = probability_in_words(self.prob_h1)
         number = {"<": "less than ", ">": "more than "}.get(words[0], "") + words.lstrip("<> ")
-        return (
-            f"The probability that {self._title} come from different distributions is {number}, with prior odds of "
-            f"{odds_in_words(self.prior_odds)}."
+        return Facts(
+            title=title,
+            verdict=f"{sentence(self.verdict)}.",
+            lines=(*self._all_evidence(), *self._own_facts()),
+            answer=f"The probability that {title} come from different distributions is {number}, with prior odds of "
+            f"{odds_in_words(self.prior_odds)}.",
+            remark=self._size_in_words(),
+            warnings=tuple(words for words in (self.disagreement, self._caution) if words),
+            notes=self.diagnostics.notes,
         )
+
+    def _own_facts(self) -> list[Fact]:
+        """What there is to say of samples of this kind."""
+        raise NotImplementedError
+
+    @property
+    def _caution(self) -> str | None:
+        """A sentence on the model, to be read with the verdict."""
+        return None
 
     def _all_evidence(self) -> list[Fact]:
         """P(different), log BF10, what permutations say, and the size of the difference."""

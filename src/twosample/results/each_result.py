@@ -155,7 +155,8 @@ class EachResult(RowsResult[EachRow]):
         found, singles = self.discoveries, len(self) - sum(name in self.groups for name in self.column)
         groups_found = sum(name in self.groups for name in found)
         counts = [f"{len(found) - groups_found:,} of {columns_in_words(singles)}"] * bool(singles)
-        counts += [f"{groups_found} of {_groups_in_words(len(self) - singles)}"] * (singles < len(self))
+        groups = len(self) - singles
+        counts += [f"{groups_found} of {groups} group{'s' * (groups != 1)}"] * (groups > 0)
         shares = [f"{self.share:.3g} of the columns"] * bool(singles)
         shares += [] if self.group_share is None else [f"{self.group_share:.3g} of the groups"]
         skipped = Fact("not tested", printable(some_skipped(self.skipped)))
@@ -207,27 +208,11 @@ class EachResult(RowsResult[EachRow]):
 
 
 def some_skipped(skipped: dict[str, str]) -> str:
-    """The columns that were not tested and the reasons, in words; the first few by name.
-
-    Examples
-    --------
-    >>> some_skipped({"a": "one value throughout"})
-    "'a' (one value throughout)"
-    """
+    """The columns that were not tested and the reasons, in words; the first few by name."""
     return some([f"{name!r} ({why})" for name, why in skipped.items()], shown=_SHOWN_SKIPPED, quote=False)
 
 
 def _evidence(row: Mapping[str, Any]) -> str:
-    """The verdict in few words.
-
-    Examples
-    --------
-    >>> _evidence({"log_bf10": 7.0}), _evidence({"log_bf10": -2.0}), _evidence({"log_bf10": 0.0})
-    ('very strong: different', 'positive: same', 'not clear')
-    """
+    """The verdict in few words."""
     words = strength(row["log_bf10"])
     return f"{words}: {'different' if row['log_bf10'] > 0 else 'same'}" if words else "not clear"
-
-
-def _groups_in_words(count: int) -> str:
-    return "1 group" if count == 1 else f"{count} groups"

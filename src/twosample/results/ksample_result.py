@@ -217,6 +217,7 @@ class KSampleResult(BayesFactor):
         prob = probability_in_words(likeliest.posterior)
         blocks = partition_in_words(likeliest.groups)
         counted = f"{self.diagnostics.permutations} permutations"
+        rows = f"{int(self.n.sum())} {f'rows, {columns_in_words(len(self.columns))}' if self.columns else 'objects'}"
         bound = "" if self.all_listed else " or more"
         return Facts(
             title=f"{len(self.names)} groups",
@@ -224,7 +225,7 @@ class KSampleResult(BayesFactor):
             lines=(
                 *self._evidence_facts((self.pvalue, self.evalue, counted), bound),
                 Fact("likeliest", blocks, f" ({prob})"),
-                Fact("data", f"{len(self.names)} groups, {self._data_words}"),
+                Fact("data", f"{len(self.names)} groups, {rows}"),
                 *self._column_facts(),
                 Fact("model", self.model.name, f", {self.diagnostics.points} evaluation points"),
             ),
@@ -287,12 +288,6 @@ class KSampleResult(BayesFactor):
             "pairs": Panel.bars("Two at a time", "groups", "P(same)", names, same),
         }
 
-    @property
-    def _data_words(self) -> str:
-        """How many rows and columns there are, or objects."""
-        count = int(self.n.sum())
-        return f"{count} rows, {columns_in_words(len(self.columns))}" if self.columns else f"{count} objects"
-
     def _column_facts(self) -> list[Fact]:
         if not self.columns:
             return []
@@ -304,13 +299,7 @@ class KSampleResult(BayesFactor):
 
 
 def partition_in_words(groups: tuple[tuple[str, ...], ...]) -> str:
-    """The blocks of a partition, with a bar between those that differ.
-
-    Examples
-    --------
-    >>> partition_in_words((("a", "c"), ("b",)))
-    'a, c | b'
-    """
+    """The blocks of a partition, with a bar between those that differ."""
     return " | ".join(", ".join(_short(name) for name in block) for block in groups)
 
 

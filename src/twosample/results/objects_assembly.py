@@ -38,22 +38,9 @@ def objects_result(
     prior_odds: float,
     notes: tuple[str, ...] = (),
 ) -> ObjectsResult:
-    """The record of an answer about objects.
+    """The record of an answer about objects, from the evidence with each parameter of the kernel and their posterior.
 
-    Parameters
-    ----------
-    plan
-        What was fixed beforehand.
-    by_parameter
-        The evidence with each parameter of the kernel.
-    posterior
-        Of the parameters.
-    rows
-        Kernel values of the objects of each sample at the points, or of some of them.
-    sizes
-        How many objects there were of each sample.
-    prior_odds, notes
-        As in the result.
+    `rows` are kernel values of the objects of each sample at the points, or of some of as many objects as `sizes` says.
     """
     assert plan.domain is not None
     features, model = plan.domain.features, plan.model
@@ -94,9 +81,8 @@ def objects_result(
         with one_thread():
             return mixture.through(features, domain.rows_of(at))
 
-    found = result.changed(effect=_effect(by_parameter, mass, plan, rows, result.prob_h1))
-    found.remember_objects((), (), witness)
-    return found
+    effect = _effect(by_parameter, mass, plan, rows, result.prob_h1)
+    return result.changed(effect=effect).remember(objects=((), (), witness))
 
 
 def _effect(by_parameter: Evidence, mass: Array, plan: Plan, rows: tuple[Array, Array], prob_h1: float) -> Effect:

@@ -13,7 +13,7 @@ from twosample.common.words import printable, probability_in_words, short
 from twosample.inference.columns import Table
 from twosample.inference.witness import Witness
 from twosample.results.comparison import Comparison
-from twosample.show.content import DataTable, Fact, Facts, Panel
+from twosample.show.content import DataTable, Fact, Panel
 
 __all__ = ["ObjectsResult", "ParameterEvidence"]
 
@@ -111,13 +111,9 @@ class ObjectsResult(Comparison):
             [ParameterEvidence(name, value, prior, mass) for name, value, mass in rows], ParameterEvidence._fields
         )
 
-    def remember_objects(
-        self, x: Sequence[Any], y: Sequence[Any], witness: Callable[[Any], tuple[Array, Array]] | None = None
-    ) -> None:
-        """Keep the objects, and the witness of new ones, in memory; None is the one that was kept before."""
-        if witness is None:
-            witness = self._kept("witness")[2]
-        self.remember(objects=(x, y, witness), copied=self)
+    def remember_objects(self, x: Sequence[Any], y: Sequence[Any]) -> None:
+        """Keep the objects in memory, besides the witness of new ones."""
+        self.remember(objects=(x, y, self._kept("witness")[2]), copied=self)
 
     def _kept(self, caller: str) -> _Kept:
         remedy = "call it on what test returned, before it is written"
@@ -156,25 +152,15 @@ class ObjectsResult(Comparison):
         x, y, _ = self._kept("telling")
         return [x[place] for place in self.telling_x[:count]], [y[place] for place in self.telling_y[:count]]
 
-    def facts(self) -> Facts:
-        """The answer in words and numbers, in the order in which they are read."""
+    def _own_facts(self) -> list[Fact]:
         best = max(self.by_parameter, key=lambda row: row.posterior)
         share = f" ({probability_in_words(best.posterior)} of the posterior)"
-        return Facts(
-            title=self._title,
-            verdict=self._verdict_sentence,
-            lines=(
-                *self._all_evidence(),
-                *([Fact("likeliest parameter", printable(best.parameter), share)] if len(self.parameters) > 1 else []),
-                Fact("data", f"{self.n_x} and {self.n_y} objects"),
-                Fact("kernel", printable(self.kernel)),
-                Fact("model", self.model.name, f", {self.diagnostics.points} points"),
-            ),
-            answer=self._answer,
-            remark=self._size_in_words(),
-            warnings=(self.disagreement,) if self.disagreement else (),
-            notes=self.diagnostics.notes,
-        )
+        return [
+            *([Fact("likeliest parameter", printable(best.parameter), share)] if len(self.parameters) > 1 else []),
+            Fact("data", f"{self.n_x} and {self.n_y} objects"),
+            Fact("kernel", printable(self.kernel)),
+            Fact("model", self.model.name, f", {self.diagnostics.points} points"),
+        ]
 
     def tables(self) -> dict[str, DataTable]:
         """Tables of plain values by name: `by_parameter`."""

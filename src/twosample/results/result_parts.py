@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,16 +17,15 @@ __all__ = ["Amplitude", "Diagnostics", "KernelEvidence", "Lengthscale"]
 
 
 class _OnGrid(Comparable):
-    """A posterior given by its mass at increasing values."""
+    """A posterior given by its mass at increasing values, which is the field `_mass`."""
+
+    _mass: ClassVar[str] = "mass"
 
     grid: Array
 
-    @property
-    def _masses(self) -> Array:
-        raise NotImplementedError
-
     def _quantile(self, level: float) -> float:
-        return float(np.interp(level, np.cumsum(self._masses) - 0.5 * self._masses, self.grid))
+        mass = getattr(self, self._mass)
+        return float(np.interp(level, np.cumsum(mass) - 0.5 * mass, self.grid))
 
     def interval(self, level: float = 0.9) -> tuple[float, float]:
         """Central credible interval, given that the samples differ."""
@@ -55,6 +55,8 @@ class Lengthscale(_OnGrid):
         Whether the lengthscale was given rather than inferred; the grid is then that one value.
     """
 
+    _mass: ClassVar[str] = "mass_h1"
+
     grid: Array
     density_h0: Array
     density_h1: Array
@@ -68,10 +70,6 @@ class Lengthscale(_OnGrid):
     def mean(self) -> float:
         """Posterior mean given that the samples differ."""
         return float(self.mass_h1 @ self.grid)
-
-    @property
-    def _masses(self) -> Array:
-        return self.mass_h1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,10 +100,6 @@ class Amplitude(_OnGrid):
     def median(self) -> float:
         """Posterior median."""
         return self._quantile(0.5)
-
-    @property
-    def _masses(self) -> Array:
-        return self.mass
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from twosample.inference.witness import Driver, Witness, WitnessPosterior
 from twosample.results.comparison import CLEAR, Comparison
 from twosample.results.result_parts import KernelEvidence, Lengthscale
 from twosample.results.sayings import MOST_BARS, column_facts, used_columns
-from twosample.show.content import DataTable, Fact, Facts, Panel
+from twosample.show.content import DataTable, Fact, Panel
 
 __all__ = ["TwoSampleResult"]
 
@@ -222,33 +222,26 @@ class TwoSampleResult(Comparison):
     def _is_uninformative(self) -> bool:
         return self.diagnostics.flat and self.by_subset is None
 
-    def facts(self) -> Facts:
-        """The answer in words and numbers, in the order in which they are read."""
+    @property
+    def _caution(self) -> str | None:
+        return self.model.caution(scaled=bool((self.scale != 1.0).any()))
+
+    def _own_facts(self) -> list[Fact]:
         low, high = self.lengthscale.interval(0.9)
         lengthscale = (
             Fact("lengthscale", f"fixed at {self.lengthscale.grid[0]:.3g}")
             if self.lengthscale.fixed
             else Fact("lengthscale", f"{self.lengthscale.mean:.3g}", f" (90 % between {low:.3g} and {high:.3g})")
         )
-        caution = self.model.caution(scaled=bool((self.scale != 1.0).any()))
         points = self.diagnostics.points if self.points is None else len(self.points)
-        return Facts(
-            title=self._title,
-            verdict=self._verdict_sentence,
-            lines=(
-                *self._all_evidence(),
-                *self._column_facts(),
-                lengthscale,
-                Fact("data", self._data_words),
-                *used_columns(self.columns, self.left_out),
-                Fact("model", self.model.name, f", {points} evaluation points"),
-                *self._kernel_facts(),
-            ),
-            answer=self._answer,
-            remark=self._size_in_words(),
-            warnings=tuple(words for words in (self.disagreement, caution) if words),
-            notes=self.diagnostics.notes,
-        )
+        return [
+            *self._column_facts(),
+            lengthscale,
+            Fact("data", self._data_words),
+            *used_columns(self.columns, self.left_out),
+            Fact("model", self.model.name, f", {points} evaluation points"),
+            *self._kernel_facts(),
+        ]
 
     def tables(self) -> dict[str, DataTable]:
         """Tables of plain values by name: `by_column` and `subsets`, and `kernels` where there are several."""

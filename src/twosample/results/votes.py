@@ -27,18 +27,9 @@ _FEWEST_ROWS = 2
 
 
 def by_blocks(plans: Sequence[Plan], samples: Samples, count: int, *, progress: Progress = False) -> Array:
-    """Log BF10 of each of `count` blocks of rows, (B,).
+    """Log BF10 of each of `count` blocks of rows, (B,), by the plan of the test of all rows.
 
-    Parameters
-    ----------
-    plans
-        Of the test of all rows, or of tests with different kernels whose Bayes factors are averaged.
-    samples
-        The samples.
-    count
-        Number of blocks.
-    progress
-        As in `twosample.test`.
+    Bayes factors by several plans, of tests with different kernels, are averaged.
     """
     if plans[0].lengthscales is None:
         raise InputError(
@@ -71,13 +62,6 @@ def deal(x: Array, y: Array, count: int, *, paired: bool = False) -> tuple[Array
 
     The order of the rows, their units and which sample is called x make no difference. Each sample has a shuffle of its
     own: with one for both, rows of the same rank would be in the same block.
-
-    Examples
-    --------
-    >>> rows = np.arange(6.0)[:, None]
-    >>> _, _, block_x, block_y = deal(rows, rows[::-1] + 0.5, 3)
-    >>> np.bincount(block_x), np.bincount(block_y)
-    (array([2, 2, 2]), array([2, 2, 2]))
     """
     if paired:
         left, right = pairs_in_order(x, y)
