@@ -114,16 +114,13 @@ class Table(tuple[Row, ...]):
 
     def to_plain(self) -> list[dict[str, Any]]:
         """The first hundred rows for JSON, where the record behind the table has all of them."""
-        return [
-            {name: to_plain(value) for name, value in zip(self._names, row, strict=True)} for row in self[:_WRITTEN]
-        ]
+        return [dict(zip(self._names, map(to_plain, row), strict=True)) for row in self[:_WRITTEN]]
 
     def to_frame(self, kind: FrameKind = "pandas") -> Any:
         """The rows as a data frame of "pandas", "polars" or "pyarrow"."""
-        columns = zip(*self, strict=True) if self else [()] * len(self._names)
         content = {
-            name: [list(value) if isinstance(value, tuple) else value for value in values]
-            for name, values in zip(self._names, columns, strict=True)
+            name: [list(row[place]) if isinstance(row[place], tuple) else row[place] for row in self]
+            for place, name in enumerate(self._names)
         }
         return to_frame(content, kind)
 

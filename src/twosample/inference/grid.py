@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from twosample.common.arrays import Array
-from twosample.inference.intervals import halved
+from twosample.inference.intervals import by_piece, halved, rules_on
 from twosample.inference.quadrature import Quadrature
 
 __all__ = ["LAST_LEVEL", "first_level", "integrate", "lengthscale_grid", "local_polynomials"]
@@ -33,7 +33,7 @@ _DEGREE = 7
 _SAFETY = 10.0
 _SAFETY_OF_SIZES = 3.0
 # Interpolants are integrated by Gauss–Legendre rules between the nodes.
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
+_RULE = np.polynomial.legendre.leggauss(5)
 # Changes below this, and more pieces than that, are about rounding.
 _ROUNDING = 1e-12
 _MOST_PIECES = 2000
@@ -72,11 +72,8 @@ def integrate(
         Log curves there, (m, K).
     low
         Where the integration starts.
-    integrands
-        From the curves (Q, K), which are interpolated, to the logarithms (Q, F) of what is integrated; by default the
-        same.
-    tolerance
-        The wanted error of the logarithms of the integrals, or a function of them that says it.
+    integrands, tolerance
+        As in `quadrature.integrate`.
     """
     step = (nodes[-1] - nodes[0]) / (len(nodes) - 1)
     start = max((low - nodes[0]) / step, 0.0)
@@ -85,8 +82,8 @@ def integrate(
 
     def log_parts(edges: tuple[float, ...]) -> Array:
         """Log integrals over each piece, (P, F)."""
-        logs = integrands(_matrix(edges, len(nodes), degree) @ curves) + np.log(step * _fine(edges)[1])[:, None]
-        return np.asarray(np.logaddexp.reduce(logs.reshape(-1, len(_NODES), logs.shape[1]), axis=1))
+        log_weights = np.log(step * rules_on(edges, _RULE)[1])
+        return by_piece(integrands(_matrix(edges, len(nodes), degree) @ curves) + log_weights[:, None], _RULE)
 
     def wanted(log_integrals: Array) -> float:
         return tolerance(log_integrals) if callable(tolerance) else tolerance
@@ -94,7 +91,7 @@ def integrate(
     edges, log_integrals, change = halved(
         edges, log_parts, lambda total: max(0.1 * wanted(total), _ROUNDING), _MOST_PIECES
     )
-    places, weights = _fine(edges)
+    places, weights = rules_on(edges, _RULE)
     fine = _matrix(edges, len(nodes), degree) @ curves
     logs = integrands(fine)
     mass = step * weights[:, None] * np.exp(logs - log_integrals)
@@ -111,22 +108,14 @@ def integrate(
     )
 
 
-def _fine(edges: tuple[float, ...]) -> tuple[Array, Array]:
-    """Locations and weights of the Gauss–Legendre rules on the pieces between the edges."""
-    bounds = np.array(edges)
-    half = 0.5 * np.diff(bounds)
-    places = (bounds[:-1] + half)[:, None] + np.outer(half, _NODES)
-    return places.ravel(), np.outer(half, _WEIGHTS).ravel()
-
-
 def _matrix(edges: tuple[float, ...], count: int, degree: int) -> Array:
     """From values at the nodes 0, 1, …, count - 1 to those of local polynomials at the fine locations."""
-    matrix = _kept_matrix if len(edges) * len(_NODES) * count <= _LARGEST_KEPT else _new_matrix
+    matrix = _kept_matrix if len(edges) * len(_RULE[0]) * count <= _LARGEST_KEPT else _new_matrix
     return matrix(edges, count, degree)
 
 
 def _new_matrix(edges: tuple[float, ...], count: int, degree: int) -> Array:
-    return local_polynomials(np.arange(float(count)), _fine(edges)[0], degree)
+    return local_polynomials(np.arange(float(count)), rules_on(edges, _RULE)[0], degree)
 
 
 _kept_matrix = lru_cache(maxsize=32)(_new_matrix)

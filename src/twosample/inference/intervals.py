@@ -12,7 +12,7 @@ import numpy as np
 from twosample.common.arrays import Array
 from twosample.inference.search import NEGLIGIBLE, intervals_of, widened
 
-__all__ = ["Panel", "halved", "lobatto", "masses", "refine"]
+__all__ = ["Panel", "by_piece", "halved", "lobatto", "masses", "refine", "rules_on"]
 
 Integrands = Callable[[Array], Array]
 
@@ -28,7 +28,7 @@ _PIECES: tuple[float, ...] = (-1.0, -0.5, 0.0, 0.5, 1.0)
 _MOST_HALVINGS = 20
 # More pieces than this are about rounding.
 _MOST_PIECES = 500
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
+_RULE = np.polynomial.legendre.leggauss(40)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +51,8 @@ class Panel:
 
     def fine(self, pieces: tuple[float, ...] = _PIECES) -> tuple[Array, Array]:
         """Locations and weights of the Gauss–Legendre rules on pieces of the interval."""
-        half = 0.5 * (self.high - self.low)
-        return self.low + half * (1.0 + _fine_nodes(pieces)), 0.5 * half * np.outer(np.diff(pieces), _WEIGHTS).ravel()
+        half, (places, weights) = 0.5 * (self.high - self.low), rules_on(pieces, _RULE)
+        return self.low + half * (1.0 + places), half * weights
 
     def interpolate(self, stride: int = 1, pieces: tuple[float, ...] = _PIECES) -> Array:
         """The interpolant through every `stride`-th node at the fine locations."""
@@ -91,8 +91,7 @@ class Panel:
         """Pieces on which the rules are accurate, and what halving them all would still change of the log integrals."""
 
         def log_parts(pieces: tuple[float, ...]) -> Array:
-            logs = self.log_masses(integrands, pieces)
-            return np.asarray(np.logaddexp.reduce(logs.reshape(-1, len(_NODES), logs.shape[1]), axis=1))
+            return by_piece(self.log_masses(integrands, pieces), _RULE)
 
         edges, _, change = halved(_PIECES, log_parts, lambda total: wanted, _MOST_PIECES, log_integrals)
         return edges, change
@@ -139,10 +138,17 @@ def lobatto(low: float, high: float, order: int) -> Array:
     return np.asarray(nodes)
 
 
-def _fine_nodes(pieces: tuple[float, ...]) -> Array:
-    """Nodes of the Gauss–Legendre rules on pieces of [-1, 1], given by their edges."""
-    edges = np.array(pieces)
-    return np.asarray((0.5 * (edges[1:] + edges[:-1])[:, None] + np.outer(0.5 * np.diff(edges), _NODES)).ravel())
+def rules_on(edges: tuple[float, ...], rule: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Locations and weights of a rule for [-1, 1], nodes and weights, on each of the pieces between the edges."""
+    bounds = np.array(edges)
+    half = 0.5 * np.diff(bounds)
+    places = (bounds[:-1] + half)[:, None] + np.outer(half, rule[0])
+    return places.ravel(), np.outer(half, rule[1]).ravel()
+
+
+def by_piece(logs: Array, rule: tuple[Array, Array]) -> Array:
+    """Log integrals over each piece, (P, F), from the logs of integrands times weights at the locations of a rule."""
+    return np.asarray(np.logaddexp.reduce(logs.reshape(-1, len(rule[0]), logs.shape[1]), axis=1))
 
 
 def _interpolation(order: int, pieces: tuple[float, ...]) -> Array:
@@ -150,7 +156,7 @@ def _interpolation(order: int, pieces: tuple[float, ...]) -> Array:
     nodes = lobatto(-1.0, 1.0, order)
     signs = (-1.0) ** np.arange(order + 1)
     signs[[0, -1]] *= 0.5
-    differences = _fine_nodes(pieces)[:, None] - nodes
+    differences = rules_on(pieces, _RULE)[0][:, None] - nodes
     differences[differences == 0.0] = np.finfo(np.float64).tiny
     terms = signs / differences
     return np.asarray(terms / terms.sum(axis=1, keepdims=True))

@@ -115,12 +115,12 @@ def driver_within(
     return Driver(columns, grid, mean, sd)
 
 
-def share_intervals(counts: Indices, rows: tuple[int, int], level: float = 0.9) -> Array:
-    """Credible intervals of shares by Jeffreys' prior, lower and upper ends, (2, 2, V), for counts (2, V)."""
+def share_intervals(counts: Indices, rows: tuple[int, int]) -> Array:
+    """Credible intervals (90 %) of shares by Jeffreys' prior, lower and upper ends, (2, 2, V), for counts (2, V)."""
     from scipy.special import betaincinv
 
-    sizes, tail = np.array(rows)[:, None], 0.5 * (1.0 - level)
-    ends = [betaincinv(counts + 0.5, sizes - counts + 0.5, end) for end in (tail, 1.0 - tail)]
+    sizes = np.array(rows)[:, None]
+    ends = [betaincinv(counts + 0.5, sizes - counts + 0.5, end) for end in (0.05, 0.95)]
     return np.stack([np.where(counts == 0, 0.0, ends[0]), np.where(counts == sizes, 1.0, ends[1])])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 from twosample import models
@@ -118,7 +118,7 @@ class GroupsResult(RowsResult[GroupRow]):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dictionaries, one list for each column of the table."""
-        content = super(GroupsResult, replace(self, results={})).to_dict()
+        content = super().to_dict()
         del content["results"]
         return content
 

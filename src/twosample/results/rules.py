@@ -6,7 +6,7 @@ import ast
 import difflib
 import operator
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -50,6 +50,11 @@ _ALLOWED = (
     "use numbers, < <= > >= == !=, and, or, not, parentheses and these names: "
     f'{", ".join(NAMES)}, {_COLUMN}["name of a column"]'
 )
+_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.Not: operator.not_,
+    ast.UAdd: operator.pos,
+    ast.USub: operator.neg,
+}
 _LONGEST = 1_000
 
 
@@ -127,6 +132,11 @@ class Rule:
         keys = (_key(node) for node in nodes if not (isinstance(node, ast.Name) and node.id == _COLUMN))
         return tuple(dict.fromkeys(keys))
 
+    @property
+    def _columns(self) -> dict[str, str]:
+        """The columns in the rule, by what messages call them."""
+        return {_key(node): _column_of(node) for node in ast.walk(self._tree) if isinstance(node, ast.Subscript)}
+
     def check_settings(self, *, permutations: int, rope: float | None) -> None:
         """Refuse names whose numbers will not be there, before the work."""
         given = {"permutations": bool(permutations), "rope": rope is not None}
@@ -137,8 +147,8 @@ class Rule:
 
     def check_columns(self, columns: tuple[str, ...]) -> None:
         """Refuse columns that are not among those."""
-        for node in ast.walk(self._tree):
-            if isinstance(node, ast.Subscript) and (name := _column_of(node)) not in columns:
+        for name in self._columns.values():
+            if name not in columns:
                 raise InputError(
                     f"rule: there is no column {name!r} among those compared",
                     argument="rule",
@@ -151,12 +161,11 @@ class Rule:
         self.check_columns(getattr(result, "columns", ()))
         values = {name: self._value(name, result) for name in self.names if name in NAMES}
         by_column = {} if table is None else {row[0]: row[1] for row in table.rows}
-        for node in ast.walk(self._tree):
-            if isinstance(node, ast.Subscript):
-                if table is None:
-                    raise _unsaid(_key(node), result)
-                values[_key(node)] = by_column[_column_of(node)]
-        holds = _holds(self._tree, values)
+        for name, column in self._columns.items():
+            if table is None:
+                raise _unsaid(name, result)
+            values[name] = by_column[column]
+        holds = _evaluated(self._tree, values)
         numbers = ", ".join(f"{name} {_shown(name, values[name])}" for name in self.names)
         does = "holds" if holds else "does not hold"
         return Outcome(holds, f"{self.text} {does}{f': {numbers}' * bool(numbers)}", values)
@@ -266,25 +275,18 @@ def _key(node: ast.expr) -> str:
     return f"{_COLUMN}[{_column_of(node)!r}]"
 
 
-def _holds(node: ast.expr, values: dict[str, float]) -> bool:
-    """Whether a condition that was checked is true."""
+def _evaluated(node: ast.expr, values: dict[str, float]) -> Any:
+    """Whether a condition that was checked is true, or the value of a number in it."""
     match node:
         case ast.BoolOp(op=op, values=parts):
-            each: Iterator[bool] = (_holds(part, values) for part in parts)
+            each = (_evaluated(part, values) for part in parts)
             return all(each) if isinstance(op, ast.And) else any(each)
-        case ast.UnaryOp(operand=part):
-            return not _holds(part, values)
+        case ast.UnaryOp(op=op, operand=part):
+            return _UNARY[type(op)](_evaluated(part, values))
         case ast.Compare(left=left, ops=ops, comparators=others):
-            numbers = [_number(part, values) for part in (left, *others)]
+            numbers = [_evaluated(part, values) for part in (left, *others)]
             compared = zip(ops, numbers[:-1], numbers[1:], strict=True)
             return all(_COMPARISONS[type(one)](first, second) for one, first, second in compared)
-    raise AssertionError(ast.dump(node))
-
-
-def _number(node: ast.expr, values: dict[str, float]) -> float:
-    match node:
-        case ast.Constant(value=int() | float() as value):
+        case ast.Constant(value=value):
             return value
-        case ast.UnaryOp(op=op, operand=part):
-            return -_number(part, values) if isinstance(op, ast.USub) else _number(part, values)
     return values[_key(node)]
