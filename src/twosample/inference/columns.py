@@ -80,11 +80,6 @@ def moved_level(
     """Which level of a column of categories moved most clearly, in words, and the AUC of having it.
 
     After the names of the levels as `twosample.data.ranks.clearest_level`.
-
-    Examples
-    --------
-    >>> moved_level(("red", "blue"), np.array([0.75, 0.25]), np.array([0.5, 0.5]), 100, 100)
-    ("more 'blue' in y: 25 % → 50 %", 0.375)
     """
     place, z = clearest_level(share_x, share_y, n_x, n_y, variance)
     if not z:

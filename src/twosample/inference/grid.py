@@ -62,18 +62,9 @@ def integrate(
     integrands: Callable[[Array], Array] = lambda curves: curves,
     tolerance: float | Callable[[Array], float] = 1e-3,
 ) -> Quadrature:
-    """Fit a rule to log curves on a grid, from `low` to the last node.
+    """Fit a rule to log curves (m, K) on a grid of increasing nodes at equal distances (m,), from `low` to the last.
 
-    Parameters
-    ----------
-    nodes
-        Increasing, at equal distances, (m,). Those below `low` count for the interpolation alone.
-    curves
-        Log curves there, (m, K).
-    low
-        Where the integration starts.
-    integrands, tolerance
-        As in `quadrature.integrate`.
+    Nodes below `low` count for the interpolation alone. `integrands` and `tolerance` are as in `quadrature.integrate`.
     """
     step = (nodes[-1] - nodes[0]) / (len(nodes) - 1)
     start = max((low - nodes[0]) / step, 0.0)

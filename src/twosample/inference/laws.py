@@ -15,7 +15,7 @@ from twosample.common.arrays import Array
 from twosample.errors import InputError, InputTypeError
 from twosample.features.statistics import Moments
 
-__all__ = ["Law", "Reading", "law_of_text", "normal_moments", "rows_drawn"]
+__all__ = ["Law", "Reading", "law_of_text", "normal_moments", "numbers_drawn"]
 
 # Quantiles that stand for a distribution of one column.
 _QUANTILES = 1 << 13
@@ -46,14 +46,14 @@ class Law:
         Of what cannot be computed, `draws` rows are drawn. `read` reads what a function draws first: it returns its
         rows, and a function that reads later draws in the same way. None is for arrays of numbers.
         """
-        read = _as_numbers if read is None else read
+        read = numbers_drawn if read is None else read
         if isinstance(law, str):
             law = law_of_text(law)
         if hasattr(law, "ppf") and hasattr(law, "rvs"):
             return cls._of_one_column(law if hasattr(law, "dist") else _frozen(law))
         if hasattr(law, "icdf") and hasattr(law, "sample"):
             rows = _quantiles(law.icdf)
-            return cls(_shown(repr(law)), rows, True, lambda n, rng: rows_drawn(law.sample(n, rng=rng), n, 1))
+            return cls(_shown(repr(law)), rows, True, lambda n, rng: _rows_drawn(law.sample(n, rng=rng), n, 1))
         normal = None
         if hasattr(law, "rvs"):
             name = _shown(type(law).__name__.removesuffix("_frozen"))
@@ -73,8 +73,8 @@ class Law:
                 remedy="pass such as scipy.stats.norm(0, 1), or a function of size and rng that returns rows",
             )
         if normal is not None:
-            rows, columns = rows_drawn(draw(draws, generator), draws, len(normal[0])), len(normal[0])
-            return cls(name, rows, False, lambda n, rng: rows_drawn(draw(n, rng), n, columns), normal)
+            rows, columns = _rows_drawn(draw(draws, generator), draws, len(normal[0])), len(normal[0])
+            return cls(name, rows, False, lambda n, rng: _rows_drawn(draw(n, rng), n, columns), normal)
         rows, later = read(draw(draws, generator), draws)
         return cls(name, rows, False, lambda n, rng: _complete(lambda size: later(draw(size, rng), size), n))
 
@@ -93,7 +93,7 @@ class Law:
             name=_shown(f"{law.dist.name}({', '.join(args)})"),
             rows=_quantiles(law.ppf),
             exact=True,
-            draw=lambda n, rng: rows_drawn(law.rvs(size=n, random_state=rng), n, 1),
+            draw=lambda n, rng: _rows_drawn(law.rvs(size=n, random_state=rng), n, 1),
             normal=normal,
         )
 
@@ -118,7 +118,7 @@ def _quantiles(inverse: Callable[[Array], Any]) -> Array:
     return found[:, np.newaxis]
 
 
-def rows_drawn(drawn: Any, n: int, n_columns: int | None, *, finite: bool = True) -> Array:
+def _rows_drawn(drawn: Any, n: int, n_columns: int | None, *, finite: bool = True) -> Array:
     """Rows of numbers that were drawn, checked."""
     try:
         rows = np.asarray(drawn, dtype=np.float64)
@@ -138,10 +138,10 @@ def rows_drawn(drawn: Any, n: int, n_columns: int | None, *, finite: bool = True
     return rows
 
 
-def _as_numbers(drawn: Any, n: int) -> tuple[Array, Callable[[Any, int], Array]]:
-    """Rows of numbers, all of them finite, and what reads later ones."""
-    rows = rows_drawn(drawn, n, None)
-    return rows, lambda again, size: rows_drawn(again, size, rows.shape[1])
+def numbers_drawn(drawn: Any, n: int, *, finite: bool = True) -> tuple[Array, Callable[[Any, int], Array]]:
+    """Rows of numbers, all of them finite unless some may be missing, and what reads later ones."""
+    rows = _rows_drawn(drawn, n, None, finite=finite)
+    return rows, lambda again, size: _rows_drawn(again, size, rows.shape[1], finite=finite)
 
 
 def _complete(draw: Callable[[int], Array], n: int) -> Array:

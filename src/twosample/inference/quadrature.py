@@ -47,14 +47,10 @@ def integrate(
     limit: int = 1000,
     look_first: bool | Curves = False,
 ) -> Quadrature:
-    """Fit a rule to the log curves of `target` on [low, high].
+    """Fit a rule to the log curves of `target`, (m, K) at m locations, on [low, high].
 
     Parameters
     ----------
-    target
-        Log curves (m, K) at m locations. May be called several times.
-    low, high
-        Ends of the interval.
     integrands
         From the curves (Q, K), which are interpolated, to the logarithms (Q, F) of what is integrated; by default the
         same.

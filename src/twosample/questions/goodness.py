@@ -25,7 +25,7 @@ from twosample.features.domains.domain import objects_of
 from twosample.features.statistics import FeatureStatistics, Moments
 from twosample.inference import relabelling
 from twosample.inference.evidence import Difference, Hypotheses, mean_diagonal
-from twosample.inference.laws import Law, normal_moments, rows_drawn
+from twosample.inference.laws import Law, normal_moments, numbers_drawn
 from twosample.inference.refinement import refinements
 from twosample.inference.relabelling import RankOne, Statistic, WeightedTest
 from twosample.kernels import RBF, Kernel
@@ -257,9 +257,8 @@ def _read_rows(x: object, law: Any, options: Options, draws: int) -> _Given:
     def read(drawn: Any, n: int) -> tuple[Array, Callable[[Any, int], Array]]:
         nonlocal tables
         if not hasattr(drawn, "columns"):
-            numbers = _numbers(drawn, n, options.nan_policy)
-            rows = numbers(drawn, n)
-            return _enough(rows[finite_rows(rows)], n), numbers
+            rows, later = numbers_drawn(drawn, n, finite=options.nan_policy == "raise")
+            return _enough(rows[finite_rows(rows)], n), later
         tables = read_all({"x": x, "law": drawn}, options.choice, ("x", role))
         columns, levels = tables.columns, tables.levels
         [rows], note = complete(tables.rows[1:], columns, options.nan_policy, roles=[role])
@@ -292,12 +291,6 @@ def _enough(rows: Array, drawn: int) -> Array:
     if _MOST_DROPPED * len(rows) < drawn:
         raise InputError("law: nearly all rows that it draws lack a value", argument="law")
     return rows
-
-
-def _numbers(first: Any, n: int, nan_policy: str) -> Callable[[Any, int], Array]:
-    """What reads arrays of numbers that a law draws; with the policy "omit" values may be missing."""
-    rows = rows_drawn(first, n, None, finite=nan_policy == "raise")
-    return lambda again, size: rows_drawn(again, size, rows.shape[1], finite=nan_policy == "raise")
 
 
 def _read_objects(x: object, law: Any, options: Options, draws: int) -> _Given:

@@ -117,7 +117,7 @@ class ObjectsResult(Comparison):
 
     def _kept(self, caller: str) -> _Kept:
         remedy = "call it on what test returned, before it is written"
-        return cast("_Kept", self.remembered("objects", caller, remedy, "objects"))
+        return cast("_Kept", self.remembered("objects", caller, remedy, "this result has no objects"))
 
     def witness(self, at: object) -> Witness:
         """Where the samples differ: posterior of the witness at other objects of the same kind.

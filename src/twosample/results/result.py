@@ -55,12 +55,14 @@ class InMemory(Record):
         object.__setattr__(self, "_memory", memory)
         return self
 
-    def remembered(self, name: str, caller: str, remedy: str, lacks: str = "data to look at again") -> Any:
+    def remembered(
+        self, name: str, caller: str, remedy: str, why: str = "this result has no data to look at again"
+    ) -> Any:
         """One of the functions in memory; where there is none, `caller` is refused with this remedy."""
         try:
             return self._memory[name]
         except KeyError:
-            raise InputError(f"{caller}: this result has no {lacks}", remedy=remedy) from None
+            raise InputError(f"{caller}: {why}", remedy=remedy) from None
 
     def changed(self, **fields: Any) -> Self:
         """The same with other values of some fields, and the same memory."""
@@ -217,10 +219,9 @@ class Result(InMemory):
         >>> found.sentence[:60]
         'The verdict holds for scales of the amplitude from 0.05 to 2'
         """
-        if "look" not in self._memory:
-            why, remedy = self._no_look
-            raise InputError(f"robustness: {why}", remedy=remedy)
-        return replace(cast("Robustness", self._memory["look"](progress=progress)), conclusions=self._claims)
+        why, remedy = self._no_look
+        found = self.remembered("look", "robustness", remedy, why)(progress=progress)
+        return replace(cast("Robustness", found), conclusions=self._claims)
 
     @property
     def _claims(self) -> tuple[str, str]:

@@ -59,45 +59,18 @@ _LONGEST = 1_000
 
 
 class Outcome(NamedTuple):
-    """Whether a rule holds of a result, and why.
-
-    Attributes
-    ----------
-    holds
-        Whether it does.
-    reason
-        One line: the rule, whether it holds, and the numbers.
-    values
-        The numbers, by what the rule calls them.
-    """
+    """Whether a rule holds of a result, and why."""
 
     holds: bool
-    reason: str
-    values: dict[str, float]
+    reason: str  # one line: the rule, whether it holds, and the numbers
+    values: dict[str, float]  # by what the rule calls them
 
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """A condition on the numbers of a result.
+    """A condition on the numbers of a result."""
 
-    Attributes
-    ----------
-    text
-        The rule as it was given, in one line.
-
-    Examples
-    --------
-    >>> import twosample as ts
-    >>> result = ts.test([0.1, 0.4, 0.7, 0.9, 1.2, 0.3], [2.1, 2.4, 2.6, 2.9, 3.2, 2.2])
-    >>> outcome = Rule.of("n_x >= 6 and not 0 < log_bf10 < 1").outcome(result)
-    >>> outcome.holds, outcome.values["n_x"]
-    (True, 6)
-    >>> Rule.of("prob_h2 > 0.9")
-    Traceback (most recent call last):
-    twosample.errors.InputError: rule: 'prob_h2' is not a name that rules know (character 1); did you mean 'prob_h1'?
-    """
-
-    text: str
+    text: str  # as it was given, in one line
     _tree: ast.expr
 
     @classmethod
