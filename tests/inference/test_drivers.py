@@ -10,6 +10,7 @@ from scipy.stats import norm, rankdata
 import twosample as ts
 from twosample.inference import drivers
 from twosample.inference.columns import BySubset
+from twosample.inference.witness import Driver
 
 
 def shifted(columns=(2,), n_columns=5, n=80):
@@ -128,6 +129,13 @@ def test_a_pair_is_chosen_only_if_the_samples_differ_in_it_and_not_in_its_column
     assert drivers.choose(together, differ=False) == [(1,)]
     alone = of_columns([9.0, -1.0, -2.0], [9.0, -1.0, -2.0, 9.5], subsets)
     assert drivers.choose(alone, differ=True) == [(0,)]
+
+
+def test_between_the_places_of_a_grid_the_witness_is_linear():
+    values = np.array([[0.0, 1.0], [2.0, 3.0]])
+    driver = Driver((0, 1), np.array([[0.0, 1.0], [0.0, 10.0]]), values, 2.0 * values)
+    found = driver.at(np.array([[0.5, 2.5]]))
+    assert found.mean == pytest.approx([1.25]) and found.sd == pytest.approx([2.5])
 
 
 @pytest.mark.parametrize("options", [{"subsets": None}, {"model": "paper"}, {"lengthscale": 1.0}])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from twosample.common.arrays import Array, Flags
 __all__ = ["NEGLIGIBLE", "brackets", "intervals_of", "refine_bounds", "runs", "scan", "widened"]
 
 Integrands = Callable[[Array], Array]
+_Values = TypeVar("_Values", Array, Flags)
 
 # What lies this many nats below the best node carries no mass worth a digit (1e-11 of it).
 NEGLIGIBLE = 25.0
@@ -76,11 +78,11 @@ def brackets(sampled: list[tuple[Array, Array]]) -> list[tuple[float, float]]:
     return intervals
 
 
-def widened(flags: Flags) -> Flags:
-    """The flags, raised for the neighbours of what is flagged too."""
-    wide = flags.copy()
-    wide[:-1] |= flags[1:]
-    wide[1:] |= flags[:-1]
+def widened(values: _Values) -> _Values:
+    """The values, each raised to that of its neighbours: of flags those of the neighbours of what is flagged too."""
+    wide = values.copy()
+    wide[:-1] = np.maximum(wide[:-1], values[1:])
+    wide[1:] = np.maximum(wide[1:], values[:-1])
     return wide
 
 
@@ -100,7 +102,4 @@ def _rise(nodes: Array, values: Array) -> Array:
     slope = np.diff(values, axis=0) / np.diff(nodes)[:, None]
     bend = np.zeros_like(values)
     bend[1:-1] = np.abs(np.diff(slope, axis=0)) * (nodes[2:] - nodes[:-2])[:, None] / 4.0
-    wide = bend.copy()
-    wide[:-1] = np.maximum(wide[:-1], bend[1:])
-    wide[1:] = np.maximum(wide[1:], bend[:-1])
-    return wide
+    return widened(bend)

@@ -84,15 +84,7 @@ class Driver(Comparable):
         return bool(((rows >= self.grid[:, 0]) & (rows <= self.grid[:, -1])).all())
 
     def at(self, rows: Array) -> Witness:
-        """The witness at locations (m, k) within the grid, interpolated linearly along each column.
-
-        Examples
-        --------
-        >>> values = np.array([[0.0, 1.0], [2.0, 3.0]])
-        >>> driver = Driver((0, 1), np.array([[0.0, 1.0], [0.0, 10.0]]), values, values)
-        >>> driver.at(np.array([[0.5, 2.5]])).mean
-        array([1.25])
-        """
+        """The witness at locations (m, k) within the grid, interpolated linearly along each column."""
         first, *more = (local_polynomials(places, rows[:, axis], 1) for axis, places in enumerate(self.grid))
         mean, sd = first @ self.mean, first @ self.sd
         for along in more:
