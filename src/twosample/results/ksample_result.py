@@ -194,11 +194,9 @@ class KSampleResult(BayesFactor):
     @property
     def pairs(self) -> Table[PairRow]:
         """Each two groups, in the order of the data."""
-        posterior = self._posterior
-        rows = []
-        for (first, second), log_bf10 in zip(
-            combinations(range(len(self.names)), 2), self.pair_log_bf10.tolist(), strict=True
-        ):
+        posterior, rows = self._posterior, []
+        groups = combinations(range(len(self.names)), 2)
+        for (first, second), log_bf10 in zip(groups, self.pair_log_bf10.tolist(), strict=True):
             same = self.assignments[:, first] == self.assignments[:, second]
             together = min(float(posterior[same].sum()), 1.0)
             rows.append(PairRow(self.names[first], self.names[second], together, log_bf10))
@@ -235,20 +233,16 @@ class KSampleResult(BayesFactor):
 
     def tables(self) -> dict[str, DataTable]:
         """Tables of plain values by name: `partitions`, `pairs`, `groups`, and `by_column` where there are several."""
-        listed = (
-            ""
-            if self.all_listed
-            else (
-                f"Of {len(self.names)} groups not all partitions were looked at, but {len(self.assignments)} of them, "
-                "the two blocks most alike made one at a time and what is near the best: log BF10 is a lower bound."
-            )
+        not_all = (
+            f"Of {len(self.names)} groups not all partitions were looked at, but {len(self.assignments)} of them, "
+            "the two blocks most alike made one at a time and what is near the best: log BF10 is a lower bound."
         )
         found = {
             "partitions": DataTable(
                 "Which groups are alike",
                 {"groups": "partition", "posterior": "posterior", "log_bf10": "log BF10", "prior": "prior"},
                 self.partitions,
-                note=listed,
+                note="" if self.all_listed else not_all,
                 brief=("groups", "posterior", "log_bf10"),
                 printed=_SHOWN,
             ),

@@ -129,9 +129,7 @@ class TwoSampleResult(Comparison):
 
     def columns_with(self, names: tuple[str, str]) -> Table[ColumnEvidence]:
         """The table `by_column` with other names of the samples."""
-        if self.by_subset is None:
-            return Table((), ColumnEvidence._fields)
-        rows = self.by_subset.by_column(self.columns, self.prob_h1)
+        rows = () if self.by_subset is None else self.by_subset.by_column(self.columns, self.prob_h1)
         return Table([row._replace(words=with_names(row.words, names)) for row in rows], ColumnEvidence._fields)
 
     @property
@@ -274,10 +272,8 @@ class TwoSampleResult(Comparison):
             found["lengthscale"] = Panel("At what scale they differ, if they do", "lengthscale", "density", curves)
         picture = self.witness_picture
         if picture is not None and len(picture.columns) == 1:
-            at = picture.grid[0]
-            mean, band = picture.mean, 2.0 * picture.sd
-            bands = {"mean": mean, "lower": mean - band, "upper": mean + band}
-            lines = {name: (at, values) for name, values in bands.items()}
+            at, mean, band = picture.grid[0], picture.mean, 2.0 * picture.sd
+            lines = {"mean": (at, mean), "lower": (at, mean - band), "upper": (at, mean + band)}
             found["witness"] = Panel("Where they differ, if they do", printable(self.columns[0]), "witness", lines)
         elif picture is not None:
             first, second = map(printable, self.columns)
