@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import blackjax
 import jax
@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from twosample.common.threads import cores
 from twosample.inference.evidence import probability
 from twosample.paper.chains import Chains, Settings
-from twosample.paper.density import Curves
+from twosample.paper.density import Data, Target
 
-__all__ = ["Posterior", "evaluate", "sample"]
+__all__ = ["evaluate", "sample"]
 
 _TARGET_ACCEPTANCE = 0.8
 # The metric is relearnt after these shares of the burn-in; earlier draws are forgotten.
@@ -44,23 +44,6 @@ _OFFSETS = np.log(2.0) * np.arange(-20, 9)
 _nuts = blackjax.nuts.build_kernel()
 _tuning_start, _tune, _tuned = dual_averaging_adaptation(_TARGET_ACCEPTANCE)
 _metric_start, _metric_update, _metric_final = mass_matrix_adaptation(is_diagonal_matrix=True)
-
-
-class Posterior(Protocol):
-    """Target of the sampler: a joint distribution of a hypothesis and a position, given data. Must be hashable."""
-
-    @property
-    def flat_under_h0(self) -> bool:
-        """Whether the position has its prior distribution under H0, whatever the data."""
-
-    def start(self, data: Any) -> Array:
-        """Starting position of the chains."""
-
-    def log_prior(self, position: Array) -> Array:
-        """Log prior density of a position."""
-
-    def curves(self, position: Array, data: Any) -> Curves:
-        """Log likelihoods of both hypotheses and log BF10 at a position."""
 
 
 class _State(NamedTuple):
@@ -87,8 +70,8 @@ class _Step(NamedTuple):
 
 
 def sample(
-    posterior: Posterior,
-    data: Any,
+    posterior: Target,
+    data: Data,
     settings: Settings,
     seed: int,
     *,
@@ -97,26 +80,10 @@ def sample(
     report: Callable[[float, list[float]], object] | None = None,
     enough: Callable[[Chains], bool] | None = None,
 ) -> Chains:
-    """Run the chains.
+    """Run the chains; each keeps to one of the `hypotheses` (chains,) where these are given.
 
-    Parameters
-    ----------
-    posterior
-        What to sample from.
-    data
-        Passed on to it.
-    settings
-        How to sample.
-    seed
-        Seed of all that is random.
-    log_prior_odds
-        Log prior odds of H1 against H0.
-    hypotheses
-        None samples the hypothesis too; else each chain keeps to the one given here, (chains,).
-    report
-        Called with the share of work done and the means of P(H1 | position) in the parts of it after the burn-in.
-    enough
-        Called every 100 steps with the chains so far; sampling ends when it returns True, else after all steps.
+    `report` is called with the share of work done and the means of P(H1 | position) in the parts of it after the
+    burn-in; `enough` every 100 steps with the chains so far, and sampling ends when it returns True.
     """
     labels = np.arange(settings.chains) % 2 if hypotheses is None else hypotheses
     windows = _windows(settings.burn_in)
@@ -165,7 +132,7 @@ def _chains(recorded: list[_Step], states: list[_State], settings: Settings, ste
     )
 
 
-def _density(posterior: Posterior, label: Array, data: Any, position: Array) -> Array:
+def _density(posterior: Target, label: Array, data: Data, position: Array) -> Array:
     """Log density of the position given the hypothesis, up to a constant."""
     if posterior.flat_under_h0:  # there the data are not looked at, which saves most of the time
         log_likelihood = jax.lax.cond(
@@ -194,7 +161,7 @@ def _tune_start(step_size: Array | float) -> Any:
     return state._replace(log_step_size_avg=state.log_step_size)
 
 
-def _first_position(posterior: Posterior, data: Any) -> Array:
+def _first_position(posterior: Target, data: Data) -> Array:
     """The posterior's own start, or if that has a very low density the best position along each coordinate in turn.
 
     From far out in a tail the tuning of the step size would not recover.
@@ -227,7 +194,7 @@ def _start(position: Array, key: Array, index: int, label: int) -> _State:
 
 @contextmanager
 def _chains_at_once(
-    posterior: Posterior, settings: Settings, data: Any, log_prior_odds: float, fixed: bool
+    posterior: Target, settings: Settings, data: Data, log_prior_odds: float, fixed: bool
 ) -> Iterator[Callable[[list[_State], Array, _Plan], tuple[list[_State], _Step]]]:
     """A function that advances all chains: vectorised on an accelerator, in threads on a CPU (slow at batches)."""
     static, rest = (posterior, (settings.hmc_steps, settings.adapt_steps)), (data, log_prior_odds, fixed)
@@ -256,12 +223,12 @@ def _chains_at_once(
 
 
 def _chain(
-    posterior: Posterior,
+    posterior: Target,
     transitions: tuple[int, int],
     state: _State,
     key: Array,
     plan: _Plan,
-    data: Any,
+    data: Data,
     log_prior_odds: Array,
     fixed: Array,
 ) -> tuple[_State, _Step]:
@@ -311,7 +278,7 @@ _H0_AND_H1 = ("log_h0", "log_h1")
 
 
 def evaluate(
-    posterior: Posterior, positions: NDArray[np.float64], data: Any, curves: tuple[str, ...] = _H0_AND_H1
+    posterior: Target, positions: NDArray[np.float64], data: Data, curves: tuple[str, ...] = _H0_AND_H1
 ) -> NDArray[np.float64]:
     """These fields of `Curves` at positions (..., P), as (..., number of fields)."""
     with jax.enable_x64(True):
@@ -320,7 +287,7 @@ def evaluate(
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _evaluate(posterior: Posterior, curves: tuple[str, ...], positions: Array, data: Any) -> Array:
+def _evaluate(posterior: Target, curves: tuple[str, ...], positions: Array, data: Data) -> Array:
     def at(position: Array) -> Array:
         found = posterior.curves(position, data)
         return jnp.stack([getattr(found, name) for name in curves])

@@ -38,27 +38,13 @@ _COSTLY_COLUMNS = 2
 
 @dataclass(frozen=True, eq=False)
 class Passes:
-    """Evidence by one or more models at any lengthscales, each time from one pass over the same data.
-
-    Attributes
-    ----------
-    samples
-        The checked samples.
-    features
-        The feature map of their rows.
-    models
-        The models, which have the same prior of the lengthscale.
-    pairs
-        The pairs of the pseudo-likelihood; None for the Bayes factor alone.
-    tick
-        Called with the work done, rows × lengthscales.
-    """
+    """Evidence by one or more models at any lengthscales, each time from one pass over the same checked samples."""
 
     samples: Samples
     features: FeatureMap
-    models: Sequence[Model]
-    pairs: Pairs | None
-    tick: Tick | None = None
+    models: Sequence[Model]  # with the same prior of the lengthscale
+    pairs: Pairs | None  # those of the pseudo-likelihood; None for the Bayes factor alone
+    tick: Tick | None = None  # called with the work done, rows × lengthscales
 
     def evidence(self, lengthscales: Array, *, bounds: bool = False) -> list[Evidence]:
         """The evidence of every model; with upper bounds of the volumes if `bounds`."""
