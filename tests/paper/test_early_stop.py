@@ -13,8 +13,7 @@ import pytest
 import twosample as ts
 from twosample.errors import InputTypeError
 from twosample.paper import kernel_steps, watching
-from twosample.paper.chains import Chains, Settings
-from twosample.paper.convergence import known_well
+from twosample.paper.chains import Chains, Settings, known_well
 from twosample.paper.density import Curves
 from twosample.paper.gibbs_result import GibbsDiagnostics
 from twosample.paper.kernel_steps import sample

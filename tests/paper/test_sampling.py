@@ -487,7 +487,7 @@ def test_without_columns_that_vary_nothing_is_learnt():
 
 @pytest.mark.parametrize("package", ["jax", "blackjax"])
 def test_without_the_packages(monkeypatch, package):
-    for name in ("twosample.paper.kernel_steps", "twosample.paper.density", "twosample.paper.bridge"):
+    for name in ("twosample.paper.kernel_steps", "twosample.paper.density"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError, match=rf"^gibbs needs {package}; .*twosample\[mcmc\]"):

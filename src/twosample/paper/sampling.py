@@ -15,9 +15,7 @@ from twosample.common.threads import one_thread
 from twosample.data import Samples
 from twosample.errors import AccuracyWarning, ConvergenceWarning, MissingExtraError, Setting, TwoSampleWarning
 from twosample.inference.evidence import Evidence, probability
-from twosample.paper.bridge import bridge
-from twosample.paper.chains import Chains, Settings
-from twosample.paper.convergence import effective_size, r_hat
+from twosample.paper.chains import Chains, Settings, bridge, effective_size, r_hat
 from twosample.paper.gibbs_result import BridgeEstimate, GibbsDiagnostics, GibbsResult, Relevance
 from twosample.paper.jacobian_pairs import Pairs
 from twosample.paper.passes import Passes

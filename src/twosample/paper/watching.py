@@ -12,9 +12,7 @@ from twosample.common.arrays import Array
 from twosample.common.progress import Report, announce, duration
 from twosample.common.threads import cores
 from twosample.inference.evidence import probability
-from twosample.paper.bridge import bridge
-from twosample.paper.chains import Chains, Settings
-from twosample.paper.convergence import effective_size, known_well
+from twosample.paper.chains import Chains, Settings, bridge, effective_size, known_well
 
 if TYPE_CHECKING:
     from twosample.paper.density import Data, Target
