@@ -129,8 +129,7 @@ def _label_error(chains: Chains, given: Array, log_odds: Array) -> float:
     """
     under_h1 = chains.given == 1
     if under_h1.all() or not under_h1.any():
-        rarer = min(np.logaddexp.reduce(-np.logaddexp(0.0, t), axis=None) for t in (log_odds, -log_odds))
-        return float(np.exp(rarer) / given.size)
+        return float(rarer(log_odds).mean())
     h0, h1 = float(given[~under_h1].mean()), float(given[under_h1].mean())
     share, rate = h0 / (h0 + 1.0 - h1), h0 + 1.0 - h1
     return abs(h1 - h0) * float(np.sqrt(2.0 * share * (1.0 - share) / (given.size * rate)))
