@@ -51,12 +51,8 @@ def rings_like(n: int, rng: Seed, *, points: int = 40) -> SimulatedPair:
 
     Parameters
     ----------
-    n
-        Rows of each sample.
-    rng
-        Seed or generator.
-    points
-        Number of evaluation points.
+    n, rng, points
+        Rows of each sample; seed or generator; number of evaluation points.
 
     Examples
     --------
@@ -98,12 +94,8 @@ def bolts(n: int, rng: Seed, *, points: int = 40) -> SimulatedPair:
 
     Parameters
     ----------
-    n
-        Rows of each sample.
-    rng
-        Seed or generator.
-    points
-        Number of evaluation points.
+    n, rng, points
+        Rows of each sample; seed or generator; number of evaluation points.
 
     Examples
     --------
