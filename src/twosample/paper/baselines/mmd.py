@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from twosample.common.arguments import Seed, choice_of, count_of, flag_of, generator_of, lengthscales_of
+from twosample.common.arguments import Seed, choice_of, count_of, flag_of, generator_of, is_one_of, lengthscales_of
 from twosample.common.arrays import Array, Flags
 from twosample.data import Samples
 from twosample.errors import InputError
@@ -135,13 +135,8 @@ def mmd(
     choice_of(estimator, "estimator", ("quadratic", "linear"))
     permutations = count_of(permutations, "permutations", 1)
     generator = generator_of(rng)
-    samples = Samples.from_data(
-        x,
-        y,
-        paired=paired,
-        scale="robust" if isinstance(scale, str) and scale == "auto" else scale,
-        nan_policy=nan_policy,
-    )
+    usual = "robust" if is_one_of(scale, ("auto",)) else scale
+    samples = Samples.from_data(x, y, paired=paired, scale=usual, nan_policy=nan_policy)
     lengthscales = _lengthscales(lengthscale, flag_of(aggregate, "aggregate"), samples)
     if estimator == "linear" and len(lengthscales) > 1:
         raise InputError(
@@ -172,7 +167,7 @@ def mmd(
 
 def _lengthscales(lengthscale: ArrayLike, aggregate: bool, samples: Samples) -> Array:
     """Standardised lengthscales."""
-    if isinstance(lengthscale, str) and lengthscale == "median":
+    if is_one_of(lengthscale, ("median",)):
         values = np.array([typical_lengthscale(samples.standardize(thin(samples.x, samples.y)))])
     else:
         values = lengthscales_of(lengthscale, samples.unit)

@@ -9,8 +9,7 @@ from twosample.common.words import data_in_words, pvalue_text, sentence
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.results.result import BayesFactor, Result
-from twosample.results.sayings import evidence_facts, table_of_facts
-from twosample.show.content import DataTable, Fact, Facts
+from twosample.show.content import Fact, Facts
 
 __all__ = ["BayesResult", "PValueResult", "check_one_column", "described"]
 
@@ -53,10 +52,6 @@ class _Baseline(Result):
             notes=self.notes,
         )
 
-    def tables(self) -> dict[str, DataTable]:
-        """The facts as a table."""
-        return {"facts": table_of_facts(self.facts())}
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BayesResult(_Baseline, BayesFactor):
@@ -81,7 +76,7 @@ class BayesResult(_Baseline, BayesFactor):
     verdict = BayesFactor.verdict
 
     def _answer(self) -> list[Fact]:
-        return evidence_facts("P(different | data)", self.prob_h1, self.log_bf10, self.prior_odds)
+        return self._evidence_facts()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
