@@ -176,6 +176,8 @@ def test_what_is_known_well():
     rng = np.random.default_rng(6)
     assert known_well([])
     assert known_well([rng.normal(size=(4, 200))])
+    assert not known_well([rng.normal(size=(4, 200)), rng.normal(size=(4, 50))])
+    assert not known_well([rng.normal(size=(4, 200)) + np.arange(4.0)[:, None]])
     assert not known_well([rng.normal(size=(4, 200)), np.cumsum(rng.normal(size=(4, 200)), axis=1)])
 
 

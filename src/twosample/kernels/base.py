@@ -21,12 +21,6 @@ def squared_distances(a: Any, b: Any) -> Any:
     """Squared Euclidean distances between the rows of `a` (..., n, D) and of `b` (..., s, D), as (..., n, s).
 
     Differences are squared directly: the shortcut |a|² + |b|² - 2ab loses the digits that small lengthscales need.
-
-    Examples
-    --------
-    >>> squared_distances(np.array([[0.0], [3.0]]), np.array([[1.0]]))
-    array([[1.],
-           [4.]])
     """
     if isinstance(a, np.ndarray):
         with np.errstate(over="ignore"):  # an infinite distance is far enough

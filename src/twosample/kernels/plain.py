@@ -240,13 +240,6 @@ def resolve(kernel: str | Kernel) -> Kernel:
     """The kernel of that name or label, or the kernel itself.
 
     A label is what results call a kernel, such as "rbf + laplace" or "rational_quadratic(alpha=2)".
-
-    Examples
-    --------
-    >>> resolve("rbf"), resolve("matern52")
-    (RBF(), Matern(nu=2.5))
-    >>> resolve("rbf * rational_quadratic(alpha=2)").parts
-    (RBF(), RationalQuadratic(alpha=2.0))
     """
     if isinstance(kernel, Kernel):
         return kernel

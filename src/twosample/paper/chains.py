@@ -95,14 +95,7 @@ class Chains:
 
 
 def known_well(quantities: Iterable[Array]) -> bool:
-    """Whether the chains (chains, draws) of every quantity agree, with enough effective draws to judge it.
-
-    Examples
-    --------
-    >>> draws = np.random.default_rng(1).normal(size=(4, 200))
-    >>> known_well([draws]), known_well([draws, draws[:, :50]]), known_well([draws + np.arange(4.0)[:, None]])
-    (True, False, False)
-    """
+    """Whether the chains (chains, draws) of every quantity agree, with enough effective draws to judge it."""
     return all(r_hat(draws) <= _AGREE and effective_size(draws) >= _ENOUGH_DRAWS for draws in quantities)
 
 

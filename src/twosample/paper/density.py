@@ -124,16 +124,12 @@ class Target:
         return total + (math.log(2.0 / math.pi) - jnp.logaddexp(offset, -offset))
 
     def curves(self, position: Array, data: Data) -> Curves:
-        """Log likelihoods of both hypotheses and log BF10 at a position."""
+        """Log likelihoods of both hypotheses and log BF10 at a position, as `evidence.evaluate` has them.
+
+        Columns divided by their lengthscales `scale` (D,) have the kernel at the lengthscale 1.
+        """
         log_variance = jnp.zeros(()) if self.model.amplitude is None else 2.0 * position[-1]
         scale = jnp.broadcast_to(self.lengthscales(position, data), (data.points.shape[1],))
-        return self._curves(scale, log_variance, data)
-
-    def _curves(self, scale: Array, log_variance: Array, data: Data) -> Curves:
-        """The curves of `evidence.evaluate` at the lengthscales `scale` (D,) of the columns and one prior variance a².
-
-        Columns divided by their lengthscales have the kernel at the lengthscale 1.
-        """
         model, kernel = self.model, self.kernel
         points = data.points / scale
 

@@ -185,10 +185,7 @@ def _start(position: Array, key: Array, index: int, label: int) -> _State:
     state = _State(position, jnp.asarray(label), _tune_start(_FIRST_STEP_SIZE), _metric_start(len(position)))
     # Of the same types as the state that a step returns, so that the step is compiled once.
     kinds = {"f": jnp.float64, "i": jnp.int64}
-    parts, shape = jax.tree.flatten(state)
-    typed: _State = jax.tree.unflatten(
-        shape, [jnp.asarray(part, kinds[jnp.asarray(part).dtype.kind]) for part in parts]
-    )
+    typed: _State = jax.tree.map(lambda part: jnp.asarray(part, kinds[jnp.asarray(part).dtype.kind]), state)
     return typed
 
 
@@ -274,11 +271,8 @@ def _where(condition: Array, first: Any, second: Any) -> Any:
     return jax.tree.map(partial(jnp.where, condition), first, second)
 
 
-_H0_AND_H1 = ("log_h0", "log_h1")
-
-
 def evaluate(
-    posterior: Target, positions: NDArray[np.float64], data: Data, curves: tuple[str, ...] = _H0_AND_H1
+    posterior: Target, positions: NDArray[np.float64], data: Data, curves: tuple[str, ...] = ("log_h0", "log_h1")
 ) -> NDArray[np.float64]:
     """These fields of `Curves` at positions (..., P), as (..., number of fields)."""
     with jax.enable_x64(True):
