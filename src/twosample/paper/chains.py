@@ -13,6 +13,8 @@ from twosample.errors import InputError, Setting
 
 __all__ = ["Chains", "Settings", "bridge", "effective_size", "known_well", "r_hat"]
 
+# The least that each setting may be.
+_LEAST = {"steps": 8, "burn_in": 0, "thinning": 1, "hmc_steps": 1, "adapt_steps": 0, "chains": 1}
 _LARGEST_R_HAT = 1000.0
 # Thresholds of Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021).
 _AGREE = 1.01
@@ -21,25 +23,7 @@ _ENOUGH_DRAWS = 400
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the sampler; the defaults are the paper's.
-
-    Attributes
-    ----------
-    steps
-        Gibbs steps of a chain, the burn-in included; the most of them where it stops early.
-    burn_in
-        Gibbs steps that are dropped, in which step size and metric are tuned.
-    thinning
-        One in this many later Gibbs steps is kept.
-    hmc_steps
-        No-U-Turn transitions in a Gibbs step.
-    adapt_steps
-        How many of them, in the burn-in, tune the step size.
-    chains
-        Number of chains, sampled at the same time.
-    early_stop
-        Whether the chains stop once they have converged.
-    """
+    """Settings of the sampler, which `twosample.gibbs` explains; the defaults are the paper's."""
 
     steps: int = 2000
     burn_in: int = 500
@@ -54,15 +38,9 @@ class Settings:
         cls, steps: int, burn_in: int, thinning: int, hmc_steps: int, adapt_steps: int, chains: int, early_stop: bool
     ) -> Settings:
         """Check settings that a user passes."""
-        settings = cls(
-            count_of(steps, "steps", 8),
-            count_of(burn_in, "burn_in", 0),
-            count_of(thinning, "thinning", 1),
-            count_of(hmc_steps, "hmc_steps", 1),
-            count_of(adapt_steps, "adapt_steps", 0),
-            count_of(chains, "chains", 1),
-            flag_of(early_stop, "early_stop"),
-        )
+        given = steps, burn_in, thinning, hmc_steps, adapt_steps, chains
+        counts = {name: count_of(value, name, _LEAST[name]) for name, value in zip(_LEAST, given, strict=True)}
+        settings = cls(early_stop=flag_of(early_stop, "early_stop"), **counts)
         if (settings.steps - settings.burn_in) // settings.thinning < 4:
             raise InputError(
                 "steps: fewer than 4 draws are left after the burn-in and thinning",
