@@ -7,9 +7,7 @@ chain is one compiled loop, over several chains at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -22,7 +20,7 @@ from blackjax.adaptation.step_size import dual_averaging_adaptation
 from jax import Array
 from numpy.typing import NDArray
 
-from twosample.common.threads import cores
+from twosample.common.threads import in_order
 from twosample.inference.evidence import probability
 from twosample.paper.chains import Chains, Settings
 from twosample.paper.density import Data, Target
@@ -89,9 +87,10 @@ def sample(
     windows = _windows(settings.burn_in)
     recorded: list[_Step] = []
     probabilities: list[float] = []
-    fixed = hypotheses is not None
+    static = posterior, (settings.hmc_steps, settings.adapt_steps)
+    rest = data, log_prior_odds, hypotheses is not None
     look = settings.burn_in + _LOOK_EVERY
-    with jax.enable_x64(True), _chains_at_once(posterior, settings, data, log_prior_odds, fixed) as advance:
+    with jax.enable_x64(True):
         keys = jax.random.split(jax.random.key(seed), settings.chains)
         position = _first_position(posterior, data)
         states = [_start(position, key, i, label) for i, (key, label) in enumerate(zip(keys, labels, strict=True))]
@@ -99,7 +98,7 @@ def sample(
             indices = np.arange(first, first + _CHUNK)
             tunes, ends = indices < settings.burn_in, np.isin(indices + 1, windows)
             plan = jnp.asarray(indices), jnp.asarray(tunes), jnp.asarray(ends)
-            states, steps = advance(states, keys, plan)
+            states, steps = _advanced(static, rest, states, keys, plan)
             recorded.append(steps)
             if first >= settings.burn_in:
                 probabilities.append(float(probability(steps.log_bf10 + log_prior_odds).mean()))
@@ -189,34 +188,26 @@ def _start(position: Array, key: Array, index: int, label: int) -> _State:
     return typed
 
 
-@contextmanager
-def _chains_at_once(
-    posterior: Target, settings: Settings, data: Data, log_prior_odds: float, fixed: bool
-) -> Iterator[Callable[[list[_State], Array, _Plan], tuple[list[_State], _Step]]]:
-    """A function that advances all chains: vectorised on an accelerator, in threads on a CPU (slow at batches)."""
-    static, rest = (posterior, (settings.hmc_steps, settings.adapt_steps)), (data, log_prior_odds, fixed)
+def _advanced(
+    static: tuple[Target, tuple[int, int]],
+    rest: tuple[Data, float, bool],
+    states: list[_State],
+    keys: Array,
+    plan: _Plan,
+) -> tuple[list[_State], _Step]:
+    """All chains after the planned steps: vectorised on an accelerator, in threads on a CPU (slow at batches)."""
     if jax.default_backend() != "cpu":
+        stacked, steps = _advance_all(*static, jax.tree.map(lambda *p: jnp.stack(p), *states), keys, plan, *rest)
+        alone = [jax.tree.map(lambda part, i=i: part[i], stacked) for i in range(len(states))]
+        return alone, jax.tree.map(np.asarray, steps)
 
-        def vectorised(states: list[_State], keys: Array, plan: _Plan) -> tuple[list[_State], _Step]:
-            stacked, steps = _advance_all(*static, jax.tree.map(lambda *p: jnp.stack(p), *states), keys, plan, *rest)
-            alone = [jax.tree.map(lambda part, i=i: part[i], stacked) for i in range(len(states))]
-            return alone, jax.tree.map(np.asarray, steps)
+    def one(chain: tuple[_State, Array]) -> tuple[_State, _Step]:
+        with jax.enable_x64(True):
+            state, steps = _advance(*static, *chain, plan, *rest)
+            return state, jax.tree.map(np.asarray, steps)
 
-        yield vectorised
-        return
-
-    with ThreadPoolExecutor(cores()) as pool:
-
-        def threaded(states: list[_State], keys: Array, plan: _Plan) -> tuple[list[_State], _Step]:
-            def one(state: _State, key: Array) -> tuple[_State, _Step]:
-                with jax.enable_x64(True):
-                    state, steps = _advance(*static, state, key, plan, *rest)
-                    return state, jax.tree.map(np.asarray, steps)
-
-            advanced, steps = zip(*pool.map(one, states, keys), strict=True)
-            return list(advanced), jax.tree.map(lambda *parts: np.stack(parts), *steps)
-
-        yield threaded
+    advanced, recorded = zip(*in_order(one, zip(states, keys, strict=True)), strict=True)
+    return list(advanced), jax.tree.map(lambda *parts: np.stack(parts), *recorded)
 
 
 def _chain(
