@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from twosample.common.arguments import count_of, flag_of
 from twosample.common.arrays import Array, Indices
 from twosample.errors import InputError, Setting
 
-__all__ = ["Chains", "Settings", "bridge", "effective_size", "known_well", "r_hat"]
+__all__ = ["Chains", "Settings", "bridge", "effective_size", "known_well", "log_mean_probability", "r_hat"]
 
 # The least that each setting may be.
 _LEAST = {"steps": 8, "burn_in": 0, "thinning": 1, "hmc_steps": 1, "adapt_steps": 0, "chains": 1}
@@ -114,6 +115,11 @@ def r_hat(draws: Array) -> float:
     return min(_LARGEST_R_HAT, float(np.sqrt(between / within + (half - 1) / half)))
 
 
+def log_mean_probability(log_odds: Array) -> float:
+    """Log of the mean over draws of σ(log odds), the probability with these odds."""
+    return float(np.logaddexp.reduce(-np.logaddexp(0.0, -log_odds), axis=None)) - math.log(log_odds.size)
+
+
 def bridge(given_h0: Array, given_h1: Array, log_prior_odds: float | None = None) -> tuple[float, float, float]:
     """Log BF10, its standard error, and the overlap of the two posteriors (0 to 1), from chains of either hypothesis.
 
@@ -127,9 +133,7 @@ def bridge(given_h0: Array, given_h1: Array, log_prior_odds: float | None = None
     """
 
     def log_means(c: float) -> tuple[float, float]:
-        log_h0 = -np.logaddexp(0.0, c - given_h0)
-        log_h1 = -np.logaddexp(0.0, given_h1 - c)
-        return tuple(float(np.logaddexp.reduce(v, axis=None) - np.log(v.size)) for v in (log_h0, log_h1))  # type: ignore[return-value]
+        return log_mean_probability(given_h0 - c), log_mean_probability(c - given_h1)
 
     # The difference of the two falls from above to below zero as c grows: bisection.
     low = min(given_h0.min(), given_h1.min()) - 1.0
