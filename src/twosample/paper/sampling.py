@@ -157,7 +157,7 @@ def _result(
         lengthscales=lengthscales,
         amplitudes=None if plan.model.amplitude is None else np.exp(chains.positions[:, :, -1]),
         log_bf10_given=chains.log_bf10,
-        prob_h1_error=prob_h1_error(chains, probability(log_odds), log_odds),
+        prob_h1_error=prob_h1_error(chains, log_odds),
         prior_odds=prior_odds,
         evidence=estimate,
         relevance=relevance,

@@ -83,8 +83,7 @@ def converged(
     unlikely in the steps that are left.
     """
     log_odds = chains.log_bf10 + log_prior_odds
-    given = probability(log_odds)
-    if prob_h1_error(chains, given, log_odds) > _SMALL_ERROR:
+    if prob_h1_error(chains, log_odds) > _SMALL_ERROR:
         return False
     under_h1 = chains.given == 1
     if not evidence and (under_h1.all() or not under_h1.any()):
@@ -114,8 +113,9 @@ def rarer(log_odds: Array) -> Array:
     return min(probability(log_odds), probability(-log_odds), key=lambda given: float(given.mean()))
 
 
-def prob_h1_error(chains: Chains, given: Array, log_odds: Array) -> float:
+def prob_h1_error(chains: Chains, log_odds: Array) -> float:
     """Standard error of the mean of P(H1 | parameters): from its autocorrelation or from the labels, the larger one."""
+    given = probability(log_odds)
     return max(float(given.std() / np.sqrt(effective_size(given))), _label_error(chains, given, log_odds))
 
 
