@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import expit
 
-from twosample.paper.bridge import bridge
+from twosample.paper.chains import bridge
 
 
 def gaussians(seed, distance, log_bf10, shape=(2, 400)):

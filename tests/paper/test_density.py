@@ -217,7 +217,7 @@ def test_several_lengthscales(model, paired, n_y):
     plan = make_plan(samples, model, RBF(), points)
     pairs = Pairs(samples.x, samples.y, np.ones(16, dtype=bool)) if model.needs_pairs else None
     question = Question(plan, samples, pairs, several=True)
-    target, data = question.target()
+    target, data = question.target
     assert target.n_lengthscales == 2
     rng = np.random.default_rng(1)
     log_amplitudes, log_weights = evidence.amplitudes(model)

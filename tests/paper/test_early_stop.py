@@ -13,8 +13,7 @@ import pytest
 import twosample as ts
 from twosample.errors import InputTypeError
 from twosample.paper import kernel_steps, watching
-from twosample.paper.chains import Chains, Settings
-from twosample.paper.convergence import known_well
+from twosample.paper.chains import Chains, Settings, known_well
 from twosample.paper.density import Curves
 from twosample.paper.gibbs_result import GibbsDiagnostics
 from twosample.paper.kernel_steps import sample
@@ -177,6 +176,8 @@ def test_what_is_known_well():
     rng = np.random.default_rng(6)
     assert known_well([])
     assert known_well([rng.normal(size=(4, 200))])
+    assert not known_well([rng.normal(size=(4, 200)), rng.normal(size=(4, 50))])
+    assert not known_well([rng.normal(size=(4, 200)) + np.arange(4.0)[:, None]])
     assert not known_well([rng.normal(size=(4, 200)), np.cumsum(rng.normal(size=(4, 200)), axis=1)])
 
 

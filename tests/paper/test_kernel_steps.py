@@ -13,8 +13,7 @@ from scipy import integrate, signal, stats
 from scipy.special import expit
 
 from twosample.paper import kernel_steps
-from twosample.paper.chains import Settings
-from twosample.paper.convergence import effective_size, r_hat
+from twosample.paper.chains import Settings, effective_size, r_hat
 from twosample.paper.density import Curves
 from twosample.paper.kernel_steps import sample
 

@@ -350,29 +350,28 @@ def test_lengthscales_of_columns_are_units_of_the_columns(model):
 @pytest.mark.parametrize("several", [False, True])
 def test_what_is_sampled_from(several):
     x, y = draw(2)
-    target, data = question(x, y, several=several).target()
+    target, data = question(x, y, several=several).target
     assert target.n_lengthscales == (2 if several else 1) and not target.paired
     assert data.pairs is None  # the rows themselves
     assert data.usable.all() and data.usable.shape == (24,)
-    _, data = question(x, y[:20], several=several).target()
+    _, data = question(x, y[:20], several=several).target
     assert [rows.shape for rows in data.pairs] == [(20, 2), (20, 2)]
     assert data.x.shape == (24, 2) and data.y.shape == (20, 2)
-    assert question(x, y, paired=True).target()[0].paired
-    assert not question(x, y, "published", paired=True).target()[0].paired
+    assert question(x, y, paired=True).target[0].paired
+    assert not question(x, y, "published", paired=True).target[0].paired
 
 
 def test_a_density_that_is_off_is_noticed(monkeypatch):
     """Not by a constant, which no chain would notice."""
     asked = question(*draw())
-    target, data = asked.target()
     positions = np.linspace(-0.5, 0.7, 40).reshape(2, 20, 1)
     chains = SimpleNamespace(positions=positions)
-    assert sampling._density_error(asked, target, data, chains) < 1e-8
+    assert sampling._density_error(asked, chains) < 1e-8
     evaluate = kernel_steps.evaluate
     for wrong, expected in ((lambda p: 5.0, 0.0), (lambda p: 0.01 * (p > 0.1), 0.005)):
         monkeypatch.setattr(kernel_steps, "evaluate", lambda t, p, d, w=wrong: evaluate(t, p, d) + w(p))
-        assert sampling._density_error(asked, target, data, chains) == pytest.approx(expected, abs=2e-3)
-    assert sampling._density_error(question(*draw(), "adaptive"), target, data, chains) == 0.0
+        assert sampling._density_error(asked, chains) == pytest.approx(expected, abs=2e-3)
+    assert sampling._density_error(question(*draw(), "adaptive"), chains) == 0.0
 
 
 # ---- the error of the probability
@@ -487,7 +486,7 @@ def test_without_columns_that_vary_nothing_is_learnt():
 
 @pytest.mark.parametrize("package", ["jax", "blackjax"])
 def test_without_the_packages(monkeypatch, package):
-    for name in ("twosample.paper.kernel_steps", "twosample.paper.density", "twosample.paper.bridge"):
+    for name in ("twosample.paper.kernel_steps", "twosample.paper.density"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError, match=rf"^gibbs needs {package}; .*twosample\[mcmc\]"):

@@ -8,7 +8,7 @@ import twosample as ts
 from twosample import models
 from twosample.data import Samples
 from twosample.kernels import RBF
-from twosample.paper.convergence import effective_size
+from twosample.paper.chains import effective_size
 from twosample.paper.jacobian_pairs import Pairs
 from twosample.paper.sampling import Question
 from twosample.plan import make_plan

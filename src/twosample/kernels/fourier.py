@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -12,20 +12,12 @@ from twosample.common.arguments import count_of
 from twosample.common.arrays import Array
 from twosample.errors import InputError
 from twosample.kernels.base import Kernel
-from twosample.kernels.names import resolve
-from twosample.kernels.plain import RBF
+from twosample.kernels.plain import RBF, resolve
 
 __all__ = ["Fourier"]
 
 # Angles are clipped here, because cosines of infinite angles are NaN.
 _LARGEST_ANGLE = 1e300
-
-
-class Projections(NamedTuple):
-    """Projections of rows and points on the frequencies, (..., n, m/2) and (..., s, m/2)."""
-
-    rows: Array
-    points: Array
 
 
 @dataclass(frozen=True)
@@ -85,10 +77,10 @@ class Fourier(Kernel):
         return _drawn(self.kernel, self.m // 2, n_columns, self.seed)
 
     def distances(self, rows: Any, points: Any) -> Any:
-        """Projections of rows and points on the frequencies, of which the kernel is a function."""
+        """Projections of rows (..., n, m/2) and of points (..., s, m/2) on the frequencies; the kernel is of both."""
         drawn = self.drawn(points.shape[-1])
         with np.errstate(over="ignore", invalid="ignore"):
-            return Projections(rows @ drawn.T, points @ drawn.T)
+            return rows @ drawn.T, points @ drawn.T
 
     def value(self, distances: Any, lengthscale: Any, out: Any = None) -> Any:
         """Mean of cos ω·(a - b)/ℓ over the frequencies, by products of cosines and sines; `out` is not used."""
@@ -99,10 +91,6 @@ class Fourier(Kernel):
         values += np.sin(rows) @ np.sin(points).swapaxes(-1, -2)
         values /= self.m // 2
         return values
-
-    def to_plain(self) -> dict[str, Any]:
-        """The kernel for JSON."""
-        return {**super().to_plain(), "kernel": self.kernel.to_plain()}
 
     @classmethod
     def _of_constants(cls, constants: dict[str, Any]) -> Kernel:

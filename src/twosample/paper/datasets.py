@@ -137,10 +137,8 @@ def networks(name: str, folder: str | os.PathLike[str] | None = None) -> Network
     ------
     InputError
         If there is no pair of that name, or the folder lacks a file or has another version of it.
-    DownloadError
-        If a file cannot be downloaded.
-    MissingExtraError
-        If pooch is needed and not installed.
+    DownloadError, MissingExtraError
+        As for `rings`.
 
     Examples
     --------

@@ -28,28 +28,14 @@ Rows = NDArray[np.float64]
 
 
 class Data(NamedTuple):
-    """Data that the densities depend on, standardised.
+    """Data that the densities depend on, standardised."""
 
-    Attributes
-    ----------
-    x, y
-        The samples, (n, D) each; for pairs whose differences alone count, the two halves of the pairs.
-    points
-        Evaluation points, (s, D).
-    pairs
-        The two halves of the pairs of the pseudo-likelihood, or None where they are `x` and `y`.
-    usable
-        Which pairs have a Jacobian of full rank, (n,).
-    median
-        The median heuristic.
-    """
-
-    x: Array
+    x: Array  # the samples (n, D) each; for pairs whose differences alone count, the two halves of the pairs
     y: Array
-    points: Array
-    pairs: tuple[Array, Array] | None
-    usable: Array
-    median: float
+    points: Array  # (s, D)
+    pairs: tuple[Array, Array] | None  # the halves of those of the pseudo-likelihood; None where they are x and y
+    usable: Array  # which pairs have a Jacobian of full rank, (n,)
+    median: float  # the median heuristic
 
     @classmethod
     def from_rows(
@@ -87,23 +73,12 @@ class Target:
 
     A position holds one number a lengthscale, and one for the amplitude where the model has a prior of it: for a
     Gamma prior log ℓ, for a log-uniform one the logit of where log ℓ lies in its range; for the amplitude log a.
-
-    Attributes
-    ----------
-    model
-        The model.
-    kernel
-        The kernel.
-    n_lengthscales
-        1, or the number of columns.
-    paired
-        Whether only the differences within pairs count.
     """
 
     model: Model
     kernel: Kernel
-    n_lengthscales: int
-    paired: bool
+    n_lengthscales: int  # 1, or the number of columns
+    paired: bool  # whether only the differences within pairs count
 
     @property
     def flat_under_h0(self) -> bool:
@@ -149,16 +124,12 @@ class Target:
         return total + (math.log(2.0 / math.pi) - jnp.logaddexp(offset, -offset))
 
     def curves(self, position: Array, data: Data) -> Curves:
-        """Log likelihoods of both hypotheses and log BF10 at a position."""
+        """Log likelihoods of both hypotheses and log BF10 at a position, as `evidence.evaluate` has them.
+
+        Columns divided by their lengthscales `scale` (D,) have the kernel at the lengthscale 1.
+        """
         log_variance = jnp.zeros(()) if self.model.amplitude is None else 2.0 * position[-1]
         scale = jnp.broadcast_to(self.lengthscales(position, data), (data.points.shape[1],))
-        return self._curves(scale, log_variance, data)
-
-    def _curves(self, scale: Array, log_variance: Array, data: Data) -> Curves:
-        """The curves of `evidence.evaluate` at the lengthscales `scale` (D,) of the columns and one prior variance a².
-
-        Columns divided by their lengthscales have the kernel at the lengthscale 1.
-        """
         model, kernel = self.model, self.kernel
         points = data.points / scale
 
@@ -176,14 +147,15 @@ class Target:
         if not model.unit_variance:
             log_variance += kernel.log_self_convolution(jnp.exp(jnp.log(scale).mean()), len(scale))
         log_bf10 = evidence.log_bayes_factor(difference.delta, V, R, log_variance, freedom, floor)
-        pairs = log_volume = None
+        pairs = volume = None
         if model.needs_pairs:
             if data.pairs is not None:
                 feature_x, feature_y = (features(rows) for rows in data.pairs)
             pairs = Moments.of(feature_x - feature_y)
-            left, right = data.pairs or (data.x, data.y)
-            log_volume = volume_of_pairs(jnp.log(scale), left / scale, right / scale, points, data.usable)
-        log_h0, log_h1 = evidence.log_likelihoods(model, pairs, log_volume, V, R, difference.size, log_bf10)
+            left, right = (rows / scale for rows in data.pairs or (data.x, data.y))
+            distances = squared_distances(points, left), squared_distances(points, right)
+            volume = log_volume(jnp.log(scale), left.T, right.T, points.T, distances, data.usable)
+        log_h0, log_h1 = evidence.log_likelihoods(model, pairs, volume, V, R, difference.size, log_bf10)
         return Curves(log_h0, log_h1, log_bf10)
 
     def _prior_covariance(self, points: Array) -> Array:
@@ -197,32 +169,14 @@ class Target:
         return covariance
 
 
-def volume_of_pairs(log_scale: Array, x: Array, y: Array, points: Array, usable: Array) -> Array:
-    """Σ_i log vol J_i over the usable pairs (n, D), everything already divided by the lengthscales.
-
-    The volumes are those of the Gaussian kernel. Rows come last from here on, so that the compiled loops over them are
-    contiguous.
-    """
-    distances = squared_distances(points, x), squared_distances(points, y)
-    return log_volume(log_scale, x.T, y.T, points.T, distances, usable)
-
-
 @jax.custom_vjp
 def log_volume(
     log_scale: Array, x: Array, y: Array, points: Array, distances: tuple[Array, Array], usable: Array
 ) -> Array:
-    """Σ_i log vol J_i over the usable pairs, as a function of the log lengthscales alone.
+    """Σ_i log vol J_i over the usable pairs (n,), by the Gaussian kernel, as a function of the log lengthscales (D,).
 
-    Parameters
-    ----------
-    log_scale
-        Log lengthscale of each column (D,).
-    x, y, points
-        Pairs (D, n) and evaluation points (D, s), already divided by the lengthscales.
-    distances
-        Squared distances (s, n) of the points to `x` and to `y`.
-    usable
-        Which pairs count, (n,).
+    Pairs (D, n) and points (D, s) are already divided by the lengthscales; `distances` are the squared ones (s, n) of
+    the points to x and to y. Rows come last, so that the compiled loops over them are contiguous.
     """
     return _log_volume(log_scale, x, y, points, distances, usable)[0]
 

@@ -15,7 +15,7 @@ from twosample.common.records import Comparable
 from twosample.common.words import data_in_words, log_bf10_text, odds_in_words, probability_in_words, sentence, short
 from twosample.errors import InputError, MissingExtraError
 from twosample.inference.bayes_factor import verdict
-from twosample.paper.chains import Settings
+from twosample.paper.chains import Settings, log_mean_probability
 from twosample.results.result import Result
 from twosample.show.content import DataTable, Fact, Facts, Panel, text_of_table
 
@@ -254,20 +254,20 @@ class GibbsResult(Result):
     @cached_property
     def prob_h1(self) -> float:
         """Posterior probability that the samples differ: the mean over the draws of P(H1 | parameters)."""
-        return math.exp(self._log_probabilities()[1])
+        return math.exp(log_mean_probability(self._log_odds))
 
     @property
     def prob_h0(self) -> float:
         """Posterior probability that the samples come from the same distribution, by the chain."""
-        return math.exp(self._log_probabilities()[0])
+        return math.exp(log_mean_probability(-self._log_odds))
 
     @property
     def log_bf10(self) -> float:
         """Log BF10: the bridge estimate where there is one, else from the chain's odds."""
         if self.evidence is not None:
             return self.evidence.log_bf10
-        log_h0, log_h1 = self._log_probabilities()
-        return log_h1 - log_h0 - math.log(self.prior_odds)
+        log_odds = self._log_odds
+        return log_mean_probability(log_odds) - log_mean_probability(-log_odds) - math.log(self.prior_odds)
 
     @property
     def log_bf10_error(self) -> float:
@@ -283,12 +283,9 @@ class GibbsResult(Result):
         """The Bayes factor in words; see `twosample.inference.bayes_factor.verdict`."""
         return verdict(self.log_bf10, flat=self.diagnostics.flat)
 
-    def _log_probabilities(self) -> tuple[float, float]:
-        """Log of the mean of P(H0 | parameters) and of P(H1 | parameters)."""
-        log_odds = self.log_bf10_given + math.log(self.prior_odds)
-        count = math.log(log_odds.size)
-        log_h0, log_h1 = (float(np.logaddexp.reduce(-np.logaddexp(0.0, t), axis=None)) for t in (log_odds, -log_odds))
-        return log_h0 - count, log_h1 - count
+    @property
+    def _log_odds(self) -> Array:
+        return self.log_bf10_given + math.log(self.prior_odds)
 
     def lengthscale_draws(self, hypothesis: int) -> Array:
         """Draws of the lengthscales given a hypothesis, (draws, L): those of the bridge estimate if there is one."""
@@ -354,7 +351,7 @@ class GibbsResult(Result):
 
     def panels(self) -> dict[str, Panel]:
         """The data of pictures: P(different given the parameters) of each draw, for each chain."""
-        odds = self.log_bf10_given + math.log(self.prior_odds)
+        odds = self._log_odds
         steps = np.arange(1.0, odds.shape[1] + 1.0)
         chains = {f"chain {number}": (steps, 1.0 / (1.0 + np.exp(-chain))) for number, chain in enumerate(odds, 1)}
         return {"chains": Panel("The chains", "draw", "P(different | parameters)", chains)}

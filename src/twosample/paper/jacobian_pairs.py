@@ -18,15 +18,7 @@ __all__ = ["Pairs"]
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Pairs of rows, in the units of the data.
-
-    Attributes
-    ----------
-    x, y
-        Rows (n, D) each.
-    usable
-        Which of them have a Jacobian of full rank, (n,).
-    """
+    """Pairs of rows (n, D), in the units of the data, and which of them have a Jacobian of full rank, (n,)."""
 
     x: Array
     y: Array

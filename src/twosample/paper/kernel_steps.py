@@ -7,11 +7,9 @@ chain is one compiled loop, over several chains at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import blackjax
 import jax
@@ -22,12 +20,12 @@ from blackjax.adaptation.step_size import dual_averaging_adaptation
 from jax import Array
 from numpy.typing import NDArray
 
-from twosample.common.threads import cores
+from twosample.common.threads import in_order
 from twosample.inference.evidence import probability
 from twosample.paper.chains import Chains, Settings
-from twosample.paper.density import Curves
+from twosample.paper.density import Data, Target
 
-__all__ = ["Posterior", "evaluate", "sample"]
+__all__ = ["evaluate", "sample"]
 
 _TARGET_ACCEPTANCE = 0.8
 # The metric is relearnt after these shares of the burn-in; earlier draws are forgotten.
@@ -44,23 +42,6 @@ _OFFSETS = np.log(2.0) * np.arange(-20, 9)
 _nuts = blackjax.nuts.build_kernel()
 _tuning_start, _tune, _tuned = dual_averaging_adaptation(_TARGET_ACCEPTANCE)
 _metric_start, _metric_update, _metric_final = mass_matrix_adaptation(is_diagonal_matrix=True)
-
-
-class Posterior(Protocol):
-    """Target of the sampler: a joint distribution of a hypothesis and a position, given data. Must be hashable."""
-
-    @property
-    def flat_under_h0(self) -> bool:
-        """Whether the position has its prior distribution under H0, whatever the data."""
-
-    def start(self, data: Any) -> Array:
-        """Starting position of the chains."""
-
-    def log_prior(self, position: Array) -> Array:
-        """Log prior density of a position."""
-
-    def curves(self, position: Array, data: Any) -> Curves:
-        """Log likelihoods of both hypotheses and log BF10 at a position."""
 
 
 class _State(NamedTuple):
@@ -87,8 +68,8 @@ class _Step(NamedTuple):
 
 
 def sample(
-    posterior: Posterior,
-    data: Any,
+    posterior: Target,
+    data: Data,
     settings: Settings,
     seed: int,
     *,
@@ -97,34 +78,19 @@ def sample(
     report: Callable[[float, list[float]], object] | None = None,
     enough: Callable[[Chains], bool] | None = None,
 ) -> Chains:
-    """Run the chains.
+    """Run the chains; each keeps to one of the `hypotheses` (chains,) where these are given.
 
-    Parameters
-    ----------
-    posterior
-        What to sample from.
-    data
-        Passed on to it.
-    settings
-        How to sample.
-    seed
-        Seed of all that is random.
-    log_prior_odds
-        Log prior odds of H1 against H0.
-    hypotheses
-        None samples the hypothesis too; else each chain keeps to the one given here, (chains,).
-    report
-        Called with the share of work done and the means of P(H1 | position) in the parts of it after the burn-in.
-    enough
-        Called every 100 steps with the chains so far; sampling ends when it returns True, else after all steps.
+    `report` is called with the share of work done and the means of P(H1 | position) in the parts of it after the
+    burn-in; `enough` every 100 steps with the chains so far, and sampling ends when it returns True.
     """
     labels = np.arange(settings.chains) % 2 if hypotheses is None else hypotheses
     windows = _windows(settings.burn_in)
     recorded: list[_Step] = []
     probabilities: list[float] = []
-    fixed = hypotheses is not None
+    static = posterior, (settings.hmc_steps, settings.adapt_steps)
+    rest = data, log_prior_odds, hypotheses is not None
     look = settings.burn_in + _LOOK_EVERY
-    with jax.enable_x64(True), _chains_at_once(posterior, settings, data, log_prior_odds, fixed) as advance:
+    with jax.enable_x64(True):
         keys = jax.random.split(jax.random.key(seed), settings.chains)
         position = _first_position(posterior, data)
         states = [_start(position, key, i, label) for i, (key, label) in enumerate(zip(keys, labels, strict=True))]
@@ -132,7 +98,7 @@ def sample(
             indices = np.arange(first, first + _CHUNK)
             tunes, ends = indices < settings.burn_in, np.isin(indices + 1, windows)
             plan = jnp.asarray(indices), jnp.asarray(tunes), jnp.asarray(ends)
-            states, steps = advance(states, keys, plan)
+            states, steps = _advanced(static, rest, states, keys, plan)
             recorded.append(steps)
             if first >= settings.burn_in:
                 probabilities.append(float(probability(steps.log_bf10 + log_prior_odds).mean()))
@@ -165,7 +131,7 @@ def _chains(recorded: list[_Step], states: list[_State], settings: Settings, ste
     )
 
 
-def _density(posterior: Posterior, label: Array, data: Any, position: Array) -> Array:
+def _density(posterior: Target, label: Array, data: Data, position: Array) -> Array:
     """Log density of the position given the hypothesis, up to a constant."""
     if posterior.flat_under_h0:  # there the data are not looked at, which saves most of the time
         log_likelihood = jax.lax.cond(
@@ -194,7 +160,7 @@ def _tune_start(step_size: Array | float) -> Any:
     return state._replace(log_step_size_avg=state.log_step_size)
 
 
-def _first_position(posterior: Posterior, data: Any) -> Array:
+def _first_position(posterior: Target, data: Data) -> Array:
     """The posterior's own start, or if that has a very low density the best position along each coordinate in turn.
 
     From far out in a tail the tuning of the step size would not recover.
@@ -218,50 +184,39 @@ def _start(position: Array, key: Array, index: int, label: int) -> _State:
     state = _State(position, jnp.asarray(label), _tune_start(_FIRST_STEP_SIZE), _metric_start(len(position)))
     # Of the same types as the state that a step returns, so that the step is compiled once.
     kinds = {"f": jnp.float64, "i": jnp.int64}
-    parts, shape = jax.tree.flatten(state)
-    typed: _State = jax.tree.unflatten(
-        shape, [jnp.asarray(part, kinds[jnp.asarray(part).dtype.kind]) for part in parts]
-    )
+    typed: _State = jax.tree.map(lambda part: jnp.asarray(part, kinds[jnp.asarray(part).dtype.kind]), state)
     return typed
 
 
-@contextmanager
-def _chains_at_once(
-    posterior: Posterior, settings: Settings, data: Any, log_prior_odds: float, fixed: bool
-) -> Iterator[Callable[[list[_State], Array, _Plan], tuple[list[_State], _Step]]]:
-    """A function that advances all chains: vectorised on an accelerator, in threads on a CPU (slow at batches)."""
-    static, rest = (posterior, (settings.hmc_steps, settings.adapt_steps)), (data, log_prior_odds, fixed)
+def _advanced(
+    static: tuple[Target, tuple[int, int]],
+    rest: tuple[Data, float, bool],
+    states: list[_State],
+    keys: Array,
+    plan: _Plan,
+) -> tuple[list[_State], _Step]:
+    """All chains after the planned steps: vectorised on an accelerator, in threads on a CPU (slow at batches)."""
     if jax.default_backend() != "cpu":
+        stacked, steps = _advance_all(*static, jax.tree.map(lambda *p: jnp.stack(p), *states), keys, plan, *rest)
+        alone = [jax.tree.map(lambda part, i=i: part[i], stacked) for i in range(len(states))]
+        return alone, jax.tree.map(np.asarray, steps)
 
-        def vectorised(states: list[_State], keys: Array, plan: _Plan) -> tuple[list[_State], _Step]:
-            stacked, steps = _advance_all(*static, jax.tree.map(lambda *p: jnp.stack(p), *states), keys, plan, *rest)
-            alone = [jax.tree.map(lambda part, i=i: part[i], stacked) for i in range(len(states))]
-            return alone, jax.tree.map(np.asarray, steps)
+    def one(chain: tuple[_State, Array]) -> tuple[_State, _Step]:
+        with jax.enable_x64(True):
+            state, steps = _advance(*static, *chain, plan, *rest)
+            return state, jax.tree.map(np.asarray, steps)
 
-        yield vectorised
-        return
-
-    with ThreadPoolExecutor(cores()) as pool:
-
-        def threaded(states: list[_State], keys: Array, plan: _Plan) -> tuple[list[_State], _Step]:
-            def one(state: _State, key: Array) -> tuple[_State, _Step]:
-                with jax.enable_x64(True):
-                    state, steps = _advance(*static, state, key, plan, *rest)
-                    return state, jax.tree.map(np.asarray, steps)
-
-            advanced, steps = zip(*pool.map(one, states, keys), strict=True)
-            return list(advanced), jax.tree.map(lambda *parts: np.stack(parts), *steps)
-
-        yield threaded
+    advanced, recorded = zip(*in_order(one, zip(states, keys, strict=True)), strict=True)
+    return list(advanced), jax.tree.map(lambda *parts: np.stack(parts), *recorded)
 
 
 def _chain(
-    posterior: Posterior,
+    posterior: Target,
     transitions: tuple[int, int],
     state: _State,
     key: Array,
     plan: _Plan,
-    data: Any,
+    data: Data,
     log_prior_odds: Array,
     fixed: Array,
 ) -> tuple[_State, _Step]:
@@ -307,11 +262,8 @@ def _where(condition: Array, first: Any, second: Any) -> Any:
     return jax.tree.map(partial(jnp.where, condition), first, second)
 
 
-_H0_AND_H1 = ("log_h0", "log_h1")
-
-
 def evaluate(
-    posterior: Posterior, positions: NDArray[np.float64], data: Any, curves: tuple[str, ...] = _H0_AND_H1
+    posterior: Target, positions: NDArray[np.float64], data: Data, curves: tuple[str, ...] = ("log_h0", "log_h1")
 ) -> NDArray[np.float64]:
     """These fields of `Curves` at positions (..., P), as (..., number of fields)."""
     with jax.enable_x64(True):
@@ -320,7 +272,7 @@ def evaluate(
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _evaluate(posterior: Posterior, curves: tuple[str, ...], positions: Array, data: Any) -> Array:
+def _evaluate(posterior: Target, curves: tuple[str, ...], positions: Array, data: Data) -> Array:
     def at(position: Array) -> Array:
         found = posterior.curves(position, data)
         return jnp.stack([getattr(found, name) for name in curves])

@@ -23,8 +23,6 @@ from twosample.places import local
 
 __all__ = ["Passes", "infer", "infer_together"]
 
-Tick = Callable[[int], object]
-
 # Of 180 answers of `paper` and `published` one missed the tolerance, and three without this factor. With a coarse
 # tolerance few nodes seem accurate by chance more often, so that they must reach a finer one.
 _CAUTION = 10.0
@@ -38,48 +36,28 @@ _COSTLY_COLUMNS = 2
 
 @dataclass(frozen=True, eq=False)
 class Passes:
-    """Evidence by one or more models at any lengthscales, each time from one pass over the same data.
-
-    Attributes
-    ----------
-    samples
-        The checked samples.
-    features
-        The feature map of their rows.
-    models
-        The models, which have the same prior of the lengthscale.
-    pairs
-        The pairs of the pseudo-likelihood; None for the Bayes factor alone.
-    tick
-        Called with the work done, rows × lengthscales.
-    """
+    """Evidence by one or more models at any lengthscales, each time from one pass over the same checked samples."""
 
     samples: Samples
     features: FeatureMap
-    models: Sequence[Model]
-    pairs: Pairs | None
-    tick: Tick | None = None
+    models: Sequence[Model]  # with the same prior of the lengthscale
+    pairs: Pairs | None  # those of the pseudo-likelihood; None for the Bayes factor alone
+    tick: Callable[[int], object] | None = None  # called with the work done, rows × lengthscales
 
     def evidence(self, lengthscales: Array, *, bounds: bool = False) -> list[Evidence]:
         """The evidence of every model; with upper bounds of the volumes if `bounds`."""
-        statistics = self._statistics(lengthscales, bounds)
+        alone = [model.takes_differences_alone(self.samples.paired) for model in self.models]
+        statistics = self._statistics(lengthscales, bounds, alone)
+        differences = replace(statistics, x=None, y=None)
         return [
-            evidence.evaluate(
-                replace(statistics, x=None, y=None) if self._differences_alone(model) else statistics,
-                self.features,
-                model,
-            )
-            for model in self.models
+            evidence.evaluate(differences if is_alone else statistics, self.features, model)
+            for model, is_alone in zip(self.models, alone, strict=True)
         ]
 
-    def _differences_alone(self, model: Model) -> bool:
-        return model.takes_differences_alone(self.samples.paired)
-
-    def _statistics(self, lengthscales: Array, bounds: bool) -> FeatureStatistics:
+    def _statistics(self, lengthscales: Array, bounds: bool, alone: list[bool]) -> FeatureStatistics:
         x, y, features = self.samples.x, self.samples.y, self.features
         count = self.tick
         tick = None if count is None else (lambda rows: count(rows * len(lengthscales)))
-        alone = [self._differences_alone(model) for model in self.models]
         if self.pairs is None and not any(alone):
             moments_x, moments_y = local.sample_moments(features, (x, y), lengthscales, tick)
             return FeatureStatistics(lengthscales, moments_x, moments_y)
@@ -131,11 +109,8 @@ def infer_together(
             keep(new)
         return np.concatenate([Curves.of(one, prior) for one in new], axis=1)
 
-    def each(stacked: Array) -> list[Array]:
-        return np.split(stacked, len(meanings), axis=1)
-
     def integrands(stacked: Array) -> Array:
-        parts = zip(meanings, each(stacked), strict=True)
+        parts = zip(meanings, np.split(stacked, len(meanings), axis=1), strict=True)
         return np.concatenate([meaning.integrands(part) for meaning, part in parts], axis=1)
 
     ends = np.cumsum([2 if meaning.coherent else 4 for meaning in meanings])[:-1]
@@ -158,5 +133,5 @@ def infer_together(
     )
     return [
         LengthscalePosterior(replace(rule, curves=part), meaning)
-        for meaning, part in zip(meanings, each(rule.curves), strict=True)
+        for meaning, part in zip(meanings, np.split(rule.curves, len(meanings), axis=1), strict=True)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,9 +15,7 @@ from twosample.common.threads import one_thread
 from twosample.data import Samples
 from twosample.errors import AccuracyWarning, ConvergenceWarning, MissingExtraError, Setting, TwoSampleWarning
 from twosample.inference.evidence import Evidence, probability
-from twosample.paper.bridge import bridge
-from twosample.paper.chains import Chains, Settings
-from twosample.paper.convergence import effective_size, r_hat
+from twosample.paper.chains import Chains, Settings, bridge, effective_size, r_hat
 from twosample.paper.gibbs_result import BridgeEstimate, GibbsDiagnostics, GibbsResult, Relevance
 from twosample.paper.jacobian_pairs import Pairs
 from twosample.paper.passes import Passes
@@ -50,6 +48,7 @@ class Question:
     pairs: Pairs | None
     several: bool
 
+    @cached_property
     def target(self) -> tuple[Target, Data]:
         """The posterior that is sampled, and the data that it depends on."""
         from twosample.paper.density import Data, Target
@@ -68,9 +67,19 @@ class Question:
         only_pairs = plan.model.takes_differences_alone(samples.paired)
         return Target(plan.model, plan.kernel, samples.n_columns if self.several else 1, only_pairs), data
 
-    def shown(self, lengthscales: Array) -> Array:
-        """Standardised lengthscales in the units in which results have them."""
-        return lengthscales * (self.plan.scale if self.several else self.plan.view.unit)
+    def shown(self, chains: Chains) -> Array:
+        """The lengthscales of all draws, in the units in which results have them."""
+        target, data = self.target
+        unit = self.plan.scale if self.several else self.plan.view.unit
+        return target.lengthscales_of(chains.positions, data) * unit
+
+    def some_draws(self, chains: Chains) -> tuple[Array, Array]:
+        """Positions of a few draws, spread over the chains, (m, P), and each column's lengthscale there, (m, D)."""
+        target, data = self.target
+        positions = chains.positions.reshape(-1, chains.positions.shape[-1])
+        positions = positions[np.linspace(0, len(positions) - 1, min(len(positions), _CHECKED_DRAWS)).astype(int)]
+        shape = len(positions), self.samples.n_columns
+        return positions, np.broadcast_to(target.lengthscales_of(positions, data), shape)
 
     def evidence_at(self, lengthscales: Array) -> Evidence:
         """The evidence at one lengthscale for each column, (D,)."""
@@ -111,7 +120,7 @@ def run(
     except ImportError as error:
         raise MissingExtraError("gibbs", error.name or "blackjax", "mcmc") from None
 
-    target, data = question.target()
+    target, data = question.target
     log_prior_odds = float(np.log(prior_odds))
     apart = replace(settings, chains=2 * settings.chains)
     progress = Progress(report, settings, apart if evidence else None)
@@ -130,31 +139,25 @@ def run(
                 report=progress.apart, enough=stop_apart,
             )  # fmt: skip
         progress.finish()
-        return _result(question, settings, prior_odds, target, data, chains, kept_apart)
+        return _result(question, settings, prior_odds, chains, kept_apart)
 
 
 def _result(
-    question: Question,
-    settings: Settings,
-    prior_odds: float,
-    target: Target,
-    data: Data,
-    chains: Chains,
-    kept_apart: Chains | None,
+    question: Question, settings: Settings, prior_odds: float, chains: Chains, kept_apart: Chains | None
 ) -> GibbsResult:
     plan, samples = question.plan, question.samples
     log_odds = chains.log_bf10 + np.log(prior_odds)
-    lengthscales = question.shown(target.lengthscales_of(chains.positions, data))
+    lengthscales = question.shown(chains)
     estimate, relevance = None, None
     if kept_apart is not None:
-        estimate, relevance = _of_apart(question, prior_odds, target, data, kept_apart)
+        estimate, relevance = _of_apart(question, prior_odds, kept_apart)
     return GibbsResult(
         labels=chains.labels,
         given=chains.given,
         lengthscales=lengthscales,
         amplitudes=None if plan.model.amplitude is None else np.exp(chains.positions[:, :, -1]),
         log_bf10_given=chains.log_bf10,
-        prob_h1_error=prob_h1_error(chains, probability(log_odds), log_odds),
+        prob_h1_error=prob_h1_error(chains, log_odds),
         prior_odds=prior_odds,
         evidence=estimate,
         relevance=relevance,
@@ -168,32 +171,28 @@ def _result(
         kernel="ard" if question.several else plan.kernel.label,
         model=plan.model,
         settings=settings,
-        diagnostics=_diagnostics(question, settings, target, data, chains, [rarer(log_odds), *log_draws(lengthscales)]),
+        diagnostics=_diagnostics(question, settings, chains, [rarer(log_odds), *log_draws(lengthscales)]),
         points_given=plan.points_given,
     )
 
 
-def _of_apart(
-    question: Question, prior_odds: float, target: Target, data: Data, chains: Chains
-) -> tuple[BridgeEstimate, Relevance | None]:
+def _of_apart(question: Question, prior_odds: float, chains: Chains) -> tuple[BridgeEstimate, Relevance | None]:
     """The bridge estimate, and the relevance of several columns, from chains of H0 and then as many of H1."""
     coherent = question.plan.model.coherent
     h0, h1 = (slice(start, start + len(chains.log_bf10) // 2) for start in (0, len(chains.log_bf10) // 2))
     log_bf10, error, overlap = bridge(
         chains.log_bf10[h0], chains.log_bf10[h1], None if coherent else float(np.log(prior_odds))
     )
-    lengthscales = question.shown(target.lengthscales_of(chains.positions, data))
+    lengthscales = question.shown(chains)
     estimate = BridgeEstimate(log_bf10, error, overlap, lengthscales[h0], lengthscales[h1], chains.steps)
     if not question.several:
         return estimate, None
     log_ratio = chains.log_bf10 - log_bf10 if coherent else None
-    losses = _losses(target, data, chains.positions[h1], chains.log_bf10[h1])
+    losses = _losses(*question.target, chains.positions[h1], chains.log_bf10[h1])
     return estimate, _relevance(question.samples.columns, lengthscales[h0], lengthscales[h1], log_ratio, losses)
 
 
-def _diagnostics(
-    question: Question, settings: Settings, target: Target, data: Data, chains: Chains, quantities: list[Array]
-) -> GibbsDiagnostics:
+def _diagnostics(question: Question, settings: Settings, chains: Chains, quantities: list[Array]) -> GibbsDiagnostics:
     """Diagnostics of the chains; `quantities` are draws of P(H1) and of each log lengthscale."""
     pairs = question.pairs
     ess_prob_h1, *ess_lengthscales = map(effective_size, quantities)
@@ -208,13 +207,13 @@ def _diagnostics(
         acceptance=chains.acceptance,
         leapfrogs=chains.leapfrogs,
         step_sizes=chains.step_sizes,
-        density_error=_density_error(question, target, data, chains),
+        density_error=_density_error(question, chains),
         pairs=0 if pairs is None else len(pairs.x),
         notes=question.plan.notes + question.samples.notes + (() if pairs is None else pairs.notes),
         points=len(question.plan.points),
         steps=chains.steps,
         stopped="converged" if chains.steps < settings.steps else "steps",
-        flat=all(map(question.is_flat_at, _by_column(question, target, data, _checked(chains)))),
+        flat=all(map(question.is_flat_at, question.some_draws(chains)[1])),
     )
 
 
@@ -266,19 +265,7 @@ def _relevance(columns: tuple[str, ...], h0: Array, h1: Array, log_ratio: Array 
     )
 
 
-def _checked(chains: Chains) -> Array:
-    """Positions of a few draws, spread over the chains, (m, P)."""
-    positions = chains.positions.reshape(-1, chains.positions.shape[-1])
-    return np.asarray(positions[np.linspace(0, len(positions) - 1, min(len(positions), _CHECKED_DRAWS)).astype(int)])
-
-
-def _by_column(question: Question, target: Target, data: Data, positions: Array) -> Array:
-    """The lengthscale of each column, standardised, at positions (m, P), as (m, D)."""
-    lengthscales = target.lengthscales_of(positions, data)
-    return np.asarray(np.broadcast_to(lengthscales, (len(positions), question.samples.n_columns)))
-
-
-def _density_error(question: Question, target: Target, data: Data, chains: Chains) -> float:
+def _density_error(question: Question, chains: Chains) -> float:
     """Largest difference, at draws spread over the chains, between the sampled evidence and that of `evaluate`.
 
     Differences between draws are compared: a constant would not matter. Only Jacobians can lose digits, where the
@@ -288,10 +275,10 @@ def _density_error(question: Question, target: Target, data: Data, chains: Chain
         return 0.0
     from twosample.paper.kernel_steps import evaluate
 
-    positions = _checked(chains)
+    target, data = question.target
+    positions, lengthscales = question.some_draws(chains)
     sampled = evaluate(target, positions, data)
-    evidences = [question.evidence_at(row) for row in _by_column(question, target, data, positions)]
-    exact = np.array([[one.log_h0[0], one.log_h1[0]] for one in evidences])
+    exact = np.array([[one.log_h0[0], one.log_h1[0]] for one in map(question.evidence_at, lengthscales)])
     difference = sampled - exact
     return float(np.abs(difference - difference.mean(axis=0)).max())
 

@@ -12,9 +12,7 @@ from twosample.common.arrays import Array
 from twosample.common.progress import Report, announce, duration
 from twosample.common.threads import cores
 from twosample.inference.evidence import probability
-from twosample.paper.bridge import bridge
-from twosample.paper.chains import Chains, Settings
-from twosample.paper.convergence import effective_size, known_well
+from twosample.paper.chains import Chains, Settings, bridge, effective_size, known_well
 
 if TYPE_CHECKING:
     from twosample.paper.density import Data, Target
@@ -85,8 +83,7 @@ def converged(
     unlikely in the steps that are left.
     """
     log_odds = chains.log_bf10 + log_prior_odds
-    given = probability(log_odds)
-    if prob_h1_error(chains, given, log_odds) > _SMALL_ERROR:
+    if prob_h1_error(chains, log_odds) > _SMALL_ERROR:
         return False
     under_h1 = chains.given == 1
     if not evidence and (under_h1.all() or not under_h1.any()):
@@ -116,8 +113,9 @@ def rarer(log_odds: Array) -> Array:
     return min(probability(log_odds), probability(-log_odds), key=lambda given: float(given.mean()))
 
 
-def prob_h1_error(chains: Chains, given: Array, log_odds: Array) -> float:
+def prob_h1_error(chains: Chains, log_odds: Array) -> float:
     """Standard error of the mean of P(H1 | parameters): from its autocorrelation or from the labels, the larger one."""
+    given = probability(log_odds)
     return max(float(given.std() / np.sqrt(effective_size(given))), _label_error(chains, given, log_odds))
 
 
@@ -131,8 +129,7 @@ def _label_error(chains: Chains, given: Array, log_odds: Array) -> float:
     """
     under_h1 = chains.given == 1
     if under_h1.all() or not under_h1.any():
-        rarer = min(np.logaddexp.reduce(-np.logaddexp(0.0, t), axis=None) for t in (log_odds, -log_odds))
-        return float(np.exp(rarer) / given.size)
+        return float(rarer(log_odds).mean())
     h0, h1 = float(given[~under_h1].mean()), float(given[under_h1].mean())
     share, rate = h0 / (h0 + 1.0 - h1), h0 + 1.0 - h1
     return abs(h1 - h0) * float(np.sqrt(2.0 * share * (1.0 - share) / (given.size * rate)))

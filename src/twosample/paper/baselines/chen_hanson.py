@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -141,14 +142,14 @@ def chen_hanson(
     if centering == "own":
         for part, name in zip(rows, "xy", strict=True):
             _Fit.of(part).check(name, samples.columns)
-    tree = _Tree(shared if centering == "pooled" else None, depth, grid, c == "mean")
-    in_x, in_y, in_both = (tree.log_likelihood(part) for part in (*rows, pooled))
+    likelihood = partial(_log_likelihood, shared if centering == "pooled" else None, depth, grid, c == "mean")
+    in_x, in_y, in_both = map(likelihood, (*rows, pooled))
 
     permuted, smaller = np.empty(permutations), min(samples.n_x, samples.n_y)
     for index in range(permutations):
         order = generator.permutation(n_rows)
         parts = pooled[order[:smaller]], pooled[order[smaller:]]
-        permuted[index] = sum(tree.log_likelihood(part)[0] for part in parts) - in_both[0]
+        permuted[index] = sum(likelihood(part)[0] for part in parts) - in_both[0]
     log_bf10 = in_x[0] + in_y[0] - in_both[0]
     return ChenHansonResult(
         log_bf10=log_bf10,
@@ -209,29 +210,25 @@ class _Fit:
             )
 
 
-@dataclass(frozen=True, eq=False)
-class _Tree:
-    """A Pólya tree around a Gaussian fit, the rows' own if there is none, with a grid of precisions c."""
+def _log_likelihood(
+    shared: _Fit | None, depth: int, grid: Array, average: bool, rows: Array
+) -> tuple[float, float | None]:
+    """Log marginal likelihood of rows by a tree around a shared or their own fit, and its precision c, if it has one.
 
-    fit: _Fit | None
-    depth: int
-    grid: Array
-    average: bool
-
-    def log_likelihood(self, rows: Array) -> tuple[float, float | None]:
-        """Log marginal likelihood of rows, averaged over c or with the most likely c, and this c."""
-        fit = self.fit or _Fit.of(rows)
-        if fit.singular:
-            return math.inf, None
-        whitened = np.asarray(np.linalg.solve(fit.factor, (rows - fit.center).T).T, dtype=np.float64)
-        log_normal = -0.5 * float(np.square(whitened).sum()) - len(rows) * (
-            0.5 * rows.shape[1] * math.log(2.0 * math.pi) + float(np.log(np.diagonal(fit.factor)).sum())
-        )
-        counts = _cell_counts(_finest_cells(whitened, self.depth), self.depth)
-        found = log_normal + _log_dirichlet(counts, rows.shape[1], self.grid)
-        if self.average:
-            return float(np.logaddexp.reduce(found)) - math.log(len(found)), None
-        return float(found.max()), float(self.grid[found.argmax()])
+    It is averaged over the grid of c, or that of the most likely c.
+    """
+    fit = shared or _Fit.of(rows)
+    if fit.singular:
+        return math.inf, None
+    whitened = np.asarray(np.linalg.solve(fit.factor, (rows - fit.center).T).T, dtype=np.float64)
+    log_normal = -0.5 * float(np.square(whitened).sum()) - len(rows) * (
+        0.5 * rows.shape[1] * math.log(2.0 * math.pi) + float(np.log(np.diagonal(fit.factor)).sum())
+    )
+    counts = _cell_counts(_finest_cells(whitened, depth), depth)
+    found = log_normal + _log_dirichlet(counts, rows.shape[1], grid)
+    if average:
+        return float(np.logaddexp.reduce(found)) - math.log(len(found)), None
+    return float(found.max()), float(grid[found.argmax()])
 
 
 def _finest_cells(whitened: Array, depth: int) -> Indices:

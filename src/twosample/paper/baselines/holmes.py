@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, get_args
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from scipy.special import betaln, gammaln, ndtri, polygamma
@@ -16,9 +16,6 @@ from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.paper.baselines.results import BayesResult, check_one_column, described
 from twosample.paper.baselines.special import log_rising
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["HolmesResult", "holmes"]
 
@@ -42,6 +39,8 @@ _BLOCK = 1 << 18
 class HolmesResult(BayesResult):
     """Result of `holmes`; see `BayesResult` for the fields that all Bayesian tests have.
 
+    Its `plot` shows what each node contributes: at which quantile and depth the samples differ.
+
     Attributes
     ----------
     variant
@@ -57,9 +56,17 @@ class HolmesResult(BayesResult):
         Contribution of each node to log BF10, (m,): positive where the samples divide differently into the halves.
     octiles
         The values of the data between the 8 nodes of level 3, (7,).
+
+    Examples
+    --------
+    >>> import twosample as ts
+    >>> result = ts.baselines.holmes([0.1, 0.4, 0.7, 0.9, 1.2], [2.1, 2.4, 2.6, 2.9, 0.8])
+    >>> result.plot().axes[0].get_ylabel()
+    'level of the split'
     """
 
     test: ClassVar[str] = "Pólya tree (Holmes et al. 2015)"
+    figure: ClassVar[str] = "plot_tree"
 
     variant: str
     c_h0: float
@@ -73,20 +80,6 @@ class HolmesResult(BayesResult):
     def _details(self) -> list[tuple[str, str]]:
         c = f"{self.c_h0:g}" if self.c_h0 == self.c_h1 else f"{self.c_h0:g} if the same, {self.c_h1:g} if different"
         return [("prior", f"{self.variant}, c = {c}, {self.depth} levels")]
-
-    def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
-        """Draw what each node contributes: at which quantile and depth the samples differ (needs the `plot` extra).
-
-        Examples
-        --------
-        >>> import twosample as ts
-        >>> result = ts.baselines.holmes([0.1, 0.4, 0.7, 0.9, 1.2], [2.1, 2.4, 2.6, 2.9, 0.8])
-        >>> result.plot().axes[0].get_ylabel()
-        'level of the split'
-        """
-        from twosample.show.plots import plot_tree
-
-        return plot_tree(self, figsize=figsize)
 
 
 def holmes(

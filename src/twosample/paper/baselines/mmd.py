@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from twosample.common.arguments import Seed, choice_of, count_of, flag_of, generator_of, lengthscales_of
-from twosample.common.arrays import Array, Flags
+from twosample.common.arguments import Seed, choice_of, count_of, flag_of, generator_of, is_one_of, lengthscales_of
+from twosample.common.arrays import Array
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.features.points import thin, typical_lengthscale
@@ -135,13 +135,8 @@ def mmd(
     choice_of(estimator, "estimator", ("quadratic", "linear"))
     permutations = count_of(permutations, "permutations", 1)
     generator = generator_of(rng)
-    samples = Samples.from_data(
-        x,
-        y,
-        paired=paired,
-        scale="robust" if isinstance(scale, str) and scale == "auto" else scale,
-        nan_policy=nan_policy,
-    )
+    usual = "robust" if is_one_of(scale, ("auto",)) else scale
+    samples = Samples.from_data(x, y, paired=paired, scale=usual, nan_policy=nan_policy)
     lengthscales = _lengthscales(lengthscale, flag_of(aggregate, "aggregate"), samples)
     if estimator == "linear" and len(lengthscales) > 1:
         raise InputError(
@@ -172,7 +167,7 @@ def mmd(
 
 def _lengthscales(lengthscale: ArrayLike, aggregate: bool, samples: Samples) -> Array:
     """Standardised lengthscales."""
-    if isinstance(lengthscale, str) and lengthscale == "median":
+    if is_one_of(lengthscale, ("median",)):
         values = np.array([typical_lengthscale(samples.standardize(thin(samples.x, samples.y)))])
     else:
         values = lengthscales_of(lengthscale, samples.unit)
@@ -221,14 +216,13 @@ def _permuted(x: Array, y: Array, lengthscales: Array, permutations: int, genera
         distances = squared_distances(pooled[i], pooled[j])
         return (_kernel_less_one(distances, lengthscale) for lengthscale in lengthscales)
 
-    within, of_row = _quadratic_forms(kernels, member, len(lengthscales))
-    of_members = np.stack([_masked_sums(row, member) for row in of_row])
+    within, of_members, total = _quadratic_forms(kernels, member, len(lengthscales))
     across = of_members - within
-    within_other = of_row.sum(axis=1, keepdims=True) - of_members - across
+    within_other = total[:, np.newaxis] - of_members - across
     statistics = (
         within / (smaller * (smaller - 1)) + within_other / (larger * (larger - 1)) - 2.0 * across / (smaller * larger)
     )
-    return _without_rounding(statistics, of_row.mean(axis=1) / len(pooled))
+    return _without_rounding(statistics, total / len(pooled) ** 2)
 
 
 def _swapped(x: Array, y: Array, lengthscales: Array, permutations: int, generator: np.random.Generator) -> Array:
@@ -248,37 +242,30 @@ def _swapped(x: Array, y: Array, lengthscales: Array, permutations: int, generat
                 np.fill_diagonal(contrast, 0.0)
             yield contrast
 
-    total, _ = _quadratic_forms(contrasts, 1 - 2 * swapped.astype(np.int8), len(lengthscales))
+    total, *_ = _quadratic_forms(contrasts, 1 - 2 * swapped.astype(np.int8), len(lengthscales))
     return _without_rounding(total / (n_rows * (n_rows - 1)), typical)
 
 
 def _quadratic_forms(
     matrices: Callable[[slice, slice], Iterable[Array]], vectors: NDArray[Any], count: int
-) -> tuple[Array, Array]:
-    """vᵀKv for `count` symmetric matrices K (n, n) and the columns v of `vectors` (n, B), and the row sums of K.
+) -> tuple[Array, Array, Array]:
+    """vᵀKv, 1ᵀKv and 1ᵀK1 for `count` symmetric matrices K (n, n) and the columns v of `vectors` (n, B).
 
-    `matrices` returns the blocks of all matrices at these rows and columns; shapes are (count, B) and (count, n).
+    `matrices` returns the blocks of all matrices at these rows and columns; shapes are (count, B) twice and (count,).
     """
-    n_rows, n_vectors = vectors.shape
-    forms, row_sums = np.zeros((count, n_vectors)), np.zeros((count, n_rows))
-    blocks = [slice(start, min(start + _BLOCK_ROWS, n_rows)) for start in range(0, n_rows, _BLOCK_ROWS)]
-    for i, j in combinations_with_replacement(blocks, 2):
+    forms, sums = np.zeros((2, count, vectors.shape[1]))
+    totals = np.zeros(count)
+    starts = range(0, len(vectors), _BLOCK_ROWS)
+    for i, j in combinations_with_replacement([slice(start, start + _BLOCK_ROWS) for start in starts], 2):
         first, second = vectors[i].astype(np.float64), vectors[j].astype(np.float64)
         for index, block in enumerate(matrices(i, j)):
-            forms[index] += (1.0 if i == j else 2.0) * np.einsum("ib,ib->b", first, block @ second)
-            row_sums[index, i] += block.sum(axis=1)
+            products, times = block @ second, 1.0 if i == j else 2.0
+            forms[index] += times * np.einsum("ib,ib->b", first, products)
+            sums[index] += products.sum(axis=0)
+            totals[index] += times * block.sum()
             if i != j:
-                row_sums[index, j] += block.sum(axis=0)
-    return forms, row_sums
-
-
-def _masked_sums(values: Array, member: Flags) -> Array:
-    """Sum of the values over the members of each column, a block of rows at a time."""
-    total = np.zeros(member.shape[1])
-    for start in range(0, len(values), _BLOCK_ROWS):
-        block = slice(start, start + _BLOCK_ROWS)
-        total += values[block] @ member[block]
-    return total
+                sums[index] += block.sum(axis=1) @ first
+    return forms, sums, totals
 
 
 def _without_rounding(statistics: Array, typical: Array) -> Array:

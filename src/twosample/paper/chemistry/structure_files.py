@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from twosample.common.arguments import count_of
 from twosample.common.arrays import Array
-from twosample.errors import DroppedDataWarning, InputError, InputTypeError, MissingExtraError
+from twosample.errors import DroppedDataWarning, InputError, InputTypeError, MissingExtraError, warn
 from twosample.paper.chemistry.geometry import Puckering, faults, puckering_of
 
 __all__ = ["RingTable", "read_rings"]
@@ -182,11 +181,8 @@ def read_rings(
         skipped += [f"{_place(rings[index])}: a ring {fault}" for index in np.flatnonzero(bad & keep)]
         keep &= ~bad
     if skipped:
-        warnings.warn(
-            f"Left out {len(skipped)} of {n_records} records, or rings of them: {_listed(skipped)}.",
-            DroppedDataWarning,
-            stacklevel=2,
-        )
+        said = f"Left out {len(skipped)} of {n_records} records, or rings of them: {_listed(skipped)}."
+        warn(DroppedDataWarning(said))
     kept = list(compress(rings, keep))
     return RingTable(
         puckering=puckering_of(coordinates[keep], (len(kept),)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,21 +13,12 @@ from twosample.paper.simulate.pairs import Law, SimulatedPair, draw_pair, normal
 __all__ = ["bolts", "rings_like"]
 
 
-class _Shape(NamedTuple):
-    """A cluster of ring conformations: its share of each sample, its centre (q2, q3) and standard deviations."""
-
-    share_x: float
-    share_y: float
-    centre: tuple[float, float]
-    spread: tuple[float, float]
-
-
-_CHAIR = _Shape(0.44, 0.34, (0.05, 0.57), (0.03, 0.03))
-_INVERTED_CHAIR = _Shape(0.36, 0.28, (0.05, -0.57), (0.03, 0.03))
-_TWIST_BOAT = _Shape(0.06, 0.26, (0.70, 0.0), (0.06, 0.06))
-_HALF_CHAIR = _Shape(0.07, 0.08, (0.42, 0.32), (0.06, 0.05))
-_PLANAR = _Shape(0.07, 0.04, (0.06, 0.0), (0.05, 0.04))
-_SHAPES = (_CHAIR, _INVERTED_CHAIR, _TWIST_BOAT, _HALF_CHAIR, _PLANAR)
+# Clusters of ring conformations (chair, inverted chair, twist-boat, half-chair, planar): shares of each sample, centres
+# (q2, q3) and standard deviations.
+_SHARES_X = (0.44, 0.36, 0.06, 0.07, 0.07)
+_SHARES_Y = (0.34, 0.28, 0.26, 0.08, 0.04)
+_CENTRES = np.array([(0.05, 0.57), (0.05, -0.57), (0.70, 0.0), (0.42, 0.32), (0.06, 0.0)])
+_SPREADS = np.array([(0.03, 0.03), (0.03, 0.03), (0.06, 0.06), (0.06, 0.05), (0.05, 0.04)])
 
 # Relative to the crystal, clusters of the gas phase are wider by this factor and shifted outwards in |q3| by this.
 _GAS_SPREAD = 1.15
@@ -51,12 +41,8 @@ def rings_like(n: int, rng: Seed, *, points: int = 40) -> SimulatedPair:
 
     Parameters
     ----------
-    n
-        Rows of each sample.
-    rng
-        Seed or generator.
-    points
-        Number of evaluation points.
+    n, rng, points
+        Rows of each sample; seed or generator; number of evaluation points.
 
     Examples
     --------
@@ -66,15 +52,13 @@ def rings_like(n: int, rng: Seed, *, points: int = 40) -> SimulatedPair:
     >>> bool((pair.x[:, 0] >= 0).all())
     True
     """
-    centres = np.array([shape.centre for shape in _SHAPES])
-    spreads = np.array([shape.spread for shape in _SHAPES])
-    gas_centres = centres + [0.0, _GAS_SHIFT] * np.sign(centres)
+    gas_centres = _CENTRES + [0.0, _GAS_SHIFT] * np.sign(_CENTRES)
     return draw_pair(
         n,
         rng,
         points,
-        _folded(normals([shape.share_x for shape in _SHAPES], centres, spreads)),
-        _folded(normals([shape.share_y for shape in _SHAPES], gas_centres, _GAS_SPREAD * spreads)),
+        _folded(normals(_SHARES_X, _CENTRES, _SPREADS)),
+        _folded(normals(_SHARES_Y, gas_centres, _GAS_SPREAD * _SPREADS)),
         names=("crystal", "gas phase"),
         columns=("q2", "q3"),
     )
@@ -98,12 +82,8 @@ def bolts(n: int, rng: Seed, *, points: int = 40) -> SimulatedPair:
 
     Parameters
     ----------
-    n
-        Rows of each sample.
-    rng
-        Seed or generator.
-    points
-        Number of evaluation points.
+    n, rng, points
+        Rows of each sample; seed or generator; number of evaluation points.
 
     Examples
     --------

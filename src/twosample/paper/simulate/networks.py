@@ -122,14 +122,10 @@ def correlated_gaussian(n: int, rng: Seed, first: ArrayLike, second: ArrayLike, 
 
     Parameters
     ----------
-    n
-        Rows of each sample.
-    rng
-        Seed or generator.
+    n, rng, points
+        Rows of each sample; seed or generator; number of evaluation points.
     first, second
         Covariances of x and y, (D, D), such as those of two networks.
-    points
-        Number of evaluation points.
 
     Examples
     --------

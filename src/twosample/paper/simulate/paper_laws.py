@@ -22,16 +22,12 @@ def gaussian(
 
     Parameters
     ----------
-    n
-        Rows of each sample.
-    rng
-        Seed or generator.
+    n, rng, points
+        Rows of each sample; seed or generator; number of evaluation points.
     mean, sd
         Mean and standard deviation of each column of y.
     dimension
         Number of columns.
-    points
-        Number of evaluation points.
 
     Examples
     --------
@@ -61,18 +57,14 @@ def laplace(n: int, rng: Seed, *, scale: float, correlation: float = 0.0, points
 
     Parameters
     ----------
-    n
-        Rows of each sample.
-    rng
-        Seed or generator.
+    n, rng, points
+        Rows of each sample; seed or generator; number of evaluation points.
     scale
         Scale of the Laplace law.
     correlation
         Correlation, from -1 to 1, of the standard normals behind x and y, of which x is one itself: y is the quantile,
         under the Laplace law, of the other's probability. Between x and y themselves it is a little weaker. The
         evaluation points are independent of each other.
-    points
-        Number of evaluation points.
 
     Examples
     --------
@@ -134,16 +126,12 @@ def mixture(
 
     Parameters
     ----------
-    n
-        Rows of each sample.
-    rng
-        Seed or generator.
+    n, rng, points
+        Rows of each sample; seed or generator; number of evaluation points.
     means
         Means of the two components of y.
     sd
         Standard deviation of both components of y.
-    points
-        Number of evaluation points.
 
     Examples
     --------
@@ -184,10 +172,8 @@ def gaussian_2d(
 
     Parameters
     ----------
-    n
-        Rows of each sample.
-    rng
-        Seed or generator.
+    n, rng, points
+        Rows of each sample; seed or generator; number of evaluation points.
     mean
         Mean of y.
     epsilon
@@ -195,8 +181,6 @@ def gaussian_2d(
     angle
         By how much the axes of y are turned, in radians. The text of the paper says π/2, which makes Σ diagonal:
         diag(1, epsilon). Its released code has `angle=45`, in radians too.
-    points
-        Number of evaluation points.
 
     Examples
     --------
@@ -239,10 +223,8 @@ def blobs(
 
     Parameters
     ----------
-    n
-        Rows of each sample, in all blobs together.
-    rng
-        Seed or generator.
+    n, rng, points
+        Rows of each sample, in all blobs together; seed or generator; number of evaluation points.
     epsilon
         The variance of the blobs of y along the first of their own axes; along the second it is 1.
     shift
@@ -251,8 +233,6 @@ def blobs(
         By how much the axes of the blobs of y are turned, in radians; see `gaussian_2d`.
     noise
         Number of further columns, all standard normal in both samples.
-    points
-        Number of evaluation points.
 
     Notes
     -----
