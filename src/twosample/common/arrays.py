@@ -14,6 +14,7 @@ __all__ = [
     "Indices",
     "doubles",
     "float64",
+    "library_of",
     "namespace",
     "on_device",
     "solve_lower",
@@ -36,7 +37,7 @@ def namespace(*arrays: Any) -> Any:
     """
     if all(isinstance(array, np.ndarray) for array in arrays):
         return np
-    library = _home(arrays[0])
+    library = library_of(arrays[0])
     if library == "torch":  # also while torch compiles, when array_namespace gives pages of warnings
         import array_api_compat.torch as of_torch
 
@@ -50,8 +51,8 @@ def namespace(*arrays: Any) -> Any:
     return array_api_compat.array_namespace(*arrays)
 
 
-def _home(values: Any) -> str:
-    """The package that something is of, by its type alone, so that nothing is imported to find out."""
+def library_of(values: Any) -> str:
+    """The package that an array is of, by its type alone, so that nothing is imported to find out."""
     return type(values).__module__.partition(".")[0].replace("jaxlib", "jax")
 
 
@@ -63,7 +64,7 @@ def on_device(values: Any) -> bool:
     >>> on_device(np.zeros(2)), on_device([1.0])
     (False, False)
     """
-    library = _home(values)
+    library = library_of(values)
     if library == "torch":
         return hasattr(values, "device") and values.device.type != "cpu"
     if library == "jax":
@@ -73,7 +74,7 @@ def on_device(values: Any) -> bool:
 
 def doubles(*arrays: Any) -> AbstractContextManager[object]:
     """Where JAX keeps and makes float64 arrays, which it does not on its own; nothing for other libraries."""
-    if any(_home(array) == "jax" for array in arrays):
+    if any(library_of(array) == "jax" for array in arrays):
         import jax
 
         return jax.enable_x64(True)  # type: ignore[no-any-return]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from twosample.common.arrays import on_device
+from twosample.common.arrays import on_device as stays  # others are copied to NumPy first
 from twosample.places import local
 
 __all__ = ["of", "stays"]
@@ -25,14 +25,3 @@ def of(rows: Any) -> ModuleType:
     from twosample.places import device
 
     return device
-
-
-def stays(values: Any) -> bool:
-    """Whether an array of another library has a compute backend; others are copied to NumPy first.
-
-    Examples
-    --------
-    >>> stays([[0.0]])
-    False
-    """
-    return on_device(values)

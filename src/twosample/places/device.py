@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twosample.common.arrays import Array, Indices, doubles, float64, namespace, to_numpy
+from twosample.common.arrays import Array, Indices, doubles, float64, library_of, namespace, to_numpy
 from twosample.data import Ranks, View
 from twosample.data.categories import expanded
 from twosample.features.maps import PointFeatures, StackFeatures, chains_of
 from twosample.features.statistics import Moments
 from twosample.kernels import Kernel
-from twosample.places.libraries import constant, free_memory, library_of
+from twosample.places.libraries import constant, free_memory
 from twosample.places.local import PairMoments, Tick, Volumes
 
 __all__ = ["column_moments", "pair_moments", "sample_moments", "stack_moments"]
