@@ -34,13 +34,7 @@ _LARGEST_COUNT = 10**9
 
 
 def count_of(value: float, name: str, lowest: int) -> int:
-    """The value, if it is a whole number, of whatever type, and large enough.
-
-    Examples
-    --------
-    >>> count_of(40.0, "points", 1)
-    40
-    """
+    """The value, if it is a whole number, of whatever type, and large enough."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
@@ -54,26 +48,14 @@ def count_of(value: float, name: str, lowest: int) -> int:
 
 
 def flag_of(value: bool, name: str) -> bool:
-    """The value, if it is True or False; text such as "no" is neither.
-
-    Examples
-    --------
-    >>> flag_of(np.True_, "paired")
-    True
-    """
+    """The value, if it is True or False; text such as "no" is neither."""
     if not isinstance(value, bool | np.bool_):
         raise InputTypeError(f"{name}: must be True or False, not {value!r:.40}", argument=name)
     return bool(value)
 
 
 def choice_of(value: object, name: str, choices: Sequence[str]) -> str:
-    """The value, if it is one of these words.
-
-    Examples
-    --------
-    >>> choice_of("own", "centering", ("own", "pooled"))
-    'own'
-    """
+    """The value, if it is one of these words."""
     if not isinstance(value, str) or value not in choices:
         words = " or ".join([", ".join(map(repr, choices[:-1])), repr(choices[-1])])
         raise InputError(f"{name}: {value!r} is unknown", argument=name, remedy=f"use {words}")
@@ -81,13 +63,7 @@ def choice_of(value: object, name: str, choices: Sequence[str]) -> str:
 
 
 def is_one_of(value: object, choices: Iterable[str]) -> bool:
-    """Whether the value is one of these words; anything else, such as an array, is not.
-
-    Examples
-    --------
-    >>> is_one_of("omit", ("raise", "omit")), is_one_of(np.zeros(2), ("raise", "omit"))
-    (True, False)
-    """
+    """Whether the value is one of these words; anything else, such as an array, is not."""
     return isinstance(value, str) and value in tuple(choices)
 
 
@@ -144,13 +120,7 @@ def finite_of(value: float, name: str) -> float:
 
 
 def share_of(value: float, name: str, low: float = 0.0) -> float:
-    """The value as a float, if it is between 0, or another lowest value, and 1.
-
-    Examples
-    --------
-    >>> share_of(0.05, "fdr")
-    0.05
-    """
+    """The value as a float, if it is between 0, or another lowest value, and 1."""
     number = _real(value)
     if not low < number < 1.0:
         raise InputError(f"{name}: must be a number between {low:g} and 1, not {value!r:.40}", argument=name)
@@ -163,13 +133,7 @@ def check_level(level: float) -> None:
 
 
 def generator_of(rng: Seed) -> np.random.Generator:
-    """The generator, or a new one with that seed; None seeds it afresh each time.
-
-    Examples
-    --------
-    >>> generator_of(7).random() == generator_of(7).random()
-    True
-    """
+    """The generator, or a new one with that seed; None seeds it afresh each time."""
     kinds = int | np.integer | np.random.SeedSequence | np.random.Generator | None
     if isinstance(rng, bool) or not isinstance(rng, kinds):
         raise InputTypeError(

@@ -281,17 +281,7 @@ def _replaceable(path: Path) -> Path | None:
 
 
 def load_arrays(path: str | Path | bytes, build: Callable[[dict[str, Any]], _Record], what: str) -> _Record:
-    """What `build` makes of the arrays in a file (npz, without pickle), or in its bytes; `what` says what it is.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile(suffix=".npz") as file:
-    ...     np.savez(file, a=np.arange(3))
-    ...     file.flush()
-    ...     load_arrays(file.name, lambda arrays: arrays["a"].tolist(), "numbers")
-    [0, 1, 2]
-    """
+    """What `build` makes of the arrays in a file (npz, without pickle), or in its bytes; `what` says what it is."""
     import zlib
     from zipfile import BadZipFile
 

@@ -34,11 +34,6 @@ def in_order(
     Threads of its own have the context of the caller, so that their warnings are collected where the caller's are.
     With `as_they_come` a task is taken only when a core is free for it, so that no more of them are in memory; what
     `work` itself would spread over cores then stays on its own.
-
-    Examples
-    --------
-    >>> list(in_order(abs, [-3, 2, -1]))
-    [3, 2, 1]
     """
     if as_they_come:
         yield from _as_they_come(work, tasks)
