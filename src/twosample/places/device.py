@@ -23,7 +23,7 @@ from twosample.features.maps import PointFeatures, StackFeatures, chains_of
 from twosample.features.statistics import Moments
 from twosample.kernels import Kernel
 from twosample.places.libraries import constant, free_memory
-from twosample.places.local import PairMoments, Tick, Volumes
+from twosample.places.local import PairMoments, Tick, Volumes, joined
 
 __all__ = ["column_moments", "pair_moments", "sample_moments", "stack_moments"]
 
@@ -304,9 +304,7 @@ def stack_moments(
                 for points, own, typical in zip(features.points, places, features.typical.tolist(), strict=True)
             ]
             _collect(list(zip(tests, places, strict=True)), features.view, rows, others, None)
-            found = [test.moments() for test in tests]
-        mean, scatter = (np.concatenate([getattr(one, name) for one in found]) for name in ("mean", "scatter"))
-        return Moments(found[0].count, mean, scatter)
+            return joined([test.moments() for test in tests])
 
     return (None, None, of(x, y)) if paired else (of(x), of(y), None)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
@@ -22,6 +22,7 @@ __all__ = [
     "PairMoments",
     "Volumes",
     "column_moments",
+    "joined",
     "pair_moments",
     "sample_moments",
     "stack_moments",
@@ -115,7 +116,7 @@ def stack_moments(
         chosen = features.select(tests)
         return [_stacked(chosen, rows) for rows in ([(x, y)] if paired else [(x,), (y,)])]
 
-    found = [_joined(moments) for moments in zip(*in_order(of_tests, tasks), strict=True)]
+    found = [joined(moments) for moments in zip(*in_order(of_tests, tasks), strict=True)]
     return (None, None, found[0]) if paired else (found[0], found[1], None)
 
 
@@ -199,7 +200,7 @@ def _stacked(features: StackFeatures, samples: tuple[Array, ...]) -> Moments:
     return total
 
 
-def _joined(parts: tuple[Moments, ...]) -> Moments:
+def joined(parts: Sequence[Moments]) -> Moments:
     """Moments of the same rows for all tests together."""
     if len(parts) == 1:
         return parts[0]
