@@ -24,16 +24,9 @@ _CANCELLED = 1e-13
 
 
 class Jacobians:
-    """The s × 2D Jacobians J_i of φ(x) - φ(y) at pairs of rows, for one lengthscale after the other.
+    """The s × 2D Jacobians J_i of φ(x) - φ(y) at pairs of rows (n, D), for one lengthscale after the other.
 
-    Parameters
-    ----------
-    x, y
-        Paired rows (n, D).
-    points
-        Evaluation points (s, D), s ≥ 2D.
-    kernel
-        A kernel with a slope.
+    There are s ≥ 2D evaluation points (s, D), and the kernel has a slope.
     """
 
     def __init__(self, x: Array, y: Array, points: Array, kernel: Kernel) -> None:

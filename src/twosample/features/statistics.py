@@ -60,31 +60,15 @@ _SCHEMA = 1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Moments(Comparable):
-    """Number, mean and scatter of feature vectors, for arrays of any library.
-
-    Attributes
-    ----------
-    count
-        Number of feature vectors.
-    mean
-        Their mean, (..., s); here and below leading axes are lengthscales.
-    scatter
-        Sum of outer products of the deviations from the mean, (..., s, s).
-    """
+    """Number, mean and scatter of feature vectors, for arrays of any library; leading axes are lengthscales."""
 
     count: int
-    mean: Any
-    scatter: Any
+    mean: Any  # (..., s)
+    scatter: Any  # sum of outer products of the deviations from the mean, (..., s, s)
 
     @classmethod
     def of(cls, features: Any) -> Moments:
-        """Moments of the rows of an (n, s) array.
-
-        Examples
-        --------
-        >>> Moments.of(np.array([[0.0], [1.0], [5.0]])).scatter
-        array([[14.]])
-        """
+        """Moments of the rows of an (n, s) array."""
         mean = namespace(features).mean(features, axis=0)
         centered = features - mean
         return cls(features.shape[0], mean, centered.T @ centered)
