@@ -93,38 +93,32 @@ def lengthscales_of(lengthscale: ArrayLike, unit: float) -> Array:
     return np.clip(values.ravel().astype(np.float64) / unit, 1.0 / LARGEST_LENGTHSCALE, LARGEST_LENGTHSCALE)
 
 
-def _real(value: object) -> float:
-    """The value as a float, NaN for what is no number, infinite for what is too large."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        return math.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
+def _between(value: object, low: float, high: float, name: str, words: str) -> float:
+    """The value as a float, if it is a number between these, which the words say."""
+    number = math.nan
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+    if not low < number < high:
+        raise InputError(f"{name}: must be {words}, not {value!r:.40}", argument=name)
+    return number
 
 
 def positive(value: float, name: str) -> float:
     """The value as a float, if it is positive and finite."""
-    number = _real(value)
-    if not 0.0 < number < np.inf:
-        raise InputError(f"{name}: must be a positive, finite number, not {value!r:.40}", argument=name)
-    return number
+    return _between(value, 0.0, math.inf, name, "a positive, finite number")
 
 
 def finite_of(value: float, name: str) -> float:
     """The value as a float, if it is a finite number."""
-    number = _real(value)
-    if not math.isfinite(number):
-        raise InputError(f"{name}: must be a finite number, not {value!r:.40}", argument=name)
-    return number
+    return _between(value, -math.inf, math.inf, name, "a finite number")
 
 
 def share_of(value: float, name: str, low: float = 0.0) -> float:
     """The value as a float, if it is between 0, or another lowest value, and 1."""
-    number = _real(value)
-    if not low < number < 1.0:
-        raise InputError(f"{name}: must be a number between {low:g} and 1, not {value!r:.40}", argument=name)
-    return number
+    return _between(value, low, 1.0, name, f"a number between {low:g} and 1")
 
 
 def check_level(level: float) -> None:

@@ -164,16 +164,10 @@ def _log_elimination(x: Array, y: Array, points: Array, log_weight_x: Array, log
     """
     balance = _balance(log_weight_x, log_weight_y, x.shape[1])
     log_weight_y = log_weight_y - balance[:, None]
+    difference = np.concatenate([x[:, None, :] - points, points - y[:, None, :]], axis=2)
+    log_weight = np.repeat(np.stack([log_weight_x, log_weight_y], axis=2), x.shape[1], axis=2)
     with np.errstate(divide="ignore"):
-        parts = [
-            (log_weight[:, :, None] + np.log(np.abs(difference)), np.sign(difference))
-            for difference, log_weight in (
-                (x[:, None, :] - points, log_weight_x),
-                (points - y[:, None, :], log_weight_y),
-            )
-        ]
-    log_entry = np.concatenate([part[0] for part in parts], axis=2)
-    sign = np.concatenate([part[1] for part in parts], axis=2)
+        log_entry, sign = log_weight + np.log(np.abs(difference)), np.sign(difference)
     n, s, n_columns = log_entry.shape
     pairs = np.arange(n)
     total = x.shape[1] * balance

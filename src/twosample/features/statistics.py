@@ -15,7 +15,7 @@ import numpy as np
 from twosample.common.arrays import Array, namespace
 from twosample.common.progress import WorkCounter
 from twosample.common.records import Comparable, load_arrays, write_whole
-from twosample.common.threads import in_order
+from twosample.common.threads import as_they_come
 from twosample.data.sketch import Sketch
 from twosample.errors import InputError, InputTypeError
 
@@ -46,7 +46,7 @@ def merged_parts(
 ) -> _Found:
     """Merged statistics of all parts; each core has one part in memory. `counter` is called with numbers of rows."""
     total: _Found | None = None
-    for found in in_order(collect, parts, as_they_come=True):
+    for found in as_they_come(collect, parts):
         total = found if total is None else total.merge(found)
         if counter is not None:
             counter(found.n_x + found.n_y)
