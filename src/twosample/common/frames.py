@@ -15,13 +15,7 @@ _KINDS = ("pandas", "polars", "pyarrow")
 
 
 def to_frame(content: dict[str, Any], kind: FrameKind) -> Any:
-    """A data frame of that library with these columns.
-
-    Examples
-    --------
-    >>> to_frame({"column": ["a", "b"], "prob": [0.9, 0.2]}, "polars").shape
-    (2, 2)
-    """
+    """A data frame of that library with these columns."""
     if not isinstance(kind, str) or kind not in _KINDS:
         raise InputError(
             f"kind: {kind!r} is unknown", argument="kind", remedy=f"use one of {', '.join(map(repr, _KINDS))}"

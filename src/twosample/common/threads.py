@@ -66,11 +66,8 @@ def as_they_come(work: Callable[[_Task], _Answer], tasks: Iterable[_Task]) -> It
         return
     from concurrent.futures import Future, ThreadPoolExecutor
 
-    def begin() -> None:
-        _this_thread.is_one_of_many = True
-
     running: deque[Future[_Answer]] = deque()
-    with ThreadPoolExecutor(cores(), initializer=begin) as pool:
+    with ThreadPoolExecutor(cores(), initializer=setattr, initargs=(_this_thread, "is_one_of_many", True)) as pool:
         try:
             for task in tasks:
                 running.append(pool.submit(copy_context().run, work, task))

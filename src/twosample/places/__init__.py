@@ -12,14 +12,7 @@ __all__ = ["of", "stays"]
 
 
 def of(rows: Any) -> ModuleType:
-    """The compute backend for rows of this kind of array.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> of(np.zeros((2, 1))).__name__
-    'twosample.places.local'
-    """
+    """The compute backend for rows of this kind of array."""
     if isinstance(rows, np.ndarray):
         return local
     from twosample.places import device

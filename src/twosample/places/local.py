@@ -109,18 +109,9 @@ def weighted_sums(
 ) -> Array:
     """Weighted sums of the features over the rows, for B weights of each row, (m, B, s).
 
-    Parameters
-    ----------
-    features
-        Of one test, or of a stack of tests.
-    samples
-        Rows (n, D) in the units of the data; or both rows of every pair, whose differences of features are summed.
-    lengthscales
-        (m,); of a stack those of all its tests.
-    weights
-        Weights of a block of the rows, (B, rows).
-    center
-        Subtracted from the features of single rows, (m, s).
+    `samples` are rows (n, D) in the units of the data, or both rows of every pair, whose differences of features are
+    summed; the lengthscales of a stack are those of all its tests. `weights` gives those of a block of the rows,
+    (B, rows), and `center`, (m, s), is subtracted from the features of single rows.
     """
     stack = (len(features.points),) if isinstance(features, StackFeatures) else ()
     shape = (*stack, len(lengthscales) // math.prod(stack))

@@ -39,21 +39,9 @@ def farthest_points(
 ) -> tuple[Indices, Array]:
     """Choose centres one after the other, each the object that is farthest from those before it.
 
-    Parameters
-    ----------
-    first
-        Place of the first centre.
-    count
-        Number of centres wanted; there are fewer where all other objects are equal to one of them.
-    column
-        Kernel values (m, n) of all objects with the one at a place, for every parameter.
-    self_similarity
-        k(a, a) of every object, (m, n).
-
-    Returns
-    -------
-    tuple
-        Places of the centres, (s,), and the kernel values of all objects with them, (m, n, s).
+    `column` gives the kernel values of all objects with the one at a place, for every parameter, (m, n), and
+    `self_similarity` is k(a, a) of every object, (m, n). Returned are the places of the centres, (s,), and the kernel
+    values of all objects with them, (m, n, s); s is less than `count` where all other objects are equal to a centre.
     """
     places, columns = [first], [column(first)]
     nearest = np.full(self_similarity.shape[1], np.inf)
