@@ -8,7 +8,17 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import twosample as ts
-from twosample.common.arguments import LARGEST_LENGTHSCALE, count_of, flag_of, generator_of, lengthscales_of, positive
+from twosample.common.arguments import (
+    LARGEST_LENGTHSCALE,
+    choice_of,
+    count_of,
+    flag_of,
+    generator_of,
+    is_one_of,
+    lengthscales_of,
+    positive,
+    share_of,
+)
 from twosample.errors import InputError, InputTypeError
 
 
@@ -83,6 +93,12 @@ def test_seeds_may_be_none():
 def test_the_sampler_takes_no_seed():
     result = ts.gibbs(X, Y, points=5, chains=2, steps=400, burn_in=200, rng=None)
     assert 0 < result.prob_h1 < 1
+
+
+def test_words_and_shares():
+    assert choice_of("own", "centering", ("own", "pooled")) == "own"
+    assert is_one_of("omit", ("raise", "omit")) and not is_one_of(np.zeros(2), ("raise", "omit"))
+    assert share_of(0.05, "fdr") == 0.05
 
 
 def test_counts_are_large_enough():

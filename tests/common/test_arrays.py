@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from twosample import models
-from twosample.common.arrays import namespace
+from twosample.common.arrays import namespace, take_rows
 from twosample.features.statistics import Moments
 from twosample.inference import evidence, prior
 from twosample.inference.evidence import Difference
@@ -184,3 +184,11 @@ def test_namespace_of_others(library):
 def test_libraries_are_not_mixed():
     with pytest.raises(TypeError, match="Multiple namespaces"):
         namespace(np.zeros(2), array_api_strict.asarray([1.0]))
+
+
+def test_rows_are_taken_by_places_or_flags(library):
+    rows = np.array([[1.0], [2.0], [3.0]])
+    for places in (np.array([True, False, True]), np.array([0, 2])):
+        assert take_rows(rows, places).tolist() == [[1.0], [3.0]]
+        with library.precision():
+            assert np.asarray(take_rows(library.asarray(rows), places)).tolist() == [[1.0], [3.0]]

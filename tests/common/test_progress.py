@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from twosample.common import progress
-from twosample.common.progress import WorkCounter, announce, progress_bar
+from twosample.common.progress import WorkCounter, announce, duration, progress_bar
 
 CLEAR = "\r\x1b[2K"
 
@@ -245,3 +245,11 @@ def test_expected_work_is_all_of_it():
     work(1)
     work(1)
     assert shares == [0.5, 1.0]
+
+
+def test_durations_are_as_rough_as_an_estimate_is():
+    assert [duration(seconds) for seconds in (3.0, 42.0, 250.0, 9000.0)] == ["10 s", "40 s", "4 min", "2.5 h"]
+
+
+def test_the_clock_has_hours_where_there_are_any():
+    assert [progress._clock(seconds) for seconds in (75.2, 3700)] == ["1:15", "1:01:40"]

@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from twosample.common import threads
-from twosample.common.threads import cores, in_order, one_thread
+from twosample.common.threads import as_they_come, cores, in_order, one_thread
 from twosample.errors import TwoSampleWarning, collected_warnings, warn
 
 
@@ -60,7 +60,7 @@ def test_tasks_are_taken_as_cores_are_free(monkeypatch):
             yield task
 
     answers = []
-    for answer in in_order(lambda task: task * task, tasks(), as_they_come=True):
+    for answer in as_they_come(lambda task: task * task, tasks()):
         done += 1
         answers.append(answer)
     assert answers == [task * task for task in range(40)]
@@ -73,7 +73,7 @@ def test_work_on_a_core_of_its_own_starts_no_threads(monkeypatch):
     def work(task):
         return {threading.get_ident(), *in_order(lambda _: threading.get_ident(), range(5))}
 
-    assert all(len(identities) == 1 for identities in in_order(work, range(6), as_they_come=True))
+    assert all(len(identities) == 1 for identities in as_they_come(work, range(6)))
     assert len(work(0)) > 1
 
 
@@ -87,7 +87,7 @@ def test_what_was_not_begun_is_given_up(monkeypatch):
         return 1 / (task - 3)
 
     with pytest.raises(ZeroDivisionError):
-        list(in_order(work, iter(range(1000)), as_they_come=True))
+        list(as_they_come(work, iter(range(1000))))
     assert max(begun) < 10
     assert set(threading.enumerate()) == before
 

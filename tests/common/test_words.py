@@ -2,7 +2,20 @@
 
 import pytest
 
-from twosample.common.words import data_in_words, log_bf10_text, printable, probability_in_words, pvalue_text, sentence
+from twosample.common.words import (
+    aligned,
+    columns_in_words,
+    data_in_words,
+    log_bf10_text,
+    odds_in_words,
+    printable,
+    probability_in_words,
+    pvalue_text,
+    sentence,
+    share_in_words,
+    short,
+    with_names,
+)
 
 
 @pytest.mark.parametrize(
@@ -51,3 +64,41 @@ def test_sentences():
 def test_printable_keeps_what_can_be_printed():
     assert printable("naïve Ω 中文 $x$") == "naïve Ω 中文 $x$"
     assert printable("a\tb\x9b\u202e\udcff") == "a\\tb\\x9b\\u202e\\udcff"
+
+
+@pytest.mark.parametrize(
+    ("function", "value", "words"),
+    [
+        (odds_in_words, 1.0, "1 : 1"),
+        (odds_in_words, 0.25, "1 : 4"),
+        (odds_in_words, 10.0, "10 : 1"),
+        (columns_in_words, 1, "1 column"),
+        (columns_in_words, 3, "3 columns"),
+        (share_in_words, 0.4, "40 %"),
+        (share_in_words, 0.0025, "0.25 %"),
+        (share_in_words, 0.0, "0 %"),
+    ],
+)
+def test_odds_counts_and_shares(function, value, words):
+    assert function(value) == words
+
+
+def test_long_names_lose_their_middle():
+    assert short("before the operation", 15) == "before ...ation"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("larger in y, small (AUC 0.61)", "larger in after, small (AUC 0.61)"),
+        ("more spread in x", "more spread in before"),
+        ("more 'blue' in y: 20 % → 35 %", "more 'blue' in after: 20 % → 35 %"),
+        ("no clear direction", "no clear direction"),
+    ],
+)
+def test_names_of_the_samples_take_the_place_of_x_and_y(words, expected):
+    assert with_names(words, ("before", "after")) == expected
+
+
+def test_tables_are_aligned():
+    assert aligned([("group", "n"), ("a", "120")], "<>") == ["  group    n", "  a      120"]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from twosample.features.points import REPRESENTATIVES, choose, median_heuristic, thin
+from twosample.features.points import REPRESENTATIVES, choose, choose_among_codes, median_heuristic, thin
 
 
 def test_thin_keeps_everything_that_fits_in_lexicographic_order():
@@ -74,3 +74,8 @@ def test_median_heuristic_ignores_equal_rows():
 def test_table_recipe_needs_the_whole_sample():
     """Appendix table 1 uses the exact median over 1,000 pooled values."""
     assert REPRESENTATIVES >= 1000
+
+
+def test_among_codes_all_rows_are_points_where_few_are_different():
+    rows = np.array([[0.0, 2.0], [2.0, 0.0], [0.0, 2.0]])
+    assert choose_among_codes(rows, 5).tolist() == [[0.0, 2.0], [2.0, 0.0]]

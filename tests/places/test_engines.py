@@ -51,7 +51,7 @@ def test_arrays_on_a_device_stay_there(samples, monkeypatch):
     def elsewhere(values):
         return type(values).__module__.startswith("jaxlib")
 
-    monkeypatch.setattr("twosample.places.on_device", elsewhere)
+    monkeypatch.setattr("twosample.places.stays", elsewhere)
     monkeypatch.setattr("twosample.data.blocks.on_device", elsewhere)
     monkeypatch.setattr("twosample.questions.given.on_device", elsewhere)
     monkeypatch.setattr("twosample.places.local.sample_moments", None)

@@ -34,13 +34,7 @@ _LARGEST_COUNT = 10**9
 
 
 def count_of(value: float, name: str, lowest: int) -> int:
-    """The value, if it is a whole number, of whatever type, and large enough.
-
-    Examples
-    --------
-    >>> count_of(40.0, "points", 1)
-    40
-    """
+    """The value, if it is a whole number, of whatever type, and large enough."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
@@ -54,26 +48,14 @@ def count_of(value: float, name: str, lowest: int) -> int:
 
 
 def flag_of(value: bool, name: str) -> bool:
-    """The value, if it is True or False; text such as "no" is neither.
-
-    Examples
-    --------
-    >>> flag_of(np.True_, "paired")
-    True
-    """
+    """The value, if it is True or False; text such as "no" is neither."""
     if not isinstance(value, bool | np.bool_):
         raise InputTypeError(f"{name}: must be True or False, not {value!r:.40}", argument=name)
     return bool(value)
 
 
 def choice_of(value: object, name: str, choices: Sequence[str]) -> str:
-    """The value, if it is one of these words.
-
-    Examples
-    --------
-    >>> choice_of("own", "centering", ("own", "pooled"))
-    'own'
-    """
+    """The value, if it is one of these words."""
     if not isinstance(value, str) or value not in choices:
         words = " or ".join([", ".join(map(repr, choices[:-1])), repr(choices[-1])])
         raise InputError(f"{name}: {value!r} is unknown", argument=name, remedy=f"use {words}")
@@ -81,13 +63,7 @@ def choice_of(value: object, name: str, choices: Sequence[str]) -> str:
 
 
 def is_one_of(value: object, choices: Iterable[str]) -> bool:
-    """Whether the value is one of these words; anything else, such as an array, is not.
-
-    Examples
-    --------
-    >>> is_one_of("omit", ("raise", "omit")), is_one_of(np.zeros(2), ("raise", "omit"))
-    (True, False)
-    """
+    """Whether the value is one of these words; anything else, such as an array, is not."""
     return isinstance(value, str) and value in tuple(choices)
 
 
@@ -117,44 +93,32 @@ def lengthscales_of(lengthscale: ArrayLike, unit: float) -> Array:
     return np.clip(values.ravel().astype(np.float64) / unit, 1.0 / LARGEST_LENGTHSCALE, LARGEST_LENGTHSCALE)
 
 
-def _real(value: object) -> float:
-    """The value as a float, NaN for what is no number, infinite for what is too large."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        return math.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
+def _between(value: object, low: float, high: float, name: str, words: str) -> float:
+    """The value as a float, if it is a number between these, which the words say."""
+    number = math.nan
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+    if not low < number < high:
+        raise InputError(f"{name}: must be {words}, not {value!r:.40}", argument=name)
+    return number
 
 
 def positive(value: float, name: str) -> float:
     """The value as a float, if it is positive and finite."""
-    number = _real(value)
-    if not 0.0 < number < np.inf:
-        raise InputError(f"{name}: must be a positive, finite number, not {value!r:.40}", argument=name)
-    return number
+    return _between(value, 0.0, math.inf, name, "a positive, finite number")
 
 
 def finite_of(value: float, name: str) -> float:
     """The value as a float, if it is a finite number."""
-    number = _real(value)
-    if not math.isfinite(number):
-        raise InputError(f"{name}: must be a finite number, not {value!r:.40}", argument=name)
-    return number
+    return _between(value, -math.inf, math.inf, name, "a finite number")
 
 
 def share_of(value: float, name: str, low: float = 0.0) -> float:
-    """The value as a float, if it is between 0, or another lowest value, and 1.
-
-    Examples
-    --------
-    >>> share_of(0.05, "fdr")
-    0.05
-    """
-    number = _real(value)
-    if not low < number < 1.0:
-        raise InputError(f"{name}: must be a number between {low:g} and 1, not {value!r:.40}", argument=name)
-    return number
+    """The value as a float, if it is between 0, or another lowest value, and 1."""
+    return _between(value, low, 1.0, name, f"a number between {low:g} and 1")
 
 
 def check_level(level: float) -> None:
@@ -163,13 +127,7 @@ def check_level(level: float) -> None:
 
 
 def generator_of(rng: Seed) -> np.random.Generator:
-    """The generator, or a new one with that seed; None seeds it afresh each time.
-
-    Examples
-    --------
-    >>> generator_of(7).random() == generator_of(7).random()
-    True
-    """
+    """The generator, or a new one with that seed; None seeds it afresh each time."""
     kinds = int | np.integer | np.random.SeedSequence | np.random.Generator | None
     if isinstance(rng, bool) or not isinstance(rng, kinds):
         raise InputTypeError(

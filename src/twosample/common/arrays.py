@@ -14,6 +14,7 @@ __all__ = [
     "Indices",
     "doubles",
     "float64",
+    "library_of",
     "namespace",
     "on_device",
     "solve_lower",
@@ -27,16 +28,10 @@ Indices = NDArray[np.int64]
 
 
 def namespace(*arrays: Any) -> Any:
-    """The functions of the array API standard for these arrays; NumPy's own for NumPy's.
-
-    Examples
-    --------
-    >>> namespace(np.zeros(2)) is np
-    True
-    """
+    """The functions of the array API standard for these arrays; NumPy's own for NumPy's."""
     if all(isinstance(array, np.ndarray) for array in arrays):
         return np
-    library = _home(arrays[0])
+    library = library_of(arrays[0])
     if library == "torch":  # also while torch compiles, when array_namespace gives pages of warnings
         import array_api_compat.torch as of_torch
 
@@ -50,20 +45,14 @@ def namespace(*arrays: Any) -> Any:
     return array_api_compat.array_namespace(*arrays)
 
 
-def _home(values: Any) -> str:
-    """The package that something is of, by its type alone, so that nothing is imported to find out."""
+def library_of(values: Any) -> str:
+    """The package that an array is of, by its type alone, so that nothing is imported to find out."""
     return type(values).__module__.partition(".")[0].replace("jaxlib", "jax")
 
 
 def on_device(values: Any) -> bool:
-    """Whether an array is in the memory of an accelerator, from where it must not be copied without need.
-
-    Examples
-    --------
-    >>> on_device(np.zeros(2)), on_device([1.0])
-    (False, False)
-    """
-    library = _home(values)
+    """Whether an array is in the memory of an accelerator, from where it must not be copied without need."""
+    library = library_of(values)
     if library == "torch":
         return hasattr(values, "device") and values.device.type != "cpu"
     if library == "jax":
@@ -73,7 +62,7 @@ def on_device(values: Any) -> bool:
 
 def doubles(*arrays: Any) -> AbstractContextManager[object]:
     """Where JAX keeps and makes float64 arrays, which it does not on its own; nothing for other libraries."""
-    if any(_home(array) == "jax" for array in arrays):
+    if any(library_of(array) == "jax" for array in arrays):
         import jax
 
         return jax.enable_x64(True)  # type: ignore[no-any-return]
@@ -101,13 +90,7 @@ def to_numpy(values: Any) -> NDArray[Any]:
 
 
 def take_rows(rows: Any, places: NDArray[Any]) -> Any:
-    """Some rows of an array of any library, by their places, which may be flags.
-
-    Examples
-    --------
-    >>> take_rows(np.array([[1.0], [2.0], [3.0]]), np.array([True, False, True])).ravel()
-    array([1., 3.])
-    """
+    """Some rows of an array of any library, by their places, which may be flags."""
     if isinstance(rows, np.ndarray):
         return rows[places]
     import array_api_compat

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib.util import find_spec
 from typing import Any, Literal
 
 from twosample.errors import InputError, MissingExtraError
@@ -16,22 +15,17 @@ _KINDS = ("pandas", "polars", "pyarrow")
 
 
 def to_frame(content: dict[str, Any], kind: FrameKind) -> Any:
-    """A data frame of that library with these columns.
-
-    Examples
-    --------
-    >>> to_frame({"column": ["a", "b"], "prob": [0.9, 0.2]}, "polars").shape
-    (2, 2)
-    """
+    """A data frame of that library with these columns."""
     if not isinstance(kind, str) or kind not in _KINDS:
         raise InputError(
             f"kind: {kind!r} is unknown", argument="kind", remedy=f"use one of {', '.join(map(repr, _KINDS))}"
         )
-    if not _is_installed(kind):
-        raise MissingExtraError("to_frame", kind, None)
     import narwhals as nw
 
-    return nw.from_dict(content, backend=kind).to_native()
+    try:
+        return nw.from_dict(content, backend=kind).to_native()
+    except ModuleNotFoundError:
+        raise MissingExtraError("to_frame", kind, None) from None
 
 
 def needed(present: Iterable[str], columns: tuple[str, ...] | None) -> list[str]:
@@ -44,10 +38,3 @@ def needed(present: Iterable[str], columns: tuple[str, ...] | None) -> list[str]
     """
     names = list(present)
     return names if columns is None or not set(columns) <= set(names) else [name for name in names if name in columns]
-
-
-def _is_installed(package: str) -> bool:
-    try:
-        return find_spec(package) is not None
-    except (ImportError, ValueError):
-        return False

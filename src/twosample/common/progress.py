@@ -161,26 +161,14 @@ class _Bar:
 
 
 def duration(seconds: float) -> str:
-    """A duration in words, as rough as an estimate is.
-
-    Examples
-    --------
-    >>> duration(3.0), duration(42.0), duration(250.0), duration(9000.0)
-    ('10 s', '40 s', '4 min', '2.5 h')
-    """
+    """A duration in words, as rough as an estimate is."""
     if seconds < 90.0:
         return f"{max(round(seconds, -1), 10):.0f} s"
     return f"{seconds / 60.0:.0f} min" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} h"
 
 
 def _clock(seconds: float) -> str:
-    """A duration as minutes and seconds, with hours where there are any.
-
-    Examples
-    --------
-    >>> _clock(75.2), _clock(3700)
-    ('1:15', '1:01:40')
-    """
+    """A duration as minutes and seconds, with hours where there are any."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -10,7 +10,7 @@ import os
 import stat
 import types
 from collections.abc import Callable
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Self, TypeVar, get_args, get_origin, get_type_hints
 
@@ -25,7 +25,6 @@ __all__ = [
     "Record",
     "digest",
     "freeze",
-    "from_json",
     "load_arrays",
     "to_json",
     "to_plain",
@@ -159,7 +158,21 @@ class Record(Comparable):
         >>> ts.TwoSampleResult.from_json(result.to_json()).log_bf10 == result.log_bf10
         True
         """
-        return from_json(cls, source)
+        is_text = isinstance(source, str) and source.lstrip()[:1] == "{"
+        try:
+            content = json.loads(source if is_text else _text_of(source))  # type: ignore[arg-type]
+        except (json.JSONDecodeError, RecursionError) as error:
+            name = "source" if is_text else f"source: {str(source)!r}"
+            raise InputError(
+                f"{name}: not JSON ({error})", argument="source", remedy="pass what to_json returned or its path"
+            ) from None
+        _check_schema(content)
+        try:
+            return cls(**restored(cls, cls._from_older(content) if isinstance(content, dict) else content))
+        except (TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"source: not a result of twosample ({error})", argument="source") from None
 
     @classmethod
     def _from_older(cls, content: dict[str, Any]) -> dict[str, Any]:
@@ -281,17 +294,7 @@ def _replaceable(path: Path) -> Path | None:
 
 
 def load_arrays(path: str | Path | bytes, build: Callable[[dict[str, Any]], _Record], what: str) -> _Record:
-    """What `build` makes of the arrays in a file (npz, without pickle), or in its bytes; `what` says what it is.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile(suffix=".npz") as file:
-    ...     np.savez(file, a=np.arange(3))
-    ...     file.flush()
-    ...     load_arrays(file.name, lambda arrays: arrays["a"].tolist(), "numbers")
-    [0, 1, 2]
-    """
+    """What `build` makes of the arrays in a file (npz, without pickle), or in its bytes; `what` says what it is."""
     import zlib
     from zipfile import BadZipFile
 
@@ -307,27 +310,6 @@ def load_arrays(path: str | Path | bytes, build: Callable[[dict[str, Any]], _Rec
         if isinstance(path, bytes):
             raise InputError(f"content: these bytes do not hold {what} ({why})", argument="content") from None
         raise InputError(f"path: {str(path)!r} does not hold {what} ({why})", argument="path") from None
-
-
-def from_json(kind: type[_Record], source: str | Path) -> _Record:
-    """The record that `to_json` wrote: from JSON text, which starts with a brace, or from the path of a file."""
-    is_text = isinstance(source, str) and source.lstrip()[:1] == "{"
-    try:
-        content = json.loads(source if is_text else _text_of(source))  # type: ignore[arg-type]
-    except (json.JSONDecodeError, RecursionError) as error:
-        name = "source" if is_text else f"source: {str(source)!r}"
-        raise InputError(
-            f"{name}: not JSON ({error})", argument="source", remedy="pass what to_json returned or its path"
-        ) from None
-    _check_schema(content)
-    try:
-        if isinstance(content, dict) and issubclass(kind, Record):
-            content = kind._from_older(content)
-        return kind(**restored(kind, content))
-    except (TypeError, ValueError, AttributeError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"source: not a result of twosample ({error})", argument="source") from None
 
 
 def _text_of(path: object) -> str:
@@ -368,10 +350,10 @@ def restored(kind: Any, content: Any) -> dict[str, Any]:
             f"source: not a result of twosample ({kind.__name__} is {type(content).__name__})", argument="source"
         )
     hints = get_type_hints(kind)
-    for field in fields(kind):
-        if field.name not in content and _is_required(field):
+    for name in _required(kind):
+        if name not in content:
             raise InputError(
-                f"source: not a result of this version of twosample ({kind.__name__} lacks {field.name!r})",
+                f"source: not a result of this version of twosample ({kind.__name__} lacks {name!r})",
                 argument="source",
             )
     return {
@@ -379,25 +361,16 @@ def restored(kind: Any, content: Any) -> dict[str, Any]:
     }
 
 
-def _is_required(field: Field[Any]) -> bool:
-    return field.default is MISSING and field.default_factory is MISSING
-
-
-def _has_fields_of(kind: Any, content: Any) -> bool:
-    """Whether the content has no other fields than the record, and all that have no default."""
-    names = {field.name for field in fields(kind)}
-    return isinstance(content, dict) and _required(kind) <= content.keys() <= names
-
-
-def _required(kind: Any) -> set[str]:
+def _required(kind: Any) -> list[str]:
     """The fields without a default."""
-    return {field.name for field in fields(kind) if _is_required(field)}
+    return [field.name for field in fields(kind) if field.default is MISSING and field.default_factory is MISSING]
 
 
 def _fitting(records: list[Any], content: Any) -> Any:
     """The record that the content is of: one with no other fields, else one whose required fields it has."""
-    exact = [record for record in records if _has_fields_of(record, content)]
-    complete = [record for record in records if isinstance(content, dict) and _required(record) <= content.keys()]
+    given = set(content) if isinstance(content, dict) else set()
+    complete = [record for record in records if given.issuperset(_required(record))]
+    exact = [record for record in complete if given <= {field.name for field in fields(record)}]
     return [*exact, *complete, *records][0]
 
 
@@ -406,11 +379,10 @@ def _restore(hint: Any, value: Any) -> Any:
     choices = get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     if value is None and types.NoneType in choices:
         return None
-    records = [choice for choice in choices if is_dataclass(choice)]
     for choice in choices:
         if hasattr(choice, "from_plain"):
             return choice.from_plain(value)
-    if records:
+    if records := [choice for choice in choices if is_dataclass(choice)]:
         kind = _fitting(records, value)
         return kind(**restored(kind, value))
     for choice in choices:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-__all__ = ["cores", "in_order", "one_of_many", "one_thread"]
+__all__ = ["as_they_come", "cores", "in_order", "one_of_many", "one_thread"]
 
 _Task = TypeVar("_Task")
 _Answer = TypeVar("_Answer")
@@ -26,23 +26,11 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_order(
-    work: Callable[[_Task], _Answer], tasks: Iterable[_Task], *, as_they_come: bool = False
-) -> Iterator[_Answer]:
+def in_order(work: Callable[[_Task], _Answer], tasks: Iterable[_Task]) -> Iterator[_Answer]:
     """What `work` makes of each task, in their order; on all cores where there are several tasks.
 
     Threads of its own have the context of the caller, so that their warnings are collected where the caller's are.
-    With `as_they_come` a task is taken only when a core is free for it, so that no more of them are in memory; what
-    `work` itself would spread over cores then stays on its own.
-
-    Examples
-    --------
-    >>> list(in_order(abs, [-3, 2, -1]))
-    [3, 2, 1]
     """
-    if as_they_come:
-        yield from _as_they_come(work, tasks)
-        return
     tasks = list(tasks)
     if len(tasks) == 1 or getattr(_this_thread, "is_one_of_many", False):
         yield from map(work, tasks)
@@ -68,17 +56,18 @@ def one_of_many() -> Iterator[None]:
         _this_thread.is_one_of_many = before
 
 
-def _as_they_come(work: Callable[[_Task], _Answer], tasks: Iterable[_Task]) -> Iterator[_Answer]:
+def as_they_come(work: Callable[[_Task], _Answer], tasks: Iterable[_Task]) -> Iterator[_Answer]:
+    """As `in_order`, but a task is taken only when a core is free for it, so that no more of them are in memory.
+
+    What `work` itself would spread over cores stays on its own.
+    """
     if cores() == 1:
         yield from map(work, tasks)
         return
     from concurrent.futures import Future, ThreadPoolExecutor
 
-    def begin() -> None:
-        _this_thread.is_one_of_many = True
-
     running: deque[Future[_Answer]] = deque()
-    with ThreadPoolExecutor(cores(), initializer=begin) as pool:
+    with ThreadPoolExecutor(cores(), initializer=setattr, initargs=(_this_thread, "is_one_of_many", True)) as pool:
         try:
             for task in tasks:
                 running.append(pool.submit(copy_context().run, work, task))

@@ -37,36 +37,18 @@ def printable(text: str) -> str:
 
 
 def short(name: str, longest: int = _LONGEST_NAME) -> str:
-    """A name without its middle where it is long: names that start alike often differ at the end.
-
-    Examples
-    --------
-    >>> short("before the operation", 15)
-    'before ...ation'
-    """
+    """A name without its middle where it is long: names that start alike often differ at the end."""
     shown = printable(str(name))
     return shown if len(shown) <= longest else f"{shown[: longest // 2]}...{shown[longest // 2 + 3 - longest :]}"
 
 
 def odds_in_words(odds: float) -> str:
-    """Odds as a ratio of which one side is 1.
-
-    Examples
-    --------
-    >>> odds_in_words(1.0), odds_in_words(0.25), odds_in_words(10.0)
-    ('1 : 1', '1 : 4', '10 : 1')
-    """
+    """Odds as a ratio of which one side is 1."""
     return f"{odds:.3g} : 1" if odds >= 1.0 else f"1 : {1.0 / odds:.3g}"
 
 
 def sentence(words: str) -> str:
-    """The words with a capital letter.
-
-    Examples
-    --------
-    >>> sentence("no clear evidence either way")
-    'No clear evidence either way'
-    """
+    """The words with a capital letter."""
     return f"{words[0].upper()}{words[1:]}"
 
 
@@ -78,60 +60,28 @@ def probability_in_words(value: float) -> str:
 
 
 def pvalue_text(pvalue: float) -> str:
-    """A p-value with the digits that a reader can use.
-
-    Examples
-    --------
-    >>> pvalue_text(0.04321), pvalue_text(1e-9)
-    ('0.0432', '< 0.0001')
-    """
+    """A p-value with the digits that a reader can use."""
     return "< 0.0001" if pvalue < 0.0001 else f"{pvalue:.3g}" if pvalue < 0.1 else f"{pvalue:.3f}"
 
 
 def log_bf10_text(log_bf10: float) -> str:
-    """A log Bayes factor with its sign, and no sign of its own for zero.
-
-    Examples
-    --------
-    >>> log_bf10_text(-3.14159), log_bf10_text(-0.001)
-    ('-3.14', '+0.00')
-    """
+    """A log Bayes factor with its sign, and no sign of its own for zero."""
     return f"{round(log_bf10, 2) + 0.0:+.2f}"
 
 
 def data_in_words(n_x: int, n_y: int, n_columns: int, paired: bool) -> str:
-    """How much data there was.
-
-    Examples
-    --------
-    >>> data_in_words(20, 30, 1, paired=False)
-    '20 and 30 rows, 1 column'
-    """
+    """How much data there was."""
     sizes = f"{n_x} pairs" if paired else f"{n_x} and {n_y} rows"
     return f"{sizes}, {columns_in_words(n_columns)}"
 
 
 def columns_in_words(count: int) -> str:
-    """How many columns there are.
-
-    Examples
-    --------
-    >>> columns_in_words(1), columns_in_words(3)
-    ('1 column', '3 columns')
-    """
+    """How many columns there are."""
     return "1 column" if count == 1 else f"{count} columns"
 
 
 def with_names(words: str, names: tuple[str, str]) -> str:
-    """What is said of x and y ("larger in y, ..."), with their names.
-
-    Examples
-    --------
-    >>> with_names("larger in y, small (AUC 0.61)", ("before", "after"))
-    'larger in after, small (AUC 0.61)'
-    >>> with_names("more 'blue' in y: 20 % → 35 %", ("before", "after"))
-    "more 'blue' in after: 20 % → 35 %"
-    """
+    """What is said of x and y ("larger in y, ..."), with their names."""
     for name, sample in zip(names, ("x", "y"), strict=True):
         for start in (f"larger in {sample}", f"more spread in {sample}"):
             if words == start or words.startswith(f"{start},"):
@@ -143,24 +93,12 @@ def with_names(words: str, names: tuple[str, str]) -> str:
 
 
 def share_in_words(share: float) -> str:
-    """A share in percent, with the digits that it needs.
-
-    Examples
-    --------
-    >>> share_in_words(0.4), share_in_words(0.0025), share_in_words(0.0)
-    ('40 %', '0.25 %', '0 %')
-    """
+    """A share in percent, with the digits that it needs."""
     return f"{100.0 * share:.2g} %" if share < 0.0995 else f"{100.0 * share:.0f} %"
 
 
 def aligned(table: Sequence[Sequence[str]], sides: str) -> list[str]:
-    """The rows of a table, indented, each column to the left (``<``) or to the right (``>``).
-
-    Examples
-    --------
-    >>> aligned([("group", "n"), ("a", "120")], "<>")
-    ['  group    n', '  a      120']
-    """
+    """The rows of a table, indented, each column to the left (``<``) or to the right (``>``)."""
     widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
     return [
         "  " + "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()

@@ -24,16 +24,9 @@ _CANCELLED = 1e-13
 
 
 class Jacobians:
-    """The s × 2D Jacobians J_i of φ(x) - φ(y) at pairs of rows, for one lengthscale after the other.
+    """The s × 2D Jacobians J_i of φ(x) - φ(y) at pairs of rows (n, D), for one lengthscale after the other.
 
-    Parameters
-    ----------
-    x, y
-        Paired rows (n, D).
-    points
-        Evaluation points (s, D), s ≥ 2D.
-    kernel
-        A kernel with a slope.
+    There are s ≥ 2D evaluation points (s, D), and the kernel has a slope.
     """
 
     def __init__(self, x: Array, y: Array, points: Array, kernel: Kernel) -> None:
@@ -171,16 +164,10 @@ def _log_elimination(x: Array, y: Array, points: Array, log_weight_x: Array, log
     """
     balance = _balance(log_weight_x, log_weight_y, x.shape[1])
     log_weight_y = log_weight_y - balance[:, None]
+    difference = np.concatenate([x[:, None, :] - points, points - y[:, None, :]], axis=2)
+    log_weight = np.repeat(np.stack([log_weight_x, log_weight_y], axis=2), x.shape[1], axis=2)
     with np.errstate(divide="ignore"):
-        parts = [
-            (log_weight[:, :, None] + np.log(np.abs(difference)), np.sign(difference))
-            for difference, log_weight in (
-                (x[:, None, :] - points, log_weight_x),
-                (points - y[:, None, :], log_weight_y),
-            )
-        ]
-    log_entry = np.concatenate([part[0] for part in parts], axis=2)
-    sign = np.concatenate([part[1] for part in parts], axis=2)
+        log_entry, sign = log_weight + np.log(np.abs(difference)), np.sign(difference)
     n, s, n_columns = log_entry.shape
     pairs = np.arange(n)
     total = x.shape[1] * balance

@@ -94,31 +94,11 @@ class _AtPoints:
 
 @dataclass(frozen=True, eq=False)
 class PointFeatures(_AtPoints):
-    """Kernel values of the rows of a table at evaluation points.
-
-    Attributes
-    ----------
-    kernel
-        The kernel.
-    view
-        The transformation of the columns.
-    points
-        Evaluation points (s, D), as the view shows them.
-    typical
-        The median heuristic there.
-
-    Examples
-    --------
-    >>> view = View(center=np.zeros(1), scale=np.array([2.0]))
-    >>> from twosample.kernels import RBF
-    >>> features = PointFeatures(RBF(), view, points=np.array([[0.0], [1.0]]), typical=1.0)
-    >>> features.at(np.array([[2.0]]), 1.0).round(4)
-    array([[0.6065, 1.    ]])
-    """
+    """Kernel values of the rows of a table at evaluation points."""
 
     kernel: Kernel
     view: View | Ranks
-    points: Array
+    points: Array  # (s, D), as the view shows them
     typical: float
 
     def _distances(self, rows: Array) -> Array:
@@ -154,29 +134,14 @@ class StackFeatures(_AtPoints):
     """Kernel values for a stack of P tests at once, each of k columns at s points.
 
     Functions that take lengthscales take those of all tests, one test after the other, (P·m,).
-
-    Attributes
-    ----------
-    kernel
-        The kernel.
-    view
-        The transformation of the columns.
-    columns
-        Which columns each test is of, (P, k).
-    points
-        Its evaluation points, (P, s, k), as a view shows them; with categories, (P, s, K) for K coordinates.
-    typical
-        Its median heuristic, (P,).
-    multiples
-        Multiples of that which are its lengthscales, increasing, (m,).
     """
 
     kernel: Kernel
     view: View | Ranks
-    columns: Indices
-    points: Array
-    typical: Array
-    multiples: Array
+    columns: Indices  # of each test, (P, k)
+    points: Array  # (P, s, k), as the view shows them; with categories, (P, s, K) for K coordinates
+    typical: Array  # (P,)
+    multiples: Array  # of the typical one, which are the lengthscales of each test, increasing, (m,)
 
     @property
     def lengthscales(self) -> Array:

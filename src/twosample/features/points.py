@@ -32,11 +32,6 @@ def thin(*samples: Array, limit: int = REPRESENTATIVES) -> Array:
     """At most `limit` rows of the samples together, evenly spread over all rows in lexicographic order.
 
     The result depends on the rows as a set: not on their order, nor on which sample they are in.
-
-    Examples
-    --------
-    >>> thin(np.array([[5.0], [1.0], [4.0]]), np.array([[2.0], [3.0]]), limit=3).ravel()
-    array([1., 3., 5.])
     """
     n_columns = samples[0].shape[1]
 
@@ -59,29 +54,12 @@ def thin(*samples: Array, limit: int = REPRESENTATIVES) -> Array:
 
 
 def choose(rows: Array, count: int) -> Array:
-    """Choose evaluation points among rows in lexicographic order, as `thin` returns them.
+    """At most `count` evaluation points (s, D) among standardised rows in lexicographic order, as `thin` returns them.
 
     The rows are halved repeatedly at the median of the column with the largest variance, until there are `count` cells
     of equal size; the point of a cell is the row nearest to its mean. The choice depends on the rows as a set:
     not on their order, nor on which sample they came from, and shifting or stretching columns leaves it as it is when
     the rows are standardised. Repeated points are dropped.
-
-    Parameters
-    ----------
-    rows
-        Standardised rows of both samples, (n, D).
-    count
-        Number of points wanted.
-
-    Returns
-    -------
-    ndarray
-        At most `count` distinct rows, (s, D).
-
-    Examples
-    --------
-    >>> choose(np.arange(12.0)[:, None], 4).ravel()
-    array([ 1.,  4.,  7., 10.])
     """
     if len(rows) <= count:
         return np.unique(rows, axis=0)
@@ -109,12 +87,6 @@ def choose_among_codes(rows: Array, count: int) -> Array:
 
     Such rows often tie along a coordinate. Coordinates are sorted first, so that the result does not depend on how the
     columns or the levels are ordered.
-
-    Examples
-    --------
-    >>> choose_among_codes(np.array([[0.0, 2.0], [2.0, 0.0], [0.0, 2.0]]), 5)
-    array([[0., 2.],
-           [2., 0.]])
     """
     order = np.argsort(order_of_columns(rows), kind="stable")
     arranged = rows[:, order]
@@ -139,11 +111,6 @@ def median_heuristic(rows: Array, kernel: Kernel | None = None, codes: Flags | N
 
     Distances are Euclidean, or L1 for kernels with that metric. `codes` flags the coordinates of codes of categories,
     if any; there may be many, so their distances are computed by a matrix product.
-
-    Examples
-    --------
-    >>> round(median_heuristic(np.array([[0.0], [0.0], [2.0], [4.0]])), 6)
-    1.414214
     """
     absolute = kernel is not None and kernel.metric == "l1"
     distances = absolute_distances(rows, rows) if absolute else _squares(rows, codes)

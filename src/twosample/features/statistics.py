@@ -15,7 +15,7 @@ import numpy as np
 from twosample.common.arrays import Array, namespace
 from twosample.common.progress import WorkCounter
 from twosample.common.records import Comparable, load_arrays, write_whole
-from twosample.common.threads import in_order
+from twosample.common.threads import as_they_come
 from twosample.data.sketch import Sketch
 from twosample.errors import InputError, InputTypeError
 
@@ -46,7 +46,7 @@ def merged_parts(
 ) -> _Found:
     """Merged statistics of all parts; each core has one part in memory. `counter` is called with numbers of rows."""
     total: _Found | None = None
-    for found in in_order(collect, parts, as_they_come=True):
+    for found in as_they_come(collect, parts):
         total = found if total is None else total.merge(found)
         if counter is not None:
             counter(found.n_x + found.n_y)
@@ -60,31 +60,15 @@ _SCHEMA = 1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Moments(Comparable):
-    """Number, mean and scatter of feature vectors, for arrays of any library.
-
-    Attributes
-    ----------
-    count
-        Number of feature vectors.
-    mean
-        Their mean, (..., s); here and below leading axes are lengthscales.
-    scatter
-        Sum of outer products of the deviations from the mean, (..., s, s).
-    """
+    """Number, mean and scatter of feature vectors, for arrays of any library; leading axes are lengthscales."""
 
     count: int
-    mean: Any
-    scatter: Any
+    mean: Any  # (..., s)
+    scatter: Any  # sum of outer products of the deviations from the mean, (..., s, s)
 
     @classmethod
     def of(cls, features: Any) -> Moments:
-        """Moments of the rows of an (n, s) array.
-
-        Examples
-        --------
-        >>> Moments.of(np.array([[0.0], [1.0], [5.0]])).scatter
-        array([[14.]])
-        """
+        """Moments of the rows of an (n, s) array."""
         mean = namespace(features).mean(features, axis=0)
         centered = features - mean
         return cls(features.shape[0], mean, centered.T @ centered)

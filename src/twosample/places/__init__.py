@@ -5,34 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from twosample.common.arrays import on_device
+from twosample.common.arrays import on_device as stays  # others are copied to NumPy first
 from twosample.places import local
 
 __all__ = ["of", "stays"]
 
 
 def of(rows: Any) -> ModuleType:
-    """The compute backend for rows of this kind of array.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> of(np.zeros((2, 1))).__name__
-    'twosample.places.local'
-    """
+    """The compute backend for rows of this kind of array."""
     if isinstance(rows, np.ndarray):
         return local
     from twosample.places import device
 
     return device
-
-
-def stays(values: Any) -> bool:
-    """Whether an array of another library has a compute backend; others are copied to NumPy first.
-
-    Examples
-    --------
-    >>> stays([[0.0]])
-    False
-    """
-    return on_device(values)

@@ -11,20 +11,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from twosample.common.arrays import Array, Indices, doubles, float64, namespace, to_numpy
+from twosample.common.arrays import Array, Indices, doubles, float64, library_of, namespace, to_numpy
 from twosample.data import Ranks, View
 from twosample.data.categories import expanded
 from twosample.features.maps import PointFeatures, StackFeatures, chains_of
 from twosample.features.statistics import Moments
 from twosample.kernels import Kernel
-from twosample.places.libraries import constant, free_memory, library_of
-from twosample.places.local import PairMoments, Tick, Volumes
+from twosample.places.libraries import constant, free_memory
+from twosample.places.local import PairMoments, Tick, Volumes, joined
 
 __all__ = ["column_moments", "pair_moments", "sample_moments", "stack_moments"]
 
@@ -130,40 +129,6 @@ def _code(kernel: Kernel, columns: int, library: str) -> _Code:
     return code
 
 
-@dataclass(frozen=True)
-class _Constants:
-    """What is the same for all blocks, on the device: padded points, lengthscales and the centers of the features."""
-
-    points: Any
-    used: Any
-    ones: Any
-    lengthscales: Any
-
-
-def _features(
-    code: _Code, runs: Sequence[tuple[int, ...]], rows: Any, fixed: _Constants, centers: Any
-) -> Iterator[tuple[int, Any]]:
-    """Features (n, S) of rows less their centers, with the index of the lengthscale."""
-    distances = code.distances(rows, fixed.points, fixed.used)
-    for run in runs:
-        values = code.run(distances, fixed.lengthscales[run[0]], *(centers[index, :] for index in run))
-        yield from zip(run, values if isinstance(values, tuple | list) else (values,), strict=True)
-
-
-def _products(
-    code: _Code, runs: Sequence[tuple[int, ...]], rows: Any, others: Any, fixed: _Constants, centers: Any
-) -> list[Any]:
-    """FᵀF of the features of rows; or of pairs, of the differences of theirs, with the column of ones put back."""
-    found: list[Any] = [None] * sum(map(len, runs))
-    values = _features(code, runs, rows, fixed, centers)
-    if others is not None:
-        pairs = zip(values, _features(code, runs, others, fixed, centers), strict=True)
-        values = ((index, one - other + fixed.ones) for (index, one), (_, other) in pairs)
-    for index, of_rows in values:
-        found[index] = code.product(of_rows)
-    return found
-
-
 def _product(features: Any) -> Any:
     """FᵀF, (S, S), of features (n, S), in groups of rows: one long product would leave most of the device idle."""
     xp = namespace(features)
@@ -215,18 +180,17 @@ class _Test:
         place = np.arange(self.width)
         padded = np.zeros((self.width, points.shape[1]))
         padded[: self.count] = points
-        self._fixed = _Constants(
-            constant(padded, like),
-            constant(1.0 * (place < self.count), like),
-            constant(1.0 * (place == self.count), like),
-            # CuPy compiles code for numbers, the others for arrays of one number.
-            lengthscales.tolist() if library_of(like) == "cupy" else constant(lengthscales, like),
-        )
+        self._points = constant(padded, like)
+        self._used = constant(1.0 * (place < self.count), like)
+        self._ones = constant(1.0 * (place == self.count), like)
+        # CuPy compiles code for numbers, the others for arrays of one number.
+        self._lengthscales = lengthscales.tolist() if library_of(like) == "cupy" else constant(lengthscales, like)
         # The column of ones has distance 0 and so value 1; the others beyond the points lose theirs.
         self._centers = np.zeros((len(lengthscales), self.width))
         self._centers[:, self.count + 1 :] = 1.0
         self._on_device = constant(self._centers, like)
-        self._rows, self._total = 0, list[Any]()
+        self._rows = 0
+        self._total: list[Any] = [None] * len(lengthscales)  # FᵀF for every lengthscale
 
     @property
     def values_at_once(self) -> int:
@@ -238,9 +202,21 @@ class _Test:
         if not self._rows and others is None:
             self._find_centers(rows[: min(_CENTER_ROWS, rows.shape[0]), :])
         code = _code(self._kernel, rows.shape[1], self._library if compiled else "other")
-        found = _products(code, self._runs, rows, others, self._fixed, self._on_device)
-        self._total = [old + new for old, new in zip(self._total, found, strict=True)] if self._total else found
+        values = self._features(code, rows)
+        if others is not None:  # the difference has lost the column of ones
+            pairs = zip(values, self._features(code, others), strict=True)
+            values = ((index, one - other + self._ones) for (index, one), (_, other) in pairs)
+        for index, of_rows in values:
+            found = code.product(of_rows)
+            self._total[index] = found if self._total[index] is None else self._total[index] + found
         self._rows += rows.shape[0]
+
+    def _features(self, code: _Code, rows: Any) -> Iterator[tuple[int, Any]]:
+        """Features (n, S) of rows less their centers, with the index of the lengthscale."""
+        distances = code.distances(rows, self._points, self._used)
+        for run in self._runs:
+            values = code.run(distances, self._lengthscales[run[0]], *(self._on_device[index, :] for index in run))
+            yield from zip(run, values if isinstance(values, tuple | list) else (values,), strict=True)
 
     def _find_centers(self, rows: Any) -> None:
         """Take the means of a few rows, on the host, where that costs less than so many small steps on a device."""
@@ -303,14 +279,15 @@ def sample_moments(
     features: PointFeatures, samples: tuple[Any, ...], lengthscales: Array, tick: Tick | None = None
 ) -> list[Moments]:
     """As that of `local`, for rows on a device."""
-    found = []
-    for rows in samples:
-        with doubles(rows):
-            compiler = _compiler(rows, len(lengthscales) * features.count)
-            test = _Test(features.kernel, features.points, lengthscales, rows, compiler)
-            _collect([(test, slice(None))], features.view, rows, None, tick)
-            found.append(test.moments())
-    return found
+    return [_moments(features, rows, None, lengthscales, tick) for rows in samples]
+
+
+def _moments(features: PointFeatures, rows: Any, others: Any, lengthscales: Array, tick: Tick | None) -> Moments:
+    with doubles(rows):
+        compiler = _compiler(rows, len(lengthscales) * features.count)
+        test = _Test(features.kernel, features.points, lengthscales, rows, compiler)
+        _collect([(test, slice(None))], features.view, rows, others, tick)
+        return test.moments()
 
 
 def stack_moments(
@@ -327,9 +304,7 @@ def stack_moments(
                 for points, own, typical in zip(features.points, places, features.typical.tolist(), strict=True)
             ]
             _collect(list(zip(tests, places, strict=True)), features.view, rows, others, None)
-            found = [test.moments() for test in tests]
-        mean, scatter = (np.concatenate([getattr(one, name) for one in found]) for name in ("mean", "scatter"))
-        return Moments(found[0].count, mean, scatter)
+            return joined([test.moments() for test in tests])
 
     return (None, None, of(x, y)) if paired else (of(x), of(y), None)
 
@@ -346,11 +321,8 @@ def pair_moments(
 ) -> PairMoments:
     """As that of `local`, for rows on a device, without halves and volumes, which only models with pairs need."""
     assert volumes is None and not halves
-    with doubles(x):
-        compiler = _compiler(x, len(lengthscales) * features.count)
-        test = _Test(features.kernel, features.points, lengthscales, x, compiler)
-        _collect([(test, slice(None))], features.view, x, y, tick and (lambda rows: tick(2 * rows)))
-        return PairMoments(test.moments(), None, None, np.zeros(len(lengthscales)))
+    differences = _moments(features, x, y, lengthscales, tick and (lambda rows: tick(2 * rows)))
+    return PairMoments(differences, None, None, np.zeros(len(lengthscales)))
 
 
 def column_moments(ranks: Ranks, rows: Any, others: Any = None) -> Moments:

@@ -7,24 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from twosample.common.arrays import Array, namespace
+from twosample.common.arrays import Array, library_of, namespace
 from twosample.errors import InputError, Setting
 
-__all__ = ["constant", "free_memory", "library_of", "mover"]
+__all__ = ["constant", "free_memory", "mover"]
 
 _MEMORY_IF_UNKNOWN = 1 << 28
 _SHARE_OF_MEMORY = 0.25
 
 
 def mover(engine: str) -> Callable[[Array], Any]:
-    """What takes an array of NumPy to the device that a name such as "torch:cuda" or "jax" stands for.
-
-    Examples
-    --------
-    >>> mover("torch:")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    twosample.errors.InputError: engine: 'torch:' is unknown; use 'auto', 'threads', 'dask', 'torch:cuda', ...
-    """
+    """What takes an array of NumPy to the device that a name such as "torch:cuda" or "jax" stands for."""
     library, _, place = engine.partition(":")
     if library not in ("torch", "cupy", "jax") or (not place and engine.endswith(":")):
         raise InputError(
@@ -83,18 +76,6 @@ def _to_jax(place: str) -> Callable[[Array], Any]:
 
 
 _MOVERS: dict[str, Callable[[str], Callable[[Array], Any]]] = {"torch": _to_torch, "cupy": _to_cupy, "jax": _to_jax}
-
-
-def library_of(rows: Any) -> str:
-    """The library that an array is of: "torch", "cupy", "jax", or another one of the standard."""
-    import array_api_compat as api
-
-    known: dict[str, Callable[[object], bool]] = {
-        "torch": api.is_torch_array,
-        "cupy": api.is_cupy_array,
-        "jax": api.is_jax_array,
-    }
-    return next((name for name, is_one in known.items() if is_one(rows)), "other")
 
 
 def constant(values: Any, rows: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
@@ -22,6 +22,7 @@ __all__ = [
     "PairMoments",
     "Volumes",
     "column_moments",
+    "joined",
     "pair_moments",
     "sample_moments",
     "stack_moments",
@@ -40,35 +41,20 @@ _STACK_VALUES = 1 << 17
 _PARTS = 16
 
 
-class _Accumulator:
-    """Moments that grow block by block."""
-
-    def __init__(self, n_lengthscales: int, n_features: int) -> None:
-        self._count = 0
-        self._mean = np.zeros((n_lengthscales, n_features))
-        self._scatter = np.zeros((n_lengthscales, n_features, n_features))
-        self._ones, self._centered = np.ones(0), np.empty((0, n_features))
-
-    def add(self, index: int, block: Array) -> None:
-        """Merge a block of features (rows); `close_block` ends the block."""
-        rows = len(block)
-        if len(self._ones) != rows:
-            self._ones, self._centered = np.ones(rows), np.empty_like(block)
-        mean = self._ones @ block
-        mean /= rows
-        np.subtract(block, mean, out=self._centered)
-        scatter = self._centered.T @ self._centered
-        if self._count:
-            before = Moments(self._count, self._mean[index], self._scatter[index])
-            after = before.merge(Moments(rows, mean, scatter))
-            mean, scatter = after.mean, after.scatter
-        self._mean[index], self._scatter[index] = mean, scatter
-
-    def close_block(self, rows: int) -> None:
-        self._count += rows
-
-    def moments(self) -> Moments:
-        return Moments(self._count, self._mean, self._scatter)
+def _over(
+    rows: tuple[int, int], found: Callable[[slice], Iterable[tuple[int, Array]]], shape: tuple[int, ...]
+) -> Moments:
+    """Moments (..., m, s) of the features (..., rows, s) that are found in a block of the rows for each lengthscale."""
+    total = Moments(0, np.zeros(shape), np.zeros((*shape, shape[-1])))
+    for block in _blocks(*rows):
+        count = block.stop - block.start
+        mean, scatter, ones = np.empty(shape), np.empty((*shape, shape[-1])), np.ones(count)
+        for index, values in found(block):
+            mean[..., index, :] = center = ones @ values / count
+            centered = values - center[..., np.newaxis, :]
+            scatter[..., index, :, :] = centered.swapaxes(-1, -2) @ centered
+        total = total.merge(Moments(count, mean, scatter))
+    return total
 
 
 def sample_moments(
@@ -79,20 +65,15 @@ def sample_moments(
     `tick` is called with the number of rows just done, for progress bars.
     """
 
-    def of_part(task: tuple[int, int, int]) -> Moments:
-        sample, first, last = task
-        total = _Accumulator(len(lengthscales), features.count)
-        for start in range(first, last, BLOCK_ROWS):
-            block = samples[sample][start : min(start + BLOCK_ROWS, last)]
-            for index, values in features.values(block, lengthscales):
-                total.add(index, values)
-            total.close_block(len(block))
-        return total.moments()
+    def of_part(task: tuple[int, tuple[int, int]]) -> Moments:
+        sample, part = samples[task[0]], task[1]
+        shape = len(lengthscales), features.count
+        return _over(part, lambda block: features.values(sample[block], lengthscales), shape)
 
-    tasks = [(number, *part) for number, rows in enumerate(samples) for part in _parts(len(rows))]
+    tasks = [(number, part) for number, rows in enumerate(samples) for part in _parts(len(rows))]
     parts: list[list[Moments]] = [[] for _ in samples]
     results = in_order(of_part, tasks) if len(tasks) > len(samples) else map(of_part, tasks)
-    for (number, first, last), moments in zip(tasks, results, strict=True):
+    for (number, (first, last)), moments in zip(tasks, results, strict=True):
         parts[number].append(moments)
         if tick is not None:
             tick(last - first)
@@ -115,7 +96,7 @@ def stack_moments(
         chosen = features.select(tests)
         return [_stacked(chosen, rows) for rows in ([(x, y)] if paired else [(x,), (y,)])]
 
-    found = [_joined(moments) for moments in zip(*in_order(of_tests, tasks), strict=True)]
+    found = [joined(moments) for moments in zip(*in_order(of_tests, tasks), strict=True)]
     return (None, None, found[0]) if paired else (found[0], found[1], None)
 
 
@@ -128,18 +109,9 @@ def weighted_sums(
 ) -> Array:
     """Weighted sums of the features over the rows, for B weights of each row, (m, B, s).
 
-    Parameters
-    ----------
-    features
-        Of one test, or of a stack of tests.
-    samples
-        Rows (n, D) in the units of the data; or both rows of every pair, whose differences of features are summed.
-    lengthscales
-        (m,); of a stack those of all its tests.
-    weights
-        Weights of a block of the rows, (B, rows).
-    center
-        Subtracted from the features of single rows, (m, s).
+    `samples` are rows (n, D) in the units of the data, or both rows of every pair, whose differences of features are
+    summed; the lengthscales of a stack are those of all its tests. `weights` gives those of a block of the rows,
+    (B, rows), and `center`, (m, s), is subtracted from the features of single rows.
     """
     stack = (len(features.points),) if isinstance(features, StackFeatures) else ()
     shape = (*stack, len(lengthscales) // math.prod(stack))
@@ -172,7 +144,7 @@ def column_moments(ranks: Ranks, rows: Array, others: Array | None = None) -> Mo
     Of categories those of each code.
     """
     total = Moments(0, np.zeros((2, ranks.width, 1)), np.zeros((2, ranks.width, 1, 1)))
-    for part in _blocks(len(rows)):
+    for part in _blocks(0, len(rows)):
         values = np.stack([ranks.apply(rows[part]), ranks.shares(rows[part])])
         if others is not None:
             values -= np.stack([ranks.apply(others[part]), ranks.shares(others[part])])
@@ -183,23 +155,18 @@ def column_moments(ranks: Ranks, rows: Array, others: Array | None = None) -> Mo
 
 
 def _stacked(features: StackFeatures, samples: tuple[Array, ...]) -> Moments:
-    """Moments of the rows of a sample, or of the differences of two, block by block."""
-    tests, count, m = len(features.points), features.count, len(features.multiples)
-    total = Moments(0, np.zeros((tests * m, count)), np.zeros((tests * m, count, count)))
-    for part in _blocks(len(samples[0])):
-        block = [rows[part] for rows in samples]
-        mean, scatter = np.empty((tests, m, count)), np.empty((tests, m, count, count))
-        for (index, values), *others in zip(*map(features.values, block), strict=True):
-            of_block = values - others[0][1] if others else values
-            mean[:, index] = center = of_block.mean(axis=1)
-            centered = of_block - center[:, np.newaxis]
-            np.matmul(centered.swapaxes(1, 2), centered, out=scatter[:, index])
-        flat = Moments(len(block[0]), mean.reshape(-1, count), scatter.reshape(-1, count, count))
-        total = total.merge(flat)
-    return total
+    """Moments of the rows of a sample, or of the differences of two, for all tests."""
+
+    def found(block: slice) -> Iterator[tuple[int, Array]]:
+        for (index, values), *others in zip(*(features.values(rows[block]) for rows in samples), strict=True):
+            yield index, values - others[0][1] if others else values
+
+    s = features.count
+    total = _over((0, len(samples[0])), found, (len(features.points), len(features.multiples), s))
+    return Moments(total.count, total.mean.reshape(-1, s), total.scatter.reshape(-1, s, s))
 
 
-def _joined(parts: tuple[Moments, ...]) -> Moments:
+def joined(parts: Sequence[Moments]) -> Moments:
     """Moments of the same rows for all tests together."""
     if len(parts) == 1:
         return parts[0]
@@ -207,8 +174,8 @@ def _joined(parts: tuple[Moments, ...]) -> Moments:
     return Moments(parts[0].count, mean, scatter)
 
 
-def _blocks(n: int) -> list[slice]:
-    return [slice(start, min(start + BLOCK_ROWS, n)) for start in range(0, n, BLOCK_ROWS)]
+def _blocks(first: int, last: int) -> list[slice]:
+    return [slice(start, min(start + BLOCK_ROWS, last)) for start in range(first, last, BLOCK_ROWS)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,35 +212,30 @@ def pair_moments(
     halves: bool = True,
 ) -> PairMoments:
     """Moments of paired rows (n, D) each, also of their `halves` where these are wanted; `tick` as for samples."""
+    kinds = 3 if halves else 1
 
-    def of_part(part: tuple[int, int]) -> tuple[list[Moments], Array]:
-        first, last = part
-        totals = [_Accumulator(len(lengthscales), features.count) for _ in range(3 if halves else 1)]
+    def of_part(part: tuple[int, int]) -> tuple[Moments, Array]:
         log_volume = np.zeros(len(lengthscales))
-        for start in range(first, last, BLOCK_ROWS):
-            rows = slice(start, min(start + BLOCK_ROWS, last))
-            x_block, y_block = x[rows], y[rows]
-            volume = None if volumes is None else volumes.of(features.jacobians(x_block, y_block), rows)
-            both = zip(features.values(x_block, lengthscales), features.values(y_block, lengthscales), strict=True)
+
+        def found(block: slice) -> Iterator[tuple[int, Array]]:
+            volume = None if volumes is None else volumes.of(features.jacobians(x[block], y[block]), block)
+            both = zip(features.values(x[block], lengthscales), features.values(y[block], lengthscales), strict=True)
             for (index, values), (_, other) in both:
                 if volume is not None:
                     log_volume[index] += volume(float(lengthscales[index]), (values, other))
-                for total, block in zip(totals, (values - other, values, other), strict=False):
-                    total.add(index, block)
-            for total in totals:
-                total.close_block(len(x_block))
-        return [total.moments() for total in totals], log_volume
+                yield index, np.stack((values - other, values, other)[:kinds])
 
-    parts, log_volumes = [], []
+        return _over(part, found, (kinds, len(lengthscales), features.count)), log_volume
+
     tasks = _parts(len(x))
+    total, log_volumes = Moments(0, np.zeros(0), np.zeros(0)), np.zeros(len(lengthscales))
     for (first, last), (moments, log_volume) in zip(tasks, in_order(of_part, tasks), strict=True):
-        parts.append(moments)
-        log_volumes.append(log_volume)
+        total, log_volumes = total.merge(moments), log_volumes + log_volume
         if tick is not None:
             tick(2 * (last - first))
-    differences, *of_halves = (reduce(Moments.merge, moments) for moments in zip(*parts, strict=True))
+    differences, *of_halves = (Moments(total.count, *one) for one in zip(total.mean, total.scatter, strict=True))
     of_x, of_y = of_halves or (None, None)
-    return PairMoments(differences, of_x, of_y, np.sum(log_volumes, axis=0))
+    return PairMoments(differences, of_x, of_y, log_volumes)
 
 
 def _parts(n: int) -> list[tuple[int, int]]:

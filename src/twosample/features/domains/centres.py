@@ -11,7 +11,7 @@ import numpy as np
 
 from twosample.common.arrays import Array, Indices
 
-__all__ = ["farthest_points", "own_order"]
+__all__ = ["farthest_points", "own_order", "sorted_places"]
 
 # Squared distances that differ by less than this share are tied, and those below it are rounding.
 _TIED = 1e-9
@@ -21,19 +21,16 @@ def own_order(objects: Sequence[Any]) -> Indices | None:
     """An order of objects that depends on what they are and not on where they stand; None where they do not say.
 
     Objects that can be pickled have one: that of a digest of the pickle. Nothing is ever read back from it.
-
-    Examples
-    --------
-    >>> places = own_order(["b", "a", "c"])
-    >>> [["b", "a", "c"][place] for place in places] == [["c", "b", "a"][place] for place in own_order(["c", "b", "a"])]
-    True
-    >>> own_order([print, lambda: 0]) is None
-    True
     """
     try:
         keys = [hashlib.sha256(pickle.dumps(one, protocol=5)).digest() for one in objects]
     except Exception:  # whatever an object of somebody else may raise
         return None
+    return sorted_places(keys)
+
+
+def sorted_places(keys: Sequence[bytes]) -> Indices:
+    """The places of the keys in their order."""
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
 
 
@@ -42,28 +39,9 @@ def farthest_points(
 ) -> tuple[Indices, Array]:
     """Choose centres one after the other, each the object that is farthest from those before it.
 
-    Parameters
-    ----------
-    first
-        Place of the first centre.
-    count
-        Number of centres wanted; there are fewer where all other objects are equal to one of them.
-    column
-        Kernel values (m, n) of all objects with the one at a place, for every parameter.
-    self_similarity
-        k(a, a) of every object, (m, n).
-
-    Returns
-    -------
-    tuple
-        Places of the centres, (s,), and the kernel values of all objects with them, (m, n, s).
-
-    Examples
-    --------
-    >>> at = np.array([0.0, 1.0, 5.0, 9.0])
-    >>> places, values = farthest_points(0, 3, lambda place: (at * at[place])[None], (at * at)[None])
-    >>> places.tolist(), values.shape
-    ([0, 3, 2], (1, 4, 3))
+    `column` gives the kernel values of all objects with the one at a place, for every parameter, (m, n), and
+    `self_similarity` is k(a, a) of every object, (m, n). Returned are the places of the centres, (s,), and the kernel
+    values of all objects with them, (m, n, s); s is less than `count` where all other objects are equal to a centre.
     """
     places, columns = [first], [column(first)]
     nearest = np.full(self_similarity.shape[1], np.inf)

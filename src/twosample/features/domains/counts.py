@@ -49,12 +49,6 @@ def count_parts(owners: Indices, parts: Indices, n_objects: int) -> Any:
     """Sparse counts (n_objects, parts) of parts, each given with the place of the object that it is a part of.
 
     Columns are in the order of the numbers of the parts.
-
-    Examples
-    --------
-    >>> count_parts(np.array([0, 0, 1]), np.array([7, 7, 3]), 2).toarray()
-    array([[0., 2.],
-           [1., 0.]])
     """
     from scipy import sparse  # slow to load, and not needed for numbers
 

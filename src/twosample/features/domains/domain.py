@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from twosample.common.arrays import Array
 from twosample.errors import AccuracyWarning, FlatFeaturesWarning, InputError, InputTypeError, Setting, warn
-from twosample.features.domains.centres import farthest_points
+from twosample.features.domains.centres import farthest_points, sorted_places
 from twosample.features.domains.counts import CountKernel
 from twosample.features.domains.graphs import WeisfeilerLehman
 from twosample.features.domains.kmers import KMer
@@ -41,34 +41,16 @@ _DIGITS = 9
 
 @dataclass(frozen=True, eq=False)
 class KernelChoice:
-    """How objects are compared: a kernel with parameters, or features.
+    """How objects are compared: a kernel with parameters, or features."""
 
-    Attributes
-    ----------
-    kernel
-        The name of a kernel of objects, such a kernel, or a function of two lists of objects and a parameter.
-    features
-        A function of a list of objects, or a feature map; None where there is a kernel.
-    parameters
-        The parameters that are averaged over; None for those of the kernel.
-    points
-        Number of evaluation points.
-    """
-
-    kernel: Any = "rbf"
-    features: Any = None
-    parameters: Sequence[Any] | None = None
+    kernel: Any = "rbf"  # the name of a kernel of objects, such a kernel, or a function of two lists and a parameter
+    features: Any = None  # a function of a list of objects, or a feature map
+    parameters: Sequence[Any] | None = None  # those that are averaged over; None for those of the kernel
     points: int = 40
 
     @property
     def of_objects(self) -> bool:
-        """Whether this is about objects rather than rows of a table.
-
-        Examples
-        --------
-        >>> [KernelChoice(kernel).of_objects for kernel in ("kmer", KMer(), "rbf")]
-        [True, True, False]
-        """
+        """Whether this is about objects rather than rows of a table."""
         if self.features is not None and (callable(self.features) or self.reads_features):
             return True
         if isinstance(self.kernel, str):
@@ -127,28 +109,13 @@ class KernelChoice:
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """Objects of one kind, seen through their kernel values at points that are some of them.
-
-    Attributes
-    ----------
-    kernel
-        What the kernel is called.
-    parameters
-        Its parameters, as text.
-    features
-        From rows to features.
-    read
-        Kernel values of other objects at the points, (m, n, s).
-    scale
-        The mean of k(z, z) for every parameter, (m, 1, 1), by which the kernel is divided: its units do not matter.
-    notes
-        One sentence for everything there is to say of the kernel.
-    """
+    """Objects of one kind, seen through their kernel values at points that are some of them."""
 
     kernel: str
     parameters: tuple[str, ...]
     features: KernelRows
-    read: Callable[[object], Array] = field(repr=False)
+    read: Callable[[object], Array] = field(repr=False)  # kernel values of other objects at the points, (m, n, s)
+    # The mean of k(z, z) for every parameter, (m, 1, 1), by which the kernel is divided: its units do not matter.
     scale: Array
     notes: tuple[str, ...] = ()
 
@@ -181,8 +148,12 @@ class Domain:
 
         chosen, block = farthest_points(first, choice.points, column, source.diagonal()[:, order])
         count(choice.points - len(chosen))
-        between = _symmetric(block[:, chosen])
-        found = cls.precomputed(name, parameters, between, source.reader(order[chosen]), source.notes)
+        between, points = _symmetric(block[:, chosen]), order[chosen]
+
+        def read(objects: object) -> Array:
+            return source.between(objects_of(objects, "at", 0), points)
+
+        found = cls.precomputed(name, parameters, between, read, source.notes)
         rows = found.rows(block[:, np.argsort(order)])
         return found.checked(rows), dict(zip(samples, np.split(rows, ends), strict=True))
 
@@ -192,12 +163,9 @@ class Domain:
         lengthscales = features.typical * _MULTIPLES
 
         def read(objects: object) -> Array:
-            found = np.empty((len(lengthscales), 0, 0))
-            given = objects_of(objects, "at", 1)
-            for index, values in features.values(given, lengthscales):
-                found = np.empty((len(lengthscales), *values.shape)) if not found.size else found
-                found[index] = values
-            return found
+            values = features.values(objects_of(objects, "at", 1), lengthscales)
+            found = {index: np.array(block, dtype=np.float64) for index, block in values}  # the next overwrites it
+            return np.stack([found[index] for index in range(len(lengthscales))])
 
         parameters = tuple(f"{lengthscale:.3g}" for lengthscale in lengthscales.tolist())
         between = np.asarray(features.between(lengthscales), dtype=np.float64)
@@ -221,8 +189,7 @@ class Domain:
         """Rows of objects with these kernel values (m, n, s), numbered in an order of their own."""
         block = block / self.scale
         keys = [(np.round(one, _DIGITS) + 0.0).tobytes() for one in np.swapaxes(block, 0, 1)]
-        order = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
-        return self.features.rows(np.argsort(order, kind="stable").astype(np.float64), block)
+        return self.features.rows(np.argsort(sorted_places(keys), kind="stable").astype(np.float64), block)
 
     @property
     def width(self) -> int:
@@ -271,8 +238,7 @@ class Domain:
             )
         for warning in found:
             warn(warning)
-        notes = (*self.notes, *map(str, found))
-        return Domain(self.kernel, self.parameters, self.features, self.read, self.scale, notes)
+        return replace(self, notes=(*self.notes, *map(str, found)))
 
     def to_plain(self) -> Any:
         """Refuse to be written to a file."""

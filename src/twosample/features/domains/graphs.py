@@ -20,20 +20,11 @@ _DIGEST_BYTES = 8
 
 
 class Graph(NamedTuple):
-    """A graph as the kernel sees it.
+    """A graph as the kernel sees it."""
 
-    Attributes
-    ----------
-    labels
-        What is known of each node beforehand, as text.
-    following, preceding
-        Places of the nodes that an edge of each node leads to, and of those from which one leads to it; the latter is
-        empty where edges have no direction.
-    """
-
-    labels: tuple[str, ...]
-    following: tuple[tuple[int, ...], ...]
-    preceding: tuple[tuple[int, ...], ...] = ()
+    labels: tuple[str, ...]  # what is known of each node beforehand
+    following: tuple[tuple[int, ...], ...]  # places of the nodes that an edge of each node leads to
+    preceding: tuple[tuple[int, ...], ...] = ()  # and of those from which one leads to it; empty without directions
 
 
 @dataclass(frozen=True)

@@ -22,20 +22,9 @@ class KernelRows:
 
     A row is (place, k(a, z_1; parameter 1), ..., k(a, z_s; parameter m)). The place numbers the objects in an order of
     their own: relabellings sort rows, and so meet the same ones whatever the order the objects were given in.
-
-    Attributes
-    ----------
-    at_points
-        Kernel values between the points, for every parameter, (m, s, s).
-
-    Examples
-    --------
-    >>> features = KernelRows(np.stack([np.eye(2), np.ones((2, 2))]))
-    >>> features.at(np.array([[7.0, 0.1, 0.2, 0.3, 0.4]]), 2.0)
-    array([[0.3, 0.4]])
     """
 
-    at_points: Array
+    at_points: Array  # kernel values between the points, for every parameter, (m, s, s)
     typical: float = 1.0
 
     @staticmethod
@@ -74,18 +63,8 @@ class KernelRows:
         spread = np.ptp(values, axis=0).max(axis=1)
         return bool((spread <= _ROUNDING * np.abs(values).max(axis=(0, 2))).all())
 
-    def convolved(self, rows: Array, lengthscale: float) -> NoReturn:
-        """Refuse: only the models of the paper need it."""
+    def _refused(self, *_: object, **__: object) -> NoReturn:
+        """Only the models of the paper need it."""
         raise NotImplementedError
 
-    def convolved_between(self, lengthscales: Array) -> NoReturn:
-        """Refuse: only the models of the paper need it."""
-        raise NotImplementedError
-
-    def log_self_convolution(self, lengthscales: Array) -> NoReturn:
-        """Refuse: only the models of the paper need it."""
-        raise NotImplementedError
-
-    def jacobians(self, x: Array, y: Array) -> NoReturn:
-        """Refuse: only the models of the paper need it."""
-        raise NotImplementedError
+    convolved = convolved_between = log_self_convolution = jacobians = _refused

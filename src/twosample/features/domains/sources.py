@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from twosample.common.arrays import Array, Indices
 from twosample.errors import InputError, InputTypeError
-from twosample.features.domains.centres import own_order
+from twosample.features.domains.centres import own_order, sorted_places
 from twosample.features.domains.counts import CountKernel, cosines, unit_rows
 
 __all__ = ["Counted", "Evaluated", "Explicit", "FeaturesOfObjects", "KernelOfObjects", "Source"]
@@ -23,46 +24,52 @@ FeaturesOfObjects = Callable[[Sequence[Any]], Any]
 _DIGITS = 9
 
 
-class Source(Protocol):
+class Source(ABC):
     """What the kernel of the pooled objects is computed from."""
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What there is to say of them."""
+        return ()
 
+    @abstractmethod
     def order(self, generator: np.random.Generator) -> Indices:
         """An order of the objects, their own as far as they have one."""
 
+    @abstractmethod
     def scores(self) -> Array:
         """What the first point has the most of, (n,)."""
 
+    @abstractmethod
     def diagonal(self) -> Array:
         """k(a, a), (m, n)."""
 
+    @abstractmethod
     def column(self, place: int) -> Array:
         """The kernel of all objects with one of them, (m, n)."""
 
-    def reader(self, places: Indices) -> Callable[[object], Array]:
+    @abstractmethod
+    def between(self, objects: list[Any], places: Indices) -> Array:
         """The kernel of other objects with those at these places, (m, n, s)."""
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class Counted(Source):
     """Objects whose kernel is the cosine of counts."""
 
     kernel: CountKernel
     pool: list[Any]
     parameters: tuple[int, ...]
-    notes: tuple[str, ...] = ()
 
     @cached_property
     def _rows(self) -> list[Any]:
         return [unit_rows(counts) for counts in self.kernel.counts(self.pool, self.parameters)]
 
     def order(self, generator: np.random.Generator) -> Indices:
-        """An order of the objects, their own as far as they have one."""
-        keys = [b"".join(_row_bytes(rows, place) for rows in self._rows) for place in range(len(self.pool))]
-        return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
+        """An order of the objects, their own."""
+        return sorted_places(
+            [b"".join(_row_bytes(rows, place) for rows in self._rows) for place in range(len(self.pool))]
+        )
 
     def scores(self) -> Array:
         """The mean cosine with all objects."""
@@ -79,16 +86,11 @@ class Counted:
         """The kernel of all objects with one of them, (m, n)."""
         return np.stack([np.minimum(rows @ _dense_row(rows, place), 1.0) for rows in self._rows])
 
-    def reader(self, places: Indices) -> Callable[[object], Array]:
+    def between(self, objects: list[Any], places: Indices) -> Array:
         """The kernel of other objects with those at these places, (m, n, s)."""
-        points = [self.pool[place] for place in places]
-
-        def read(at: object) -> Array:
-            new = self.kernel.read(_listed_objects(at), "at")
-            both = [unit_rows(counts) for counts in self.kernel.counts([*new, *points], self.parameters)]
-            return np.stack([cosines(rows[: len(new)], rows[len(new) :]) for rows in both])
-
-        return read
+        new, points = self.kernel.read(objects, "at"), [self.pool[place] for place in places]
+        both = [unit_rows(counts) for counts in self.kernel.counts([*new, *points], self.parameters)]
+        return np.stack([cosines(rows[: len(new)], rows[len(new) :]) for rows in both])
 
 
 def _dense_row(rows: Any, place: int) -> Array:
@@ -100,18 +102,12 @@ def _dense_row(rows: Any, place: int) -> Array:
 
 
 def _row_bytes(rows: Any, place: int) -> bytes:
-    start, end = rows.indptr[place], rows.indptr[place + 1]
-    return bytes(rows.indices[start:end].tobytes() + rows.data[start:end].round(_DIGITS).tobytes() + b"|")
-
-
-def _listed_objects(at: object) -> list[Any]:
-    if isinstance(at, str | bytes | dict) or not hasattr(at, "__iter__"):
-        raise InputTypeError(f"at: expected a list of objects, got {type(at).__name__}", argument="at")
-    return list(at)
+    here = slice(rows.indptr[place], rows.indptr[place + 1])
+    return bytes(rows.indices[here].tobytes() + rows.data[here].round(_DIGITS).tobytes() + b"|")
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluated:
+class Evaluated(Source):
     """Objects whose kernel is a function of somebody else's, divided by the roots of k(a, a) and k(b, b)."""
 
     kernel: KernelOfObjects
@@ -144,7 +140,7 @@ class Evaluated:
     @cached_property
     def _lengths(self) -> Array:
         """Roots of k(a, a), (m, n)."""
-        return np.asarray(self._roots(self.pool, "object"))
+        return self._roots(self.pool, "object")
 
     def _roots(self, objects: list[Any], what: str) -> Array:
         found = np.array(
@@ -166,30 +162,19 @@ class Evaluated:
 
     def column(self, place: int) -> Array:
         """The kernel of all objects with one of them, (m, n)."""
-        values = np.stack(
-            [self._values(self.pool, [self.pool[place]], parameter)[:, 0] for parameter in self.parameters]
-        )
-        return np.asarray(values / (self._lengths * self._lengths[:, [place]]))
+        return self._scaled(self.pool, self._lengths, np.array([place]))[:, :, 0]
 
-    def reader(self, places: Indices) -> Callable[[object], Array]:
+    def between(self, objects: list[Any], places: Indices) -> Array:
         """The kernel of other objects with those at these places, (m, n, s)."""
-        points, lengths = [self.pool[place] for place in places], self._lengths[:, None, places]
+        return self._scaled(objects, self._roots(objects, "new object"), places)
 
-        def read(at: object) -> Array:
-            new = _listed_objects(at)
-            values = np.stack([self._values(new, points, parameter) for parameter in self.parameters])
-            return np.asarray(values / (self._roots(new, "new object")[:, :, None] * lengths))
-
-        return read
+    def _scaled(self, objects: list[Any], roots: Array, places: Indices) -> Array:
+        points = [self.pool[place] for place in places]
+        values = np.stack([self._values(objects, points, parameter) for parameter in self.parameters])
+        return np.asarray(values / (roots[:, :, None] * self._lengths[:, None, places]))
 
     def _values(self, some: list[Any], others: list[Any], parameter: Any) -> Array:
-        given = self.kernel(some, others, parameter)
-        try:
-            values = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputTypeError(
-                f"kernel: it must return an array of numbers, not {type(given).__name__}", argument="kernel"
-            ) from None
+        values = _numbers(self.kernel(some, others, parameter), "kernel", "it must return")
         if values.shape != (len(some), len(others)):
             raise InputError(
                 f"kernel: of {len(some)} and {len(others)} objects it must return an array of shape "
@@ -202,14 +187,13 @@ class Evaluated:
 
 
 @dataclass(frozen=True, eq=False)
-class Explicit:
+class Explicit(Source):
     """Objects with explicit features, standardised without regard to the labels; the kernel is their product."""
 
     features: FeaturesOfObjects
     center: Array
     scale: Array
     rows: Array
-    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, pool: list[Any], features: FeaturesOfObjects) -> Explicit:
@@ -223,9 +207,8 @@ class Explicit:
         return cls(features, rows.mean(axis=0), scale, (scaled - scaled.mean(axis=0)) / (scale / size))
 
     def order(self, generator: np.random.Generator) -> Indices:
-        """An order of the objects, their own as far as they have one."""
-        keys = [(row.round(_DIGITS) + 0.0).tobytes() for row in self.rows]
-        return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
+        """An order of the objects, their own."""
+        return sorted_places([(row.round(_DIGITS) + 0.0).tobytes() for row in self.rows])
 
     def scores(self) -> Array:
         """The nearer to the mean the more."""
@@ -239,30 +222,21 @@ class Explicit:
         """The kernel of all objects with one of them, (m, n)."""
         return np.asarray(np.einsum("np,p->n", self.rows, self.rows[place]))[None]
 
-    def reader(self, places: Indices) -> Callable[[object], Array]:
+    def between(self, objects: list[Any], places: Indices) -> Array:
         """The kernel of other objects with those at these places, (m, n, s)."""
-
-        def read(at: object) -> Array:
-            new = _feature_rows(self.features, _listed_objects(at))
-            if new.shape[1] != self.rows.shape[1]:
-                raise InputError(
-                    f"features: they were {self.rows.shape[1]} for the samples, and are {new.shape[1]} now",
-                    argument="features",
-                )
-            return np.asarray((new - self.center) / self.scale @ self.rows[places].T)[None]
-
-        return read
+        new = _feature_rows(self.features, objects)
+        if new.shape[1] != self.rows.shape[1]:
+            raise InputError(
+                f"features: they were {self.rows.shape[1]} for the samples, and are {new.shape[1]} now",
+                argument="features",
+            )
+        return np.asarray((new - self.center) / self.scale @ self.rows[places].T)[None]
 
 
 def _feature_rows(features: FeaturesOfObjects, objects: list[Any]) -> Array:
     """Explicit features as (n, p), finite."""
     given = features(objects)
-    try:
-        rows = np.asarray(given.toarray() if hasattr(given, "toarray") else given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputTypeError(
-            f"features: they must be an array of numbers, not {type(given).__name__}", argument="features"
-        ) from None
+    rows = _numbers(given.toarray() if hasattr(given, "toarray") else given, "features", "they must be")
     rows = rows[:, None] if rows.ndim == 1 else rows
     if rows.ndim != 2 or len(rows) != len(objects) or not rows.shape[1]:
         raise InputError(
@@ -273,3 +247,10 @@ def _feature_rows(features: FeaturesOfObjects, objects: list[Any]) -> Array:
         place = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
         raise InputError(f"features: object {place} has values that are missing or infinite", argument="features")
     return rows
+
+
+def _numbers(given: Any, name: str, must: str) -> Array:
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputTypeError(f"{name}: {must} an array of numbers, not {type(given).__name__}", argument=name) from None

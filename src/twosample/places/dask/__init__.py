@@ -24,7 +24,6 @@ from twosample.features.statistics import Mergeable
 from twosample.places.dask import tasks
 from twosample.places.dask.chunks import (
     Piece,
-    added_up,
     cut_alike,
     given,
     in_order,
@@ -87,7 +86,9 @@ class _Collections:
             _say(report, f"counting the rows of {len(self._pieces):,} partitions")
             counts = compute_all(self._tasks(tasks.counted, told, layout))
         counts = in_order(counts, sources.choice)
-        rows = added_up(counts, sources, layout)
+        rows = Pass(sources, layout, [])
+        for found in counts:
+            rows.add(found)
         if sources.choice.by is not None:
             told = replace(told, choice=replace(told.choice, groups=rows.labels.two(sources.choice.groups)))
         starts = np.cumsum([(0, 0), *(found.complete for found in counts)], axis=0).tolist()

@@ -12,12 +12,12 @@ from twosample.common.frames import needed
 from twosample.data import Choice
 from twosample.data.blocks import Blocks, as_blocks, block_rows, is_dask
 from twosample.data.complete import check_pairs
-from twosample.data.parts import Counts, Layout, Pass, Sources
+from twosample.data.parts import Counts, Sources
 from twosample.errors import InputError, InputTypeError
 from twosample.places.dask.tasks import compute_all, height, lend, task
 
 __all__ = [
-    "Piece", "added_up", "cut_alike", "given", "in_order", "known_counts", "lent", "partitions_of", "pieces",
+    "Piece", "cut_alike", "given", "in_order", "known_counts", "lent", "partitions_of", "pieces",
     "without_labels",
 ]  # fmt: skip
 
@@ -27,21 +27,11 @@ _SENT_BLOCKS = 32
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """A partition of x, one of y, or one of each where they are pairs.
-
-    Attributes
-    ----------
-    partitions
-        Those of x and of y, delayed, or None.
-    number
-        The number of the partition, for messages.
-    labels
-        The labels of its rows, delayed, where they were given as a list.
-    """
+    """A partition of x, one of y, or one of each where they are pairs; all delayed."""
 
     partitions: tuple[Any, Any]
-    number: int
-    labels: Any = None
+    number: int  # for messages
+    labels: Any = None  # those of its rows, where they were given as a list
 
 
 def given(source: Blocks) -> Any:
@@ -145,14 +135,12 @@ def _known_heights(values: Any) -> list[int] | None:
 
 def known_counts(samples: list[Any], paired: bool) -> list[Counts] | None:
     """What is known of arrays before they are read; rows that lack a value are refused later."""
-    heights = [_known_heights(values) for values in samples]
-    if paired:
-        return None if heights[0] is None else [Counts([n, n], [0, 0], 0, {}) for n in heights[0]]
     counts = []
-    for sample, known in enumerate(heights):
+    for sample, values in enumerate(samples[:1] if paired else samples):
+        known = _known_heights(values)
         if known is None:
             return None
-        counts += [Counts([0, n] if sample else [n, 0], [0, 0], 0, {}) for n in known]
+        counts += [Counts([n, n] if paired else [0, n] if sample else [n, 0], [0, 0], 0, {}) for n in known]
     return counts
 
 
@@ -168,11 +156,3 @@ def in_order(counts: list[Counts], choice: Choice) -> list[Counts]:
         rows, dropped = ([0 if k is None else some[k] for k in here] for some in (found.rows, found.dropped))
         placed.append(replace(found, rows=rows, dropped=dropped))
     return placed
-
-
-def added_up(counts: list[Counts], sources: Sources, layout: Layout) -> Pass:
-    """The pass over all partitions."""
-    total = Pass(sources, layout, [])
-    for found in counts:
-        total.add(found)
-    return total
