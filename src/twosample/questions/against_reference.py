@@ -38,12 +38,15 @@ def against(
     reference: object,
     *,
     by: object,
-    reading: dict[str, Any],
+    columns: object,
+    drop: object,
+    categories: object,
     model: str | models.Model,
     progress: Progress,
     **options: Any,
 ) -> GroupsResult:
-    """Test each group against the reference; `reading` are the options columns, drop and categories of `test`."""
+    """Test each group against the reference, with the options of `test`."""
+    reading = {"columns": columns, "drop": drop, "categories": categories}
     choice = Choice.of(by, None, **reading, texts=not models.resolve(model).needs_pairs)
     given = _samples(groups, reference, reading) if by is None else _split(groups, reference, choice)
     if not 1 <= len(given.compared) < _MOST_GROUPS:

@@ -135,26 +135,7 @@ def goodness(
     'positive evidence that the sample comes from '
     """
     draws = count_of(_DRAWS if draws is None else draws, "draws", _FEWEST_DRAWS)
-    options = Options.checked(
-        pooled=True,
-        columns=columns,
-        drop=drop,
-        categories=categories,
-        model=model,
-        kernel=kernel,
-        parameters=parameters,
-        features=features,
-        lengthscale=lengthscale,
-        points=points,
-        subsets=subsets,
-        prior_odds=prior_odds,
-        nan_policy=nan_policy,
-        permutations=count_of(simulations, "simulations", 0),
-        rope=rope,
-        tolerance=tolerance,
-        rng=rng,
-        keep_rows=keep_rows,
-    )
+    options = Options.checked(locals(), pooled=True, permutations=count_of(simulations, "simulations", 0))
     with progress_bar(progress) as report, one_thread():
         if options.objects.of_objects:
             given = _read_objects(x, law, options, draws)

@@ -66,9 +66,7 @@ def test_gram(
     >>> ts.test_gram(kernel(x, z), kernel(y, z), kernel(z, z)).verdict
     'very strong evidence of a large difference'
     """
-    options = Options.checked(
-        model=model, features=np.asarray, prior_odds=prior_odds, permutations=permutations, rope=rope, rng=rng
-    )
+    options = Options.checked(locals(), features=np.asarray, parameters=None)
     between = _stack(K_zz, "K_zz")
     x, y = _stack(K_xz, "K_xz", 2), _stack(K_yz, "K_yz", 2)
     m, s = between.shape[:2]

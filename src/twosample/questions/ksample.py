@@ -136,56 +136,18 @@ def ksample(
     >>> [(row.group, row.prob_h1 > 0.5) for row in ts.ksample(doses, reference="none")]
     [('low', False), ('high', True)]
     """
+    given = locals()
     if reference is not None:
         from twosample.questions.against_reference import against
 
-        return against(
-            groups,
-            reference,
-            by=by,
-            reading={"columns": columns, "drop": drop, "categories": categories},
-            model=model,
-            progress=progress,
-            kernel=kernel,
-            features=features,
-            parameters=parameters,
-            lengthscale=lengthscale,
-            points=points,
-            subsets=subsets,
-            prior_odds=prior_odds,
-            scale=scale,
-            nan_policy=nan_policy,
-            permutations=permutations,
-            rope=rope,
-            tolerance=tolerance,
-            rng=rng,
-        )
+        return against(**given)
     if rope is not None:
         raise InputError(
             "rope: several groups have no single size of a difference",
             argument="rope",
             remedy="pass reference to compare each with one of them, or leave it out",
         )
-    options = Options.checked(
-        pooled=True,
-        by=by,
-        columns=columns,
-        drop=drop,
-        categories=categories,
-        model=model,
-        kernel=kernel,
-        features=features,
-        parameters=parameters,
-        lengthscale=lengthscale,
-        points=points,
-        subsets=subsets,
-        prior_odds=prior_odds,
-        scale=scale,
-        nan_policy=nan_policy,
-        permutations=permutations,
-        tolerance=tolerance,
-        rng=rng,
-    )
+    options = Options.checked(given, pooled=True, groups=None)
     return _compare(groups, options, progress)
 
 

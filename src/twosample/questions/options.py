@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
+from types import MappingProxyType
 from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
@@ -71,11 +72,15 @@ class Options:
     rng: Seed
 
     @classmethod
-    def checked(cls, *, pooled: bool = False, **given: Any) -> Options:
-        """Check the options of a question, those of `test` by name; all others have the defaults of `test`.
+    def checked(
+        cls, asked: Mapping[str, Any] = MappingProxyType({}), /, *, pooled: bool = False, **more: Any
+    ) -> Options:
+        """Check the options of a question, which are those of `test` by name; all others have the defaults of `test`.
 
-        `pooled` is for questions whose model must pool the covariance of all rows.
+        `asked` may hold more than options, as the `locals()` of a public function do when it begins; `more` go before
+        those. `pooled` is for questions whose model must pool the covariance of all rows.
         """
+        given = {**asked, **more}
         option: Callable[..., Any] = given.get
         objects = KernelChoice(option("kernel", "rbf"), option("features"), option("parameters"))
         if objects.of_objects:

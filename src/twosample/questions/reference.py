@@ -158,21 +158,9 @@ class Reference(Comparable):
         """
         if isinstance(kernel, list | tuple):
             one_kernel(kernel)  # refuses
-        options = Options.checked(
-            columns=columns,
-            drop=drop,
-            categories=categories,
-            model=model,
-            kernel=kernel,
-            parameters=parameters,
-            features=features,
-            lengthscale=lengthscale,
-            points=points,
-            subsets=subsets,
-            scale=scale,
-            nan_policy=nan_policy,
-            tolerance=0.001 if tolerance == 0.01 and _is_of_objects(kernel, features) else tolerance,
-        )
+        if tolerance == 0.01 and KernelChoice(kernel, features).of_objects:
+            tolerance = 0.001
+        options = Options.checked(locals())
         if options.objects.of_objects:
             return cls._of_objects(objects_of(x, "x", 8), options, str(name))
         return cls._of_rows(settled_table(read(x, "x", options.choice)), options, str(name))
@@ -413,10 +401,6 @@ class Reference(Comparable):
             return cls(statistics, about)
 
         return load_arrays(path, build, "a reference of twosample")
-
-
-def _is_of_objects(kernel: object, features: object) -> bool:
-    return KernelChoice(kernel, features).of_objects
 
 
 def _part(plan: Plan, x: NDArray[np.float64] | None, y: NDArray[np.float64] | None) -> Samples:
