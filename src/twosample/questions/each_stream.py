@@ -45,21 +45,13 @@ _NO_ROWS = np.empty((0, 0))
 
 
 class OfColumn(NamedTuple):
-    """Moments of the rows that have a value in a column; of none where they do not count.
+    """Moments of the rows that have a value in a column; of none where they do not count."""
 
-    Attributes
-    ----------
-    x, y
-        Of the features, (m, s).
-    differences
-        The same of the differences of pairs.
-    scores_x, scores_y, scores_differences
-        Of normal scores and levels, (2, 1), and those of the differences of pairs.
-    """
-
+    # Of the features, (m, s).
     x: Moments
     y: Moments
-    differences: Moments
+    differences: Moments  # the same of the differences of pairs
+    # Of normal scores and levels, (2, 1), and those of the differences of pairs.
     scores_x: Moments
     scores_y: Moments
     scores_differences: Moments
@@ -67,15 +59,7 @@ class OfColumn(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ColumnStatistics:
-    """Moments of some rows, column by column.
-
-    Attributes
-    ----------
-    n_x, n_y
-        Rows of each sample.
-    columns
-        Moments of each column.
-    """
+    """Moments of some rows, column by column."""
 
     n_x: int
     n_y: int
@@ -94,17 +78,9 @@ def _merge(one: ColumnStatistics, other: ColumnStatistics) -> ColumnStatistics:
 
 @dataclass(frozen=True, eq=False)
 class ColumnPlan:
-    """The tests of single columns, blind to which row is in which sample; collects as a `Plan` does.
+    """The tests of single columns, blind to which row is in which sample; collects as a `Plan` does."""
 
-    Attributes
-    ----------
-    features
-        From rows to the features of each column, by its ranks.
-    model, paired
-        As in the test.
-    """
-
-    features: StackFeatures
+    features: StackFeatures  # from rows to the features of each column, by its ranks
     model: Model
     paired: bool
     key: str = "columns"
@@ -248,21 +224,11 @@ def run(x: object, y: object, *, choice: Choice, cluster: Cluster | None = None,
 
 @dataclass(frozen=True, eq=False)
 class InParts(each.Place):
-    """Columns of samples in parts.
+    """Columns of samples in parts."""
 
-    Attributes
-    ----------
-    pooled
-        The rows of the pilot.
-    stream
-        The rows, to be read again.
-    joint
-        The test of the samples, of columns that its options name.
-    """
-
-    pooled: Array
-    stream: Stream
-    joint: Callable[..., TwoSampleResult]
+    pooled: Array  # the rows of the pilot
+    stream: Stream  # the rows, to be read again
+    joint: Callable[..., TwoSampleResult]  # the test of the samples, of columns that its options name
 
     def untestable(self) -> dict[str, str]:
         """Columns that do not vary in the pilot."""

@@ -166,29 +166,14 @@ def _look_again_and_warn(found: GoodnessResult, given: _Given, options: Options)
 
 @dataclass(frozen=True, eq=False)
 class _Given:
-    """A sample, the law, and the plans, one for each kernel.
+    """A sample, the law, and the plans, one for each kernel."""
 
-    Attributes
-    ----------
-    rows
-        The rows of the sample, (n, D).
-    law
-        The law.
-    samples
-        The rows of the law, shared out to two samples: for what is fixed beforehand.
-    plans
-        The plans.
-    left_out
-        Columns that were not used, and why.
-    objects
-        The objects of the sample and of the law, where these are no rows of a table.
-    """
-
-    rows: Array
+    rows: Array  # the rows of the sample, (n, D)
     law: Law
-    samples: Samples
+    samples: Samples  # the rows of the law, shared out to two samples: for what is fixed beforehand
     plans: list[Plan]
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()  # columns that were not used, and why
+    # The objects of the sample and of the law, where these are no rows of a table.
     objects: tuple[list[Any], list[Any]] | None = None
 
     def answer(self, options: Options, counter: WorkCounter) -> GoodnessResult | GoodnessOfObjectsResult:

@@ -198,21 +198,11 @@ def _again(plans: Sequence[Plan], given: Groups, options: Options, changes: Sequ
 
 @dataclass(frozen=True, eq=False)
 class _Tests:
-    """All tests of a plan, for several groups.
+    """All tests of a plan, for several groups."""
 
-    Attributes
-    ----------
-    plan
-        Says which tests these are.
-    main
-        Of all columns as scaled.
-    stacks
-        The others, at the lengthscales of one test after the other.
-    """
-
-    plan: Plan
-    main: Contrasts
-    stacks: tuple[Contrasts, ...]
+    plan: Plan  # says which tests these are
+    main: Contrasts  # of all columns as scaled
+    stacks: tuple[Contrasts, ...]  # the others, at the lengthscales of one test after the other
 
     @property
     def weights(self) -> Array:
@@ -260,34 +250,17 @@ class _Tests:
 
 
 class _OfKernel(NamedTuple):
-    """What the tests with one kernel say.
+    """What the tests with one kernel say."""
 
-    Attributes
-    ----------
-    by_partition
-        Log Bayes factors of the partitions, (P,).
-    log_bf10
-        Of all of them together.
-    pairs
-        Log Bayes factors of each two groups.
-    by_column
-        Those of each column by itself.
-    error, converged
-        The error of the integration over the lengthscale, and whether it is small enough.
-    evaluations
-        Number of lengthscales.
-    flat
-        Whether no feature varies.
-    """
-
-    by_partition: Array
-    log_bf10: float
-    pairs: Array
-    by_column: Array
+    by_partition: Array  # log Bayes factors of the partitions, (P,)
+    log_bf10: float  # of all of them together
+    pairs: Array  # log Bayes factors of each two groups
+    by_column: Array  # those of each column by itself
+    # The error of the integration over the lengthscale, and whether it is small enough.
     error: float
     converged: bool
-    evaluations: int
-    flat: bool
+    evaluations: int  # number of lengthscales
+    flat: bool  # whether no feature varies
 
 
 def _answer(plans: Sequence[Plan], given: Groups, options: Options, counter: WorkCounter) -> KSampleResult:

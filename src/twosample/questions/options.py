@@ -35,40 +35,24 @@ _Returned = TypeVar("_Returned")
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """What a question was asked with; names and meanings are those of `twosample.test`.
-
-    Attributes
-    ----------
-    model, points, lengthscale, subsets, scale, nan_policy, tolerance
-        What a plan is made with; `scale` is that of the model unless another one was given.
-    kernels
-        The kernels that are averaged over; of rows of a table.
-    objects
-        The kernel or the features of objects; `objects.of_objects` says whether the samples are objects.
-    choice
-        Which columns are compared, and what a single table is split by.
-    prior_odds, permutations, rope, paired, keep_rows
-        As given.
-    generator, rng
-        The source of everything random, and what it was made from.
-    """
+    """What a question was asked with; names and meanings are those of `twosample.test`."""
 
     model: Model
-    kernels: tuple[Kernel, ...]
-    objects: KernelChoice
+    kernels: tuple[Kernel, ...]  # that are averaged over; of rows of a table
+    objects: KernelChoice  # its `of_objects` says whether the samples are objects
     points: int | ArrayLike
     lengthscale: Any
     subsets: object
-    scale: ArrayLike
+    scale: ArrayLike  # that of the model unless another one was given
     nan_policy: Literal["raise", "omit"]
     tolerance: float
-    choice: Choice
+    choice: Choice  # which columns are compared, and what a single table is split by
     prior_odds: float
     permutations: int
     rope: float | None
     paired: bool
     keep_rows: bool
-    generator: np.random.Generator
+    generator: np.random.Generator  # the source of everything random, made from `rng`
     rng: Seed
 
     @classmethod

@@ -44,39 +44,17 @@ _NOTE = "x is a reference: points, scales and ranks are its own, and its rows we
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _About(Record):
-    """What a reference knows of its table, beside the statistics.
-
-    Attributes
-    ----------
-    plan
-        The plan.
-    columns
-        The columns that were read, those with one value throughout too.
-    values
-        What constant columns hold throughout, (D,); 0 for the others.
-    present
-        All columns that the table had.
-    named
-        Whether columns are matched by their names, as those of data frames are.
-    times
-        The columns of dates or times.
-    left_out
-        Columns that are not compared, and why.
-    name
-        What the sample is called.
-    levels
-        The levels of columns of categories, as in a plan, but of all columns.
-    """
+    """What a reference knows of its table, beside the statistics."""
 
     plan: Plan
-    columns: tuple[str, ...]
-    values: NDArray[np.float64]
-    present: tuple[str, ...]
-    named: bool
-    times: tuple[str, ...]
-    left_out: tuple[LeftOut, ...]
-    name: str
-    levels: Levels = ()
+    columns: tuple[str, ...]  # the columns that were read, those with one value throughout too
+    values: NDArray[np.float64]  # what constant columns hold throughout, (D,); 0 for the others
+    present: tuple[str, ...]  # all columns that the table had
+    named: bool  # whether columns are matched by their names, as those of data frames are
+    times: tuple[str, ...]  # the columns of dates or times
+    left_out: tuple[LeftOut, ...]  # columns that are not compared, and why
+    name: str  # what the sample is called
+    levels: Levels = ()  # the levels of columns of categories, as in a plan, but of all columns
 
 
 @dataclass(frozen=True, eq=False, repr=False)

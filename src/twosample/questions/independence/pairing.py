@@ -37,36 +37,21 @@ _FACTORS = 8
 
 
 class Coefficients(NamedTuple):
-    """Posterior means and variances of the c_ij, given that there is a dependence, at every pair of lengthscales.
+    """Posterior means and variances of the c_ij, given that there is a dependence, at every pair of lengthscales."""
 
-    Attributes
-    ----------
-    mean, variance
-        (m_x, m_y, k_x, k_y) each.
-    """
-
+    # (m_x, m_y, k_x, k_y) each.
     mean: Array
     variance: Array
 
 
 @dataclass(frozen=True, eq=False)
 class Pairing:
-    """Two sides and how many pairs there are, without the pairs.
-
-    Attributes
-    ----------
-    x, y
-        The sides.
-    count
-        Number of pairs n.
-    amplitude
-        Scale of the half-Cauchy prior of a.
-    """
+    """Two sides and how many pairs there are, without the pairs."""
 
     x: Side
     y: Side
-    count: int
-    amplitude: float = AMPLITUDE
+    count: int  # number of pairs n
+    amplitude: float = AMPLITUDE  # scale of the half-Cauchy prior of a
 
     def scores(self, sums: Array) -> Array:
         """The u_ij from Σ f_i g_j over the pairs (..., m_x, k_x, m_y, k_y), as (..., m_x, m_y, k_x, k_y)."""

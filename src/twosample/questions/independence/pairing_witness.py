@@ -26,50 +26,30 @@ _SHOWN = (0.02, 0.98)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Picture(Comparable):
-    """The witness at all pairs of some places of a column of x and of one of y.
+    """The witness at all pairs of some places of a column of x and of one of y."""
 
-    Attributes
-    ----------
-    at_x, at_y
-        The places, (G,) and (H,); of a category the numbers of its levels.
-    levels_x, levels_y
-        The levels of categories.
-    mean, sd
-        Posterior mean and standard deviation of the witness, (G, H).
-    """
-
+    # The places, (G,) and (H,); of a category the numbers of its levels.
     at_x: Array
     at_y: Array
+    # The levels of categories.
     levels_x: tuple[str, ...]
     levels_y: tuple[str, ...]
+    # Posterior mean and standard deviation of the witness, (G, H).
     mean: Array
     sd: Array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairsWitness(Comparable):
-    """The posterior of the witness, a mixture over the likeliest pairs of lengthscales.
-
-    Attributes
-    ----------
-    axes_x, axes_y
-        The columns of either side.
-    x, y
-        Functions of either side.
-    places
-        Which lengthscales of x and y each member of the mixture has, (J, 2).
-    weights
-        Their posterior probabilities, (J,).
-    mean, variance
-        Posterior of the coefficients of the products of the functions, (J, k_x, k_y).
-    """
+    """The posterior of the witness, a mixture over the likeliest pairs of lengthscales."""
 
     axes_x: tuple[Axis, ...]
     axes_y: tuple[Axis, ...]
     x: Side
     y: Side
-    places: Indices
-    weights: Array
+    places: Indices  # which lengthscales of x and y each member of the mixture has, (J, 2)
+    weights: Array  # their posterior probabilities, (J,)
+    # Posterior of the coefficients of the products of the functions, (J, k_x, k_y).
     mean: Array
     variance: Array
 

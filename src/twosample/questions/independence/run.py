@@ -215,29 +215,17 @@ class _Observed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Tests:
-    """All columns of x with all of y and, where there are several, each of x with each of y.
+    """All columns of x with all of y and, where there are several, each of x with each of y."""
 
-    Attributes
-    ----------
-    rows_x, rows_y
-        Coordinates of all columns together and, where there are several, of each.
-    sides_x, sides_y
-        Functions of these.
-    which
-        Places in these of the two sides of every test, (T, 2).
-    keys
-        A number for every row of x and of y, which does not depend on the order of rows and columns, (2, n).
-    amplitude
-        Scale of the prior of the correlations.
-    """
-
+    # Coordinates of all columns together and, where there are several, of each.
     rows_x: list[Array]
     rows_y: list[Array]
+    # Functions of these.
     sides_x: list[Side]
     sides_y: list[Side]
-    which: Indices
-    keys: Array
-    amplitude: float = AMPLITUDE
+    which: Indices  # places in these of the two sides of every test, (T, 2)
+    keys: Array  # a number for every row of x and of y, which does not depend on the order of rows and columns, (2, n)
+    amplitude: float = AMPLITUDE  # scale of the prior of the correlations
 
     @classmethod
     def of(cls, sides: Sides, points: int, count: Callable[[int], object], multiples: Array = MULTIPLES) -> _Tests:
@@ -290,20 +278,11 @@ class _Pairings:
 
     The rows are in an order of their own, and the side that is permuted is chosen by the data, so that the same
     pairings come whatever the order of the rows, and whichever side is called x.
-
-    Attributes
-    ----------
-    tests
-        All tests.
-    functions
-        Values of the functions of each x and of each y, (n, m, k).
-    swapped
-        Whether it is x that is permuted.
     """
 
     tests: _Tests
-    functions: tuple[list[Array], list[Array]]
-    swapped: bool
+    functions: tuple[list[Array], list[Array]]  # values of the functions of each x and of each y, (n, m, k)
+    swapped: bool  # whether it is x that is permuted
 
     @classmethod
     def of(cls, tests: _Tests) -> _Pairings:

@@ -40,21 +40,11 @@ OTHER_LEVELS = "(others)"
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column as read.
-
-    Attributes
-    ----------
-    name
-        Its name.
-    values
-        Numbers, NaN where missing, (n,); of categories the places of their levels.
-    levels
-        The levels of a category, and none of a column of numbers.
-    """
+    """A column as read."""
 
     name: str
-    values: Array
-    levels: tuple[str, ...] = ()
+    values: Array  # numbers, NaN where missing, (n,); of categories the places of their levels
+    levels: tuple[str, ...] = ()  # the levels of a category, and none of a column of numbers
 
     @property
     def varies(self) -> bool:
@@ -74,23 +64,11 @@ class Column:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Axis(Comparable):
-    """Where the values of a column are among the coordinates of its side: for the witness, at any place.
-
-    Attributes
-    ----------
-    name
-        Its name.
-    knots
-        Some quantiles of a column of numbers, increasing, (K,); none of a category.
-    scores
-        Their normal scores, (K,); linear between them.
-    levels
-        The levels of a category.
-    """
+    """Where the values of a column are among the coordinates of its side: for the witness, at any place."""
 
     name: str
-    knots: Array
-    scores: Array
+    knots: Array  # some quantiles of a column of numbers, increasing, (K,); none of a category
+    scores: Array  # their normal scores, (K,); linear between them
     levels: tuple[str, ...] = ()
 
     @classmethod
@@ -132,29 +110,14 @@ class Side(Comparable):
     """Functions of the rows of one side at each lengthscale: uncorrelated, of mean 0 and variance 1 over its rows.
 
     They are the principal components of the kernel at some points (Nyström).
-
-    Attributes
-    ----------
-    points
-        Evaluation points, (p, d).
-    lengthscales
-        (m,), increasing.
-    means
-        Of the features over the rows, (m, p).
-    maps
-        From centred features to the functions, (m, p, k).
-    shares
-        Which share of the variance of the kernel each function has, decreasing, (m, k).
-    kurtosis
-        Mean of their fourth powers over the rows, (m, k); 0 where there is no function.
     """
 
-    points: Array
-    lengthscales: Array
-    means: Array
-    maps: Array
-    shares: Array
-    kurtosis: Array
+    points: Array  # evaluation points, (p, d)
+    lengthscales: Array  # (m,), increasing
+    means: Array  # of the features over the rows, (m, p)
+    maps: Array  # from centred features to the functions, (m, p, k)
+    shares: Array  # which share of the variance of the kernel each function has, decreasing, (m, k)
+    kurtosis: Array  # mean of their fourth powers over the rows, (m, k); 0 where there is no function
 
     @classmethod
     def of(cls, rows: Array, count: int, multiples: Array = MULTIPLES) -> Side:

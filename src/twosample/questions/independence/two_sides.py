@@ -32,15 +32,7 @@ _TABLE = "the table"
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Two lists of columns with as many rows, which vary and have no missing values.
-
-    Attributes
-    ----------
-    x, y
-        The columns of either side.
-    notes
-        One sentence for everything that was dropped or warned about.
-    """
+    """Two lists of columns with as many rows, which vary and have no missing values."""
 
     x: tuple[Column, ...]
     y: tuple[Column, ...]

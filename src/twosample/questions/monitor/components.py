@@ -24,29 +24,16 @@ _TESTS = 64
 
 @dataclass(frozen=True, eq=False)
 class Component:
-    """Tests of a plan, each at all of its lengthscales, one test after the other: m in all.
+    """Tests of a plan, each at all of its lengthscales, one test after the other: m in all."""
 
-    Attributes
-    ----------
-    features
-        From rows to features.
-    lengthscales
-        (m,).
-    log_prior
-        Logarithms of their prior weights, (m,).
-    part, tests
-        Where the plan and its statistics have them: the number of the stack, None for the test of all columns as
-        scaled, and which tests of the stack or lengthscales of the test.
-    count
-        How many tests the whole stack has.
-    """
-
-    features: PointFeatures | StackFeatures
-    lengthscales: Array
-    log_prior: Array
+    features: PointFeatures | StackFeatures  # from rows to features
+    lengthscales: Array  # (m,)
+    log_prior: Array  # logarithms of their prior weights, (m,)
+    # Where the plan and its statistics have them: the number of the stack, None for the test of all columns as scaled,
+    # and which tests of the stack or lengthscales of the test.
     part: int | None
     tests: slice
-    count: int
+    count: int  # how many tests the whole stack has
 
     def moments(self, statistics: FeatureStatistics) -> tuple[Moments, ...]:
         """Moments of x and of y, or of pairs those of the differences, (m, s) and (m, s, s)."""
@@ -112,23 +99,12 @@ class Learnt:
     Batches of two samples count for h = 1/(1/n_x + 1/n_y) each, those of pairs for their number h = n. Then the mean of
     their differences, weighed by h, is that of the witness with noise Σ/Σh, Σ the covariance of the features of one row
     or of the difference of one pair. Streams may drift together: a batch is compared with itself alone.
-
-    Attributes
-    ----------
-    weight
-        Σ h.
-    shift
-        Σ h Δ, (m, s).
-    rows
-        Number of rows, or of pairs.
-    scatter
-        Sum of the scatters within samples, or of differences, (m, s, s).
     """
 
-    weight: float
-    shift: Array
-    rows: float
-    scatter: Array
+    weight: float  # Σ h
+    shift: Array  # Σ h Δ, (m, s)
+    rows: float  # number of rows, or of pairs
+    scatter: Array  # sum of the scatters within samples, or of differences, (m, s, s)
 
     @classmethod
     def nothing(cls, component: Component) -> Learnt:

@@ -31,33 +31,13 @@ _SETTLED = 400
 
 @dataclass(frozen=True)
 class Method:
-    """How batches are judged.
+    """How batches are judged."""
 
-    Attributes
-    ----------
-    paired
-        Whether row i of x belongs with row i of y.
-    labellings
-        Number of relabellings, the observed one among them.
-    points
-        Number of evaluation points.
-    subsets
-        Which columns may differ: "columns" is all together and each alone, else as in `twosample.test`.
-    memory
-        What share of the past is remembered from batch to batch.
-    columns
-        Names of the columns.
-    levels
-        The levels of columns of categories.
-    kernel
-        The name or label of the kernel.
-    """
-
-    paired: bool
-    labellings: int
+    paired: bool  # whether row i of x belongs with row i of y
+    labellings: int  # number of relabellings, the observed one among them
     points: int
-    subsets: object
-    memory: float
+    subsets: object  # which columns may differ: "columns" is all together and each alone, else as in `twosample.test`
+    memory: float  # what share of the past is remembered from batch to batch
     columns: tuple[str, ...]
     levels: Levels = ()
     kernel: str = "rbf"
@@ -65,30 +45,15 @@ class Method:
 
 @dataclass(frozen=True, eq=False)
 class Learning:
-    """After some batches; frozen, so that a batch that fails or is interrupted changes nothing.
-
-    Attributes
-    ----------
-    method
-        How batches are judged.
-    plan
-        The plan; None before the first batch.
-    young
-        The rows of all batches so far, as long as the plan may change; None once it is settled.
-    learnt
-        What the components of the plan have learnt.
-    statistics
-        Of everything so far, for the descriptive answer.
-    planned
-        How many rows the plan was made of.
-    """
+    """After some batches; frozen, so that a batch that fails or is interrupted changes nothing."""
 
     method: Method
-    plan: Plan | None = None
+    plan: Plan | None = None  # the plan; None before the first batch
+    # The rows of all batches so far, as long as the plan may change; None once it is settled.
     young: tuple[Rows, ...] | None = ()
-    learnt: tuple[Learnt, ...] = ()
-    statistics: FeatureStatistics | None = None
-    planned: int = 0
+    learnt: tuple[Learnt, ...] = ()  # what the components of the plan have learnt
+    statistics: FeatureStatistics | None = None  # of everything so far, for the descriptive answer
+    planned: int = 0  # how many rows the plan was made of
 
     @cached_property
     def components(self) -> tuple[Component, ...]:

@@ -121,54 +121,28 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """All of a monitor that changes, in one frozen record: a batch that fails or is interrupted changes nothing.
+    """All of a monitor that changes, in one frozen record: a batch that fails or is interrupted changes nothing."""
 
-    Attributes
-    ----------
-    columns
-        Names of the columns of the data; None before the first rows.
-    levels
-        The levels of columns of categories: those of the first rows, all others count as one more.
-    domain
-        Of objects, the points and the kernel at them; None before the first ones, and for rows of a table.
-    learning
-        What was learnt from the batches; None before the first rows.
-    waiting
-        Rows of each sample that wait.
-    reference
-        Rows of the reference that are not yet spent, in the order in which they will be.
-    refills
-        How often rows were added to the reference.
-    received
-        Rows of each sample that were passed, dropped ones included.
-    n_x, n_y
-        Rows in batches.
-    recent
-        Log e-values of the batches in the window.
-    log_evalue, crossed_at, run_length
-        As in the state.
-    history
-        One row a batch, as in `HistoryRow`, (B, 6).
-    batches
-        Number of batches.
-    """
-
-    columns: tuple[str, ...] | None = None
-    levels: Levels = ()
+    columns: tuple[str, ...] | None = None  # names of the columns of the data; None before the first rows
+    levels: Levels = ()  # the levels of columns of categories: those of the first rows, all others count as one more
+    # Of objects, the points and the kernel at them; None before the first ones, and for rows of a table.
     domain: Domain | None = None
-    learning: Learning | None = None
-    waiting: Rows = (np.empty((0, 0)), np.empty((0, 0)))
-    reference: Array | None = None
-    refills: int = 0
-    received: tuple[int, int] = (0, 0)
+    learning: Learning | None = None  # what was learnt from the batches; None before the first rows
+    waiting: Rows = (np.empty((0, 0)), np.empty((0, 0)))  # rows of each sample that wait
+    reference: Array | None = None  # rows of the reference that are not yet spent, in the order in which they will be
+    refills: int = 0  # how often rows were added to the reference
+    received: tuple[int, int] = (0, 0)  # rows of each sample that were passed, dropped ones included
     batches: int = 0
+    # Rows in batches.
     n_x: int = 0
     n_y: int = 0
-    recent: tuple[float, ...] = ()
+    recent: tuple[float, ...] = ()  # log e-values of the batches in the window
+    # As in the state.
     log_evalue: float = 0.0
     log_batch_evalue: float = 0.0
     crossed_at: int | None = None
     run_length: RunLength = field(default_factory=RunLength)
+    # One row a batch, as in `HistoryRow`, (B, 6).
     history: Array = field(default_factory=lambda: np.empty((0, len(HistoryRow._fields))))
 
     def after(self, settings: Settings, learning: Learning, log_e: float, n_x: int, n_y: int) -> Memory:
