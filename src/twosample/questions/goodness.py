@@ -137,10 +137,8 @@ def goodness(
     draws = count_of(_DRAWS if draws is None else draws, "draws", _FEWEST_DRAWS)
     options = Options.checked(locals(), pooled=True, permutations=count_of(simulations, "simulations", 0))
     with progress_bar(progress) as report, one_thread():
-        if options.objects.of_objects:
-            given = _read_objects(x, law, options, draws)
-        else:
-            given = _read_rows(x, law, options, draws)
+        read = _read_objects if options.objects.of_objects else _read_rows
+        given = read(x, law, options, draws)
         counter = WorkCounter(report, _work(given, options.permutations))
         found = given.answer(options, counter)
         tests = relabelling.tests_of(*given.plans) if options.permutations else []
@@ -149,19 +147,14 @@ def goodness(
         )
         counter.finish()
     if isinstance(found, GoodnessResult):
-        _look_again_and_warn(found, given, options)
+        variations = variations_of(given.plans[0])
+        found.remember(partial(robustness_of, found.log_bf10, variations, partial(_again, given, options)))
+        if found.diagnostics.flat:
+            sketches = Sketch.of(given.rows), Sketch.of(given.law.rows)
+            warn(assembly.flat_features(given.plans[0], (found.n_x, found.n_y), sketches))
+        if not found.diagnostics.converged:
+            warn(assembly.inaccurate(found, "the likelihood of the lengthscale is rough"))
     return found
-
-
-def _look_again_and_warn(found: GoodnessResult, given: _Given, options: Options) -> None:
-    """Remember how to test with other assumptions, and warn of flat features and of rough integrals."""
-    variations = variations_of(given.plans[0])
-    found.remember(partial(robustness_of, found.log_bf10, variations, partial(_again, given, options)))
-    if found.diagnostics.flat:
-        sketches = Sketch.of(given.rows), Sketch.of(given.law.rows)
-        warn(assembly.flat_features(given.plans[0], (found.n_x, found.n_y), sketches))
-    if not found.diagnostics.converged:
-        warn(assembly.inaccurate(found, "the likelihood of the lengthscale is rough"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,11 +201,9 @@ class _Given:
 
 def _again(given: _Given, options: Options, changes: Sequence[dict[str, Any]]) -> list[float]:
     """Log BF10 of the same sample with other models or numbers of points."""
-    found = []
-    for change in changes:
-        plans = [options.plan(given.samples, kernel=plan.kernel, **change) for plan in given.plans]
-        found.append(replace(given, plans=plans).answer(options, WorkCounter(None, 1)).log_bf10)
-    return found
+    kernels = [plan.kernel for plan in given.plans]
+    replanned = ([options.plan(given.samples, kernel=kernel, **change) for kernel in kernels] for change in changes)
+    return [replace(given, plans=plans).answer(options, WorkCounter(None, 1)).log_bf10 for plans in replanned]
 
 
 def _read_rows(x: object, law: Any, options: Options, draws: int) -> _Given:

@@ -148,22 +148,17 @@ def ksample(
             remedy="pass reference to compare each with one of them, or leave it out",
         )
     options = Options.checked(given, pooled=True, groups=None)
-    return _compare(groups, options, progress)
-
-
-def _compare(groups: object, options: Options, progress: Progress) -> KSampleResult:
-    """Compare the groups with each other."""
     with progress_bar(progress) as report, one_thread():
-        given, plans = _read(groups, options)
+        several, plans = _read(groups, options)
         tests = relabelling.tests_of(*plans) if options.permutations else []
-        work = relabelling.work(tests, _rows(given), options.permutations)
-        counter = WorkCounter(report, work + sum(_rows(given) * _count(plan) for plan in plans))
-        found = _answer(plans, given, options, counter)
-        drawn = partial(relabelling.GroupLabels.of, given.rows, options.model)
+        work = relabelling.work(tests, _rows(several), options.permutations)
+        counter = WorkCounter(report, work + sum(_rows(several) * _count(plan) for plan in plans))
+        found = _answer(plans, several, options, counter)
+        drawn = partial(relabelling.GroupLabels.of, several.rows, options.model)
         found = assembly.with_pvalue(found, drawn, tests, options.permutations, options.generator, counter)
         counter.finish()
     if not options.objects.of_objects:
-        again = partial(_again, plans, given, options)
+        again = partial(_again, plans, several, options)
         found.remember(partial(robustness_of, found.log_bf10, variations_of(plans[0]), again))
         if found.diagnostics.flat:
             warn(assembly.out_of_reach())
@@ -187,13 +182,8 @@ def _read(groups: object, options: Options) -> tuple[Groups, list[Plan]]:
 
 def _again(plans: Sequence[Plan], given: Groups, options: Options, changes: Sequence[dict[str, Any]]) -> list[float]:
     """Log BF10 of the same groups with other models or numbers of points."""
-    counter = WorkCounter(None, 1)
-    kernels = [plan.kernel for plan in plans]
-    found = []
-    for change in changes:
-        others = [options.plan(given.samples, kernel=kernel, **change) for kernel in kernels]
-        found.append(_answer(others, given, options, counter).log_bf10)
-    return found
+    replanned = ([options.plan(given.samples, kernel=plan.kernel, **change) for plan in plans] for change in changes)
+    return [_answer(others, given, options, WorkCounter(None, 1)).log_bf10 for others in replanned]
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,10 +342,11 @@ def _of_kernel(
 def _tests(
     plan: Plan, given: Groups, stacks: tuple[Contrasts, ...], counter: WorkCounter
 ) -> tuple[_Tests, list[Moments]]:
-    """All tests of a plan, and the moments of all columns."""
-    assert plan.lengthscales is not None
-    moments = _moments(plan, given, counter)
-    return _Tests(plan, Contrasts.of(moments, plan.features, plan.lengthscales, plan.model), stacks), moments
+    """All tests of a plan, and the moments of all columns of each group."""
+    features, lengthscales = plan.features, plan.lengthscales
+    assert lengthscales is not None
+    moments = local.sample_moments(features, given.rows, lengthscales, lambda rows: counter(rows * _count(plan)))
+    return _Tests(plan, Contrasts.of(moments, features, lengthscales, plan.model), stacks), moments
 
 
 def _by_column(plan: Plan, by_test: Array, log_prior: Array, log_bf10: float) -> Array:
@@ -376,13 +367,6 @@ def _by_column(plan: Plan, by_test: Array, log_prior: Array, log_bf10: float) ->
 
 def _rows(given: Groups) -> int:
     return sum(map(len, given.rows))
-
-
-def _moments(plan: Plan, given: Groups, counter: WorkCounter) -> list[Moments]:
-    """Moments of the features of all columns, of each group."""
-    lengthscales = plan.lengthscales
-    assert lengthscales is not None
-    return local.sample_moments(plan.features, given.rows, lengthscales, lambda rows: counter(rows * len(lengthscales)))
 
 
 def _stack(plan: Plan, given: Groups, part: int) -> Contrasts:
