@@ -87,16 +87,7 @@ class ColumnPlan:
 
     @classmethod
     def of(cls, pooled: Array, model: Model, paired: bool) -> ColumnPlan:
-        """That of some pooled rows (N, C), NaN where a value is missing, of columns that vary.
-
-        Examples
-        --------
-        >>> from twosample.models import PRESETS
-        >>> rows = np.array([[1.0, np.nan], [2.0, 5.0], [4.0, 6.0], [8.0, 9.0]])
-        >>> plan = ColumnPlan.of(rows, PRESETS["adaptive"], paired=False)
-        >>> plan.features.view.apply(np.array([[4.0, 6.0]])).round(3)
-        array([[0.319, 0.   ]])
-        """
+        """That of some pooled rows (N, C), NaN where a value is missing, of columns that vary."""
         sizes = np.count_nonzero(~np.isnan(pooled), axis=0)
         count = pooled.shape[1]
         knots, levels = (np.empty((min(MOST_KNOTS, int(sizes.max())), count)) for _ in range(2))

@@ -96,13 +96,7 @@ def _all_swaps(n: int) -> Flags:
 
 
 def log_evalue(log_values: Array, observed: int) -> float:
-    """Log of the value observed over the mean of all.
-
-    Examples
-    --------
-    >>> round(math.exp(log_evalue(np.log([3.0, 1.0, 1.0, 1.0]), 0)), 12)
-    2.0
-    """
+    """Log of the value observed over the mean of all."""
     return float(math.log(len(log_values)) - np.logaddexp.reduce(log_values - log_values[observed]))
 
 
