@@ -116,19 +116,13 @@ class Options:
                 remedy=adaptive,
             )
 
-    @property
-    def kernel(self) -> Kernel:
-        """The only kernel, where a question cannot average over several."""
-        return self.kernels[0]
-
     def plan(self, samples: Samples, **changes: Any) -> Plan:
-        """The plan for checked samples, also with another `kernel`, `model`, number of `points` or `lengthscale`."""
+        """The plan for checked samples, also with another `kernel`, `model` or number of `points`."""
         model = changes.get("model", self.model)
-        lengthscale = changes.get("lengthscale", self.lengthscale)
         # Only a prior that covers a known range has lengthscales that are fixed beforehand.
         mixes = model.ranks > 0.0 and isinstance(model.lengthscale, LogUniform)
         subsets = self.subsets
-        if not mixes or lengthscale is not None:
+        if not mixes or self.lengthscale is not None:
             if not (subsets is None or is_one_of(subsets, ("auto",))):
                 why = f"model {model.name!r} tests all columns together"
                 if mixes:
@@ -140,10 +134,10 @@ class Options:
             model,
             changes.get("kernel", self.kernels[0]),
             changes.get("points", self.points),
-            lengthscale,
+            self.lengthscale,
             nan_policy=self.nan_policy,
             tolerance=self.tolerance,
-            subsets=changes.get("subsets", subsets),
+            subsets=subsets,
         )
 
     def plans(self, samples: Samples) -> list[Plan]:
@@ -177,16 +171,7 @@ def refuse_options_of_tables(given: dict[str, Any]) -> None:
 
 
 def refusing(**reasons: str) -> Callable[[Callable[_Arguments, _Returned]], Callable[_Arguments, _Returned]]:
-    """Decorate a public function: refuse options of other questions that it does not have, and say why.
-
-    Examples
-    --------
-    >>> @refusing(rope="these answers have no size of a difference")
-    ... def ask(x): ...
-    >>> ask(1, rope=0.6)
-    Traceback (most recent call last):
-    twosample.errors.InputError: rope: these answers have no size of a difference; leave it out
-    """
+    """Decorate a public function: refuse options of other questions that it does not have, and say why."""
 
     def decorate(function: Callable[_Arguments, _Returned]) -> Callable[_Arguments, _Returned]:
         @wraps(function)
