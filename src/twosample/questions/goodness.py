@@ -214,9 +214,9 @@ def _read_rows(x: object, law: Any, options: Options, draws: int) -> _Given:
     def read(drawn: Any, n: int) -> tuple[Array, Callable[[Any, int], Array]]:
         nonlocal tables
         if not hasattr(drawn, "columns"):
-            numbers = _numbers(drawn, n, options.nan_policy)
-            rows = numbers(drawn, n)
-            return _enough(rows[finite_rows(rows)], n), numbers
+            numbers = partial(rows_drawn, finite=options.nan_policy == "raise")  # else values may be missing
+            rows = numbers(drawn, n, None)
+            return _enough(rows[finite_rows(rows)], n), lambda again, size: numbers(again, size, rows.shape[1])
         tables = read_all({"x": x, "law": drawn}, options.choice, ("x", role))
         columns, levels = tables.columns, tables.levels
         [rows], note = complete(tables.rows[1:], columns, options.nan_policy, roles=[role])
@@ -251,12 +251,6 @@ def _enough(rows: Array, drawn: int) -> Array:
     return rows
 
 
-def _numbers(first: Any, n: int, nan_policy: str) -> Callable[[Any, int], Array]:
-    """What reads arrays of numbers that a law draws; with the policy "omit" values may be missing."""
-    rows = rows_drawn(first, n, None, finite=nan_policy == "raise")
-    return lambda again, size: rows_drawn(again, size, rows.shape[1], finite=nan_policy == "raise")
-
-
 def _read_objects(x: object, law: Any, options: Options, draws: int) -> _Given:
     """A sample of objects; the points are among those that the law draws."""
     own, drawn, domain = objects_of(x, "x"), list[Any](), None
@@ -268,12 +262,9 @@ def _read_objects(x: object, law: Any, options: Options, draws: int) -> _Given:
             raise InputError(
                 f"law: of {n} objects it draws {len(drawn)}", argument="law", remedy="it must draw all of them"
             )
-        domain, rows = rows_of({"law": drawn}, options)
-        return rows["law"], lambda again, size: found_domain(again)
-
-    def found_domain(objects: Any) -> Array:
-        assert domain is not None
-        return domain.rows_of(objects)
+        found, rows = rows_of({"law": drawn}, options)
+        domain = found
+        return rows["law"], lambda again, size: found.rows_of(again)
 
     known = Law.of(law, draws, options.generator, read)
     if domain is None:

@@ -80,12 +80,10 @@ def test_gram(
             )
     if not np.allclose(between, np.swapaxes(between, 1, 2), rtol=1e-6, atol=1e-9 * np.abs(between).max()):
         raise InputError("K_zz: must be symmetric, as a kernel is", argument="K_zz")
-    named = [None] * m if parameters is None else list(parameters)
-    if len(named) != m:
-        raise InputError(f"parameters: there are {m} stacks of K_zz, not {len(named)}", argument="parameters")
-    names = tuple(str(number) for number in range(1, m + 1)) if parameters is None else tuple(map(str, named))
-    if parameters is None and m == 1:
-        names = ("None",)
+    numbered = range(1, m + 1) if m > 1 else (None,)
+    names = tuple(map(str, numbered if parameters is None else parameters))
+    if len(names) != m:
+        raise InputError(f"parameters: there are {m} stacks of K_zz, not {len(names)}", argument="parameters")
     domain = Domain.precomputed("precomputed", names, between, _at_points(m, s))
     rows = domain.rows(np.concatenate([x, y], axis=1))
     plan, n_x, n_y = plan_of_objects(domain.checked(rows), options.model), x.shape[1], y.shape[1]

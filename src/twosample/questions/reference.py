@@ -255,7 +255,11 @@ class Reference(Comparable):
             )
         plan = self.plan
         with progress_bar(progress) as report:
-            rows, notes = self._objects_of(y) if plan.domain is not None else self._rows_of(y, nan_policy)
+            if plan.domain is None:
+                rows, notes = self._rows_of(y, nan_policy)
+            else:
+                with one_thread():
+                    rows, notes = plan.domain.rows_of(objects_of(y, "y")), ()
             if len(rows) < 2:
                 raise InputError(
                     f"y has {len(rows)} row{'s' * (len(rows) != 1)}", argument="y", remedy="pass at least 2"
@@ -274,12 +278,6 @@ class Reference(Comparable):
         if not result.diagnostics.converged:
             warn(assembly.inaccurate(result, "a reference that is made with a smaller tolerance is more accurate"))
         return result.changed(left_out=self.about.left_out)
-
-    def _objects_of(self, y: object) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-        """Rows of kernel values of a sample of objects."""
-        assert self.plan.domain is not None
-        with one_thread():
-            return self.plan.domain.rows_of(objects_of(y, "y")), ()
 
     def _rows_of(self, y: object, nan_policy: str) -> tuple[NDArray[np.float64], tuple[str, ...]]:
         """The rows of a sample with the columns of the plan, and what was left out."""

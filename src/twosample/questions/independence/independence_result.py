@@ -17,7 +17,7 @@ from twosample.errors import InputError, InputTypeError
 from twosample.inference import discoveries
 from twosample.inference.columns import Table
 from twosample.inference.witness import Witness
-from twosample.questions.independence.pairing_witness import PairsWitness, Picture
+from twosample.questions.independence.pairing import PairsWitness, Picture
 from twosample.questions.independence.sides import Axis
 from twosample.results.result import BayesFactor, no_data
 from twosample.results.sayings import MOST_BARS

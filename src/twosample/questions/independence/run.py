@@ -19,8 +19,7 @@ from twosample.features.domains.domain import KernelChoice
 from twosample.inference import relabelling
 from twosample.inference.relabelling import Statistic
 from twosample.questions.independence.independence_result import IndependenceResult, Scales
-from twosample.questions.independence.pairing import AMPLITUDE, Pairing, log_mean, permuted, products
-from twosample.questions.independence.pairing_witness import PairsWitness
+from twosample.questions.independence.pairing import AMPLITUDE, Pairing, PairsWitness, log_mean, permuted, products
 from twosample.questions.independence.sides import MULTIPLES, Axis, Column, Side
 from twosample.questions.independence.two_sides import Sides, read_sides
 from twosample.questions.options import refusing

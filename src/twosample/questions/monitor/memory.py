@@ -24,7 +24,7 @@ from twosample.features.domains.domain import Domain
 from twosample.features.statistics import FeatureStatistics
 from twosample.plan import Plan, make_plan
 from twosample.questions.monitor import evalues
-from twosample.questions.monitor.components import Component, Learnt, components_of
+from twosample.questions.monitor.evalues import Component, Learnt, components_of
 from twosample.questions.monitor.state import HistoryRow, RunLength
 
 __all__ = ["Learning", "Memory", "Rows", "Settings"]

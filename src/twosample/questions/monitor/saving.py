@@ -10,7 +10,7 @@ import numpy as np
 
 from twosample.features.statistics import FeatureStatistics
 from twosample.plan import Plan
-from twosample.questions.monitor.components import Learnt
+from twosample.questions.monitor.evalues import Learnt
 from twosample.questions.monitor.memory import Learning, Memory, Settings
 from twosample.questions.monitor.state import RunLength
 
