@@ -307,9 +307,7 @@ def plan(
         The samples, or a pilot of each, as in `test`; or one pilot of rows of both, and no `y`.
     model, paired, kernel, lengthscale, points, subsets, scale, nan_policy, tolerance
         As in `test`.
-    by, groups, columns, drop
-        As in `test`.
-    categories
+    by, groups, columns, drop, categories
         As in `test`.
 
     Returns

@@ -209,11 +209,9 @@ class PairsWitness(Comparable):
 
     @classmethod
     def of(
-        cls, axes: tuple[Sequence[Axis], Sequence[Axis]], x: Side, y: Side, log_bf10: Array, found: Coefficients
+        cls, axes: tuple[Sequence[Axis], Sequence[Axis]], x: Side, y: Side, mass: Array, found: Coefficients
     ) -> PairsWitness:
-        """From the evidence at every pair of lengthscales (m_x, m_y), and the coefficients there."""
-        mass = np.exp(log_bf10 - log_bf10.max())
-        mass /= mass.sum()
+        """From the posterior of the pairs of lengthscales (m_x, m_y), and the coefficients there."""
         order = np.argsort(-mass, axis=None, kind="stable")[:_MOST_PAIRS]
         order = order[mass.ravel()[order] >= _LEAST * mass.max()]
         places = np.stack(np.unravel_index(order, mass.shape), axis=1).astype(np.int64)

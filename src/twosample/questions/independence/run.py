@@ -139,7 +139,7 @@ def independence(
     found = tests.pairings[0].coefficients(main.scores)
     contingency = float((mass[..., None, None] * (found.mean**2 + found.variance)).sum())
     axes = [Axis.of(column) for column in sides.x], [Axis.of(column) for column in sides.y]
-    witness = PairsWitness.of(axes, side_x, side_y, main.log_bf10, found)
+    witness = PairsWitness.of(axes, side_x, side_y, mass, found)
     result = IndependenceResult(
         log_bf10=tests.log_bf10(observed),
         prior_odds=prior_odds,
@@ -289,11 +289,11 @@ class _Pairings:
         """Go once over the rows."""
         order, swapped = _arranged(*tests.keys)
 
-        def values(rows: list[Array], sides: list[Side]) -> list[Array]:
-            both = zip(rows, sides, strict=True)
-            return [np.ascontiguousarray(np.swapaxes(side.functions(one[order]), 0, 1)) for one, side in both]
+        def values(side: Side, rows: Array) -> Array:
+            return np.ascontiguousarray(np.swapaxes(side.functions(rows[order]), 0, 1))
 
-        return cls(tests, (values(tests.rows_x, tests.sides_x), values(tests.rows_y, tests.sides_y)), swapped)
+        functions = list(map(values, tests.sides_x, tests.rows_x)), list(map(values, tests.sides_y, tests.rows_y))
+        return cls(tests, functions, swapped)
 
     @property
     def observed(self) -> Indices:

@@ -64,14 +64,7 @@ class Component:
     def shifts(self, rows: tuple[Array, ...], flags: Flags, center: Array) -> Array:
         """What a batch adds to `Learnt.shift` for L labellings each, (m, L, s).
 
-        Parameters
-        ----------
-        rows
-            The pooled rows; or the first and the second rows of all pairs.
-        flags
-            (n, L): which rows are in the first sample, or which pairs change places.
-        center
-            The mean of the features of pooled rows, (m, s).
+        Rows and flags are those of a `Batch`, and the center is the mean of the features of its pooled rows, (m, s).
         """
         paired = len(rows) == 2
 
@@ -166,35 +159,18 @@ class Learnt:
 
 
 class Batch:
-    """The rows of a batch in an order that does not know the labels, and labellings of them.
+    """The rows of a batch in an order that does not know the labels, and `count` labellings of them, or all there are.
 
-    Parameters
-    ----------
-    x, y
-        Rows of both samples.
-    count
-        How many labellings there are to be, the observed one among them. Where there are no more in all, all are taken.
-    paired
-        Whether labels are changed by swaps within pairs.
-    generator
-        Draws them.
-
-    Attributes
-    ----------
-    rows
-        The pooled rows, or both sides of the pairs.
-    flags
-        (n, L): which rows are in the first sample, or which pairs change places.
-    observed
-        Which labelling is that of the data.
-    mirrored
-        Whether every labelling also stands for the one with x and y exchanged.
-    sign
-        -1 where the first sample is y.
+    The observed labelling is among them. Labels of pairs are changed by swaps within pairs.
     """
 
+    rows: tuple[Array, ...]  # the pooled rows, or both sides of the pairs
+    flags: Flags  # (n, L): which rows are in the first sample, or which pairs change places
+    observed: int  # which labelling is that of the data
+    mirrored: bool  # whether every labelling also stands for the one with x and y exchanged
+    sign: float  # -1 where the first sample is y
+
     def __init__(self, x: Array, y: Array, count: int, paired: bool, generator: np.random.Generator) -> None:
-        self.rows: tuple[Array, ...]
         if paired:
             self.rows = pairs_in_order(x, y)
             observed = np.zeros(len(x), dtype=bool)
@@ -242,16 +218,7 @@ def log_statistics(
 ) -> Array:
     """Log of the Bayes factor of everything so far for every labelling of the batch, (L,); mirrored ones last, (2L,).
 
-    Parameters
-    ----------
-    components
-        The tests whose Bayes factors are averaged, with their prior weights.
-    past, new
-        What earlier batches, and this one, have taught about each.
-    batch
-        The rows of this one and its labellings.
-    model
-        The model of the plan.
+    The Bayes factors of the components are averaged; earlier batches have taught `past` about each, and this one `new`.
     """
     paired = len(batch.rows) == 2
     total = np.full(batch.flags.shape[1] * (1 + batch.mirrored), -np.inf)
