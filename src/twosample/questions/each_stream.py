@@ -17,13 +17,7 @@ from twosample.data.choosing import EVERYTHING
 from twosample.data.parts import Sources
 from twosample.data.two_tables import no_second_sample, read_two
 from twosample.data.views import MOST_KNOTS
-from twosample.errors import (
-    AccuracyWarning,
-    FlatFeaturesWarning,
-    InputError,
-    collected_warnings,
-    warn,
-)
+from twosample.errors import AccuracyWarning, FlatFeaturesWarning, InputError, collected_warnings, warn
 from twosample.features.maps import StackFeatures
 from twosample.features.statistics import FeatureStatistics, Moments, merged_parts
 from twosample.features.subsets import multiples_of, single_part
@@ -244,17 +238,13 @@ class InParts(each.Place):
 
     def test_columns(self, kept: Indices, counter: WorkCounter) -> tuple[Array, Array, list[str]]:
         """Log BF10, AUC and direction; some columns of numbers in each pass, and those of categories by themselves."""
-        log_bf10, auc, direction = (
-            np.empty(len(self.tables.columns)),
-            np.empty(len(self.tables.columns)),
-            [""] * len(self.tables.columns),
-        )
+        count = len(self.tables.columns)
+        log_bf10, auc, direction = np.empty(count), np.empty(count), np.empty(count, dtype=object)
         batches, categories = self._batches(kept)
         for places in batches:
             plan = ColumnPlan.of(self.pooled[:, places], self.asked.model, self.asked.paired)
-            log_bf10[places], auc[places], words = plan.evaluate(self._only(places).collect(plan, counter))
-            for place, word in zip(places, words, strict=True):
-                direction[place] = word
+            found = plan.evaluate(self._only(places).collect(plan, counter))
+            log_bf10[places], auc[places], direction[places] = found
         for place in categories.tolist():
             with collected_warnings():  # of rows and columns, all was said before
                 result = self._test([self.tables.columns[place]])
@@ -262,7 +252,7 @@ class InParts(each.Place):
             log_bf10[place], auc[place] = result.log_bf10, result.by_subset.auc[0]
             direction[place] = result.by_subset.direction[0]
             counter(sum(self.sizes))
-        return log_bf10[kept], auc[kept], [direction[place] for place in kept]
+        return log_bf10[kept], auc[kept], direction[kept].tolist()
 
     def _only(self, places: Indices) -> Stream:
         """The stream of some of its columns."""

@@ -221,11 +221,8 @@ class PairsWitness(Comparable):
 
     def at(self, x: Array, y: Array) -> tuple[Array, Array]:
         """Mean and standard deviation at pairs of coordinates (w, d_x) and (w, d_y), each (w,)."""
-        return self._of_functions(self.x.functions(x), self.y.functions(y))
-
-    def _of_functions(self, values_x: Array, values_y: Array) -> tuple[Array, Array]:
-        """Mean and standard deviation from values of the functions, (m_x, w, k_x) and (m_y, w, k_y)."""
-        mean, square = np.zeros((2, values_x.shape[1]))
+        values_x, values_y = self.x.functions(x), self.y.functions(y)
+        mean, square = np.zeros((2, len(x)))
         for (i, j), weight, coefficients, variance in zip(
             self.places.tolist(), self.weights.tolist(), self.mean, self.variance, strict=True
         ):
@@ -241,8 +238,7 @@ class PairsWitness(Comparable):
         if len(self.axes_x) > 1 or len(self.axes_y) > 1:
             return None
         (at_x, rows_x), (at_y, rows_y) = (_places(axis) for axis in (self.axes_x[0], self.axes_y[0]))
-        values_x, values_y = self.x.functions(rows_x), self.y.functions(rows_y)
-        mean, sd = self._of_functions(np.repeat(values_x, len(rows_y), axis=1), np.tile(values_y, (1, len(rows_x), 1)))
+        mean, sd = self.at(np.repeat(rows_x, len(rows_y), axis=0), np.tile(rows_y, (len(rows_x), 1)))
         shape = (len(at_x), len(at_y))
         mean, sd = (rounded(values).reshape(shape) for values in (mean, sd))
         return Picture(at_x, at_y, self.axes_x[0].levels, self.axes_y[0].levels, mean, sd)

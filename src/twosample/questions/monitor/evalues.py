@@ -53,10 +53,8 @@ class Component:
 
     def moments(self, statistics: FeatureStatistics) -> tuple[Moments, ...]:
         """Moments of x and of y, or of pairs those of the differences, (m, s) and (m, s, s)."""
-        if self.part is None:
-            here = statistics
-            chosen = self.tests
-        else:
+        here, chosen = statistics, self.tests
+        if self.part is not None:
             here, chosen = statistics.parts[self.part].select(self.tests, self.count), slice(None)
         found = [here.differences] if here.x is None else [here.x, here.y]
         return tuple(Moments(one.count, one.mean[chosen], one.scatter[chosen]) for one in found if one is not None)
@@ -73,10 +71,6 @@ class Component:
             return 1.0 - 2.0 * of_rows if paired else of_rows
 
         return local.weighted_sums(self.features, rows, self.lengthscales, weights, None if paired else center)
-
-    def hypotheses(self, difference: Difference, model: Model) -> Hypotheses:
-        """What a difference with that noise is judged by."""
-        return Hypotheses.of(difference, model, self.features, self.lengthscales)
 
 
 def components_of(plan: Plan) -> tuple[Component, ...]:
@@ -182,7 +176,10 @@ class Batch:
         self.sign = 1.0 if paired or len(x) <= len(y) else -1.0
         self.mirrored = not few and (paired or len(x) == len(y))
         if few:
-            self.flags = _all_swaps(len(x)) if paired else _all_splits(len(observed), size)
+            if paired:
+                self.flags = np.array(list(product((False, True), repeat=len(x)))).T
+            else:
+                self.flags = _all_splits(len(observed), size)
             self.observed = int(np.flatnonzero((self.flags == observed[:, np.newaxis]).all(axis=0))[0])
         else:
             drawn = count // 2 if self.mirrored else count
@@ -201,11 +198,6 @@ def _all_splits(n: int, size: int) -> Flags:
     for column, places in enumerate(chosen):
         flags[list(places), column] = True
     return flags
-
-
-def _all_swaps(n: int) -> Flags:
-    """All choices among n pairs, (n, 2**n)."""
-    return np.array(list(product((False, True), repeat=n))).T
 
 
 def log_evalue(log_values: Array, observed: int) -> float:
@@ -231,7 +223,8 @@ def log_statistics(
         shifts = batch.sign * component.shifts(batch.rows, batch.flags, center)
         if batch.mirrored:
             shifts = np.concatenate([shifts, -shifts], axis=1)
-        bayes_factor = RankOne(component.hypotheses(after.difference(paired), model), 0.0, AMPLITUDES)
+        judged = Hypotheses.of(after.difference(paired), model, component.features, component.lengthscales)
+        bayes_factor = RankOne(judged, 0.0, AMPLITUDES)
         found = bayes_factor.log_bf10((before.shift[:, np.newaxis] + shifts) / after.weight)
         total = np.logaddexp(total, np.logaddexp.reduce(component.log_prior[:, np.newaxis] + found, axis=0))
     return total

@@ -146,37 +146,31 @@ class Learning:
 
     def after(self, x: Array, y: Array, generator: np.random.Generator) -> tuple[float, Learning]:
         """The log e-value of a batch, and what is known after it."""
-        ready, young = self._planned(x, y), self.young
-        assert ready.plan is not None
+        ready, young = self, self.young
         if young is not None:
             young = (*young, (x, y))
-            young = None if sum(map(_size, young)) >= _SETTLED else young
+            total = sum(len(rows) for batch in young for rows in batch)
+            if self.plan is None or total >= min(_GROWTH * self.planned, _SETTLED):
+                ready = self._planned(young, total)
+            young = None if total >= _SETTLED else young
+        assert ready.plan is not None
         x, y = ready._watched(x), ready._watched(y)
-        statistics = ready._collect(x, y)
-        new = ready._new(statistics)
+        new, taught = ready._taught_by(x, y)
         batch = evalues.Batch(x, y, self.settings.permutations + 1, self.settings.paired, generator)
         values = evalues.log_statistics(ready.components, ready.learnt, new, batch, ready.plan.model)
-        return evalues.log_evalue(values, batch.observed), replace(ready._with(statistics, new), young=young)
+        return evalues.log_evalue(values, batch.observed), replace(taught, young=young)
 
     def started(self, plan: Plan) -> Learning:
         """With a plan that stays, and nothing learnt."""
         ready = Learning(self.settings, self.columns, self.levels, plan, young=None)
         return replace(ready, learnt=tuple(map(Learnt.nothing, ready.components)))
 
-    def _planned(self, x: Array, y: Array) -> Learning:
-        """With a plan for this batch; where it is a new one, earlier batches are gone over again."""
-        if self.young is None:
-            return self
-        batches = (*self.young, (x, y))
-        total = sum(map(_size, batches))
-        if self.plan is not None and total < min(_GROWTH * self.planned, _SETTLED):
-            return self
-        plan = self._plan(np.concatenate([rows for batch in batches for rows in batch]))
-        ready = replace(self.started(plan), young=self.young, planned=total)
-        for earlier in self.young:
-            statistics = ready._collect(*map(ready._watched, earlier))
-            ready = ready._with(statistics, ready._new(statistics))
-        return ready
+    def _planned(self, batches: tuple[Rows, ...], total: int) -> Learning:
+        """With a new plan for batches of that many rows in all; all but the last one are gone over again."""
+        ready = self.started(self._plan(np.concatenate([rows for batch in batches for rows in batch])))
+        for earlier in batches[:-1]:
+            _, ready = ready._taught_by(*map(ready._watched, earlier))
+        return replace(ready, planned=total)
 
     def _plan(self, rows: Array) -> Plan:
         """The plan for rows of both samples, whichever they are of."""
@@ -205,28 +199,18 @@ class Learning:
             return rows
         return rows if rows.shape[1] == len(self.plan.columns) else rows[:, self.plan.kept]
 
-    def _collect(self, x: Array, y: Array) -> FeatureStatistics:
-        plan = self.plan
+    def _taught_by(self, x: Array, y: Array) -> tuple[tuple[Learnt, ...], Learning]:
+        """What a batch of watched rows has taught, and what is known with it."""
+        plan, share = self.plan, 1.0 - self.settings.forget
         assert plan is not None
-        return plan.collect(
+        statistics = plan.collect(
             Samples(x, y, plan.columns, plan.view, plan.kept, self.settings.paired, (), levels=plan.levels)
         )
-
-    def _new(self, statistics: FeatureStatistics) -> tuple[Learnt, ...]:
-        return tuple(Learnt.of(component.moments(statistics)) for component in self.components)
-
-    def _with(self, statistics: FeatureStatistics, new: tuple[Learnt, ...]) -> Learning:
-        """After a batch with these statistics, from which that was learnt."""
-        share = 1.0 - self.settings.forget
-        return replace(
-            self,
-            learnt=tuple(before.add(here, share) for before, here in zip(self.learnt, new, strict=True)),
-            statistics=statistics if self.statistics is None else self.statistics.merge(statistics),
-        )
-
-
-def _size(batch: Rows) -> int:
-    return len(batch[0]) + len(batch[1])
+        new = tuple(Learnt.of(component.moments(statistics)) for component in self.components)
+        learnt = tuple(before.add(here, share) for before, here in zip(self.learnt, new, strict=True))
+        if self.statistics is not None:
+            statistics = self.statistics.merge(statistics)
+        return new, replace(self, learnt=learnt, statistics=statistics)
 
 
 @dataclass(frozen=True, eq=False)
