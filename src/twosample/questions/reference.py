@@ -254,21 +254,19 @@ class Reference(Comparable):
                 f"rope: model {self.plan.model.name!r} does not say how much samples differ", argument="rope"
             )
         plan = self.plan
-        with progress_bar(progress) as report:
+        with progress_bar(progress) as report, one_thread():
             if plan.domain is None:
                 rows, notes = self._rows_of(y, nan_policy)
             else:
-                with one_thread():
-                    rows, notes = plan.domain.rows_of(objects_of(y, "y")), ()
+                rows, notes = plan.domain.rows_of(objects_of(y, "y")), ()
             if len(rows) < 2:
                 raise InputError(
                     f"y has {len(rows)} row{'s' * (len(rows) != 1)}", argument="y", remedy="pass at least 2"
                 )
             counter = WorkCounter(report, len(rows) * (0 if plan.lengthscales is None else len(plan.lengthscales)))
-            with one_thread():
-                statistics = self.statistics.merge(plan.collect(_part(plan, None, rows), counter))
-                statistics = replace(statistics, notes=(_NOTE, *statistics.notes, *notes))
-                result = plan.answer(statistics, prior_odds=prior_odds, keep_rows=keep_rows)
+            statistics = self.statistics.merge(plan.collect(_part(plan, None, rows), counter))
+            statistics = replace(statistics, notes=(_NOTE, *statistics.notes, *notes))
+            result = plan.answer(statistics, prior_odds=prior_odds, keep_rows=keep_rows)
             counter.finish()
         result = result.changed(rope=rope, names=(self.about.name, "y"))
         if plan.domain is not None:
