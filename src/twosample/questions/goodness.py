@@ -235,12 +235,12 @@ def _read_rows(x: object, law: Any, options: Options, draws: int) -> _Given:
         own = Tables((table.rows,), table.columns or tuple(map(str, range(table.rows.shape[1]))), ("x",), ("x",))
         tables = own._replace(left_out=table.left_out, notes=notes, levels=table.levels)
     [rows], note = complete(tables.rows[:1], tables.columns, options.nan_policy, roles=["x"])
-    notes = tables.notes if note is None else (*tables.notes, note)
     if note is not None:
         warn(DroppedDataWarning(note, argument="x"))
+        tables = tables._replace(notes=(*tables.notes, note))
     if len(rows) < 2:
         raise InputError(f"x has {len(rows)} row{'s' * (len(rows) != 1)}", argument="x", remedy="pass at least 2")
-    samples = _as_samples(known, rows, tables._replace(notes=notes))
+    samples = _as_samples(known, rows, tables)
     return _Given(rows, known, samples, options.plans(samples), tables.left_out)
 
 

@@ -182,13 +182,9 @@ class Batch:
                 self.flags = _all_splits(len(observed), size)
             self.observed = int(np.flatnonzero((self.flags == observed[:, np.newaxis]).all(axis=0))[0])
         else:
-            drawn = count // 2 if self.mirrored else count
-            self.flags = np.empty((len(observed), drawn), dtype=bool)
-            self.flags[:, 0], self.observed = observed, 0
-            for column in range(1, drawn):
-                self.flags[:, column] = (
-                    generator.random(len(observed)) < 0.5 if paired else generator.permutation(observed)
-                )
+            others = range(1, count // 2 if self.mirrored else count)
+            drawn = (generator.random(len(x)) < 0.5 if paired else generator.permutation(observed) for _ in others)
+            self.flags, self.observed = np.stack([observed, *drawn], axis=1), 0
 
 
 def _all_splits(n: int, size: int) -> Flags:
@@ -216,10 +212,7 @@ def log_statistics(
     total = np.full(batch.flags.shape[1] * (1 + batch.mirrored), -np.inf)
     for component, before, here in zip(components, past, new, strict=True):
         after = before.add(here.blind())
-        if paired:
-            center = np.zeros_like(here.shift)
-        else:
-            center = _pooled_mean(component, batch)
+        center = np.zeros_like(here.shift) if paired else _pooled_mean(component, batch)
         shifts = batch.sign * component.shifts(batch.rows, batch.flags, center)
         if batch.mirrored:
             shifts = np.concatenate([shifts, -shifts], axis=1)

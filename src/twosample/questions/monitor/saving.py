@@ -98,12 +98,7 @@ def _learning(words: dict[str, Any], arrays: dict[str, Any]) -> Learning:
     plan = Plan.from_json(json.dumps(words["plan"]))
     start = learning.started(plan)
     learnt = tuple(
-        Learnt(
-            float(arrays[f"learnt.{number}.weight"]),
-            _like(arrays[f"learnt.{number}.shift"], empty.shift),
-            float(arrays[f"learnt.{number}.rows"]),
-            _like(arrays[f"learnt.{number}.scatter"], empty.scatter),
-        )
+        Learnt(*(_like(arrays[f"learnt.{number}.{part.name}"], getattr(empty, part.name)) for part in fields(empty)))
         for number, empty in enumerate(start.learnt)
     )
     statistics = None
@@ -127,6 +122,6 @@ def _floats(array: Any) -> Any:
 
 
 def _like(array: Any, other: Any) -> Any:
-    if array.shape != other.shape:
+    if array.shape != np.shape(other):
         raise ValueError("its arrays do not belong together")
-    return _floats(array)
+    return _floats(array) if array.shape else float(array)
