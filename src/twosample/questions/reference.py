@@ -36,7 +36,6 @@ from twosample.results.two_sample_result import TwoSampleResult
 
 __all__ = ["Reference"]
 
-_SEED = 0
 # Of objects, how many times as many as points are set aside for these.
 _ASIDE = 10
 _NOTE = "x is a reference: points, scales and ranks are its own, and its rows were not looked at again."
@@ -397,7 +396,7 @@ def _moved(rows: NDArray[np.float64], levels: Levels) -> NDArray[np.float64]:
     ordered = rows[np.lexsort(rows.T[::-1])]
     limits = Limits.of(ordered, ordered)
     limits.check_size(tuple(map(str, range(rows.shape[1]))))
-    moves = np.random.default_rng(_SEED).normal(size=ordered.shape)
+    moves = np.random.default_rng(0).normal(size=ordered.shape)
     for column, values in enumerate(ordered.T):
         _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
         if levels and levels[column] is not None:

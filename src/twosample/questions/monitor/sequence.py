@@ -19,14 +19,12 @@ from twosample.questions.options import refuse_options_of_tables
 
 __all__ = ["in_order", "sequential"]
 
-_BATCHES = 20
-
 
 def sequential(
     x: object,
     y: object = None,
     *,
-    batches: int = _BATCHES,
+    batches: int = 20,
     by: object = None,
     groups: Sequence[object] | None = None,
     columns: Sequence[str | int] | None = None,
