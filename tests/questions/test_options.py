@@ -48,7 +48,7 @@ def test_defaults_are_those_of_the_test():
     options, parameters = Options.checked(), inspect.signature(ts.test).parameters
     for name in ("points", "subsets", "prior_odds", "permutations", "rope", "tolerance", "nan_policy", "paired"):
         assert getattr(options, name) == parameters[name].default
-    assert (options.model.name, options.kernel.label) == ("adaptive", "rbf")
+    assert (options.model.name, [kernel.label for kernel in options.kernels]) == ("adaptive", ["rbf"])
 
 
 def test_a_refusal_leaves_the_function_as_it_was():

@@ -99,8 +99,8 @@ class Groups:
         )
 
 
-def named_groups(groups: object) -> dict[str, Any]:
-    """The samples of a dictionary or list by name, at least two.
+def named_groups(groups: object, fewest: int = 2) -> dict[str, Any]:
+    """The samples of a dictionary or list by name.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def named_groups(groups: object) -> dict[str, Any]:
     samples = {str(name): value for name, value in named}
     if len(samples) < len(groups):
         raise InputError("groups: two of them have the same name", argument="groups")
-    if len(samples) < 2:
+    if len(samples) < fewest:
         raise InputError(f"groups: there are {len(samples)}", argument="groups", remedy=f"needs 2 to {_MOST_GROUPS}")
     return samples
 

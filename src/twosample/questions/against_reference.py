@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ import numpy as np
 from twosample import models
 from twosample.common.progress import Progress, progress_bar
 from twosample.data import Choice, LeftOut, some
+from twosample.data.groups import named_groups
 from twosample.data.two_tables import read_groups
 from twosample.errors import DroppedDataWarning, InputError, InputTypeError, warn
 from twosample.questions.two_samples import test
@@ -38,12 +38,15 @@ def against(
     reference: object,
     *,
     by: object,
-    reading: dict[str, Any],
+    columns: object,
+    drop: object,
+    categories: object,
     model: str | models.Model,
     progress: Progress,
     **options: Any,
 ) -> GroupsResult:
-    """Test each group against the reference; `reading` are the options columns, drop and categories of `test`."""
+    """Test each group against the reference, with the options of `test`."""
+    reading = {"columns": columns, "drop": drop, "categories": categories}
     choice = Choice.of(by, None, **reading, texts=not models.resolve(model).needs_pairs)
     given = _samples(groups, reference, reading) if by is None else _split(groups, reference, choice)
     if not 1 <= len(given.compared) < _MOST_GROUPS:
@@ -73,17 +76,7 @@ def against(
 
 def _samples(groups: object, reference: object, reading: dict[str, Any]) -> _Given:
     """A dictionary or a list of samples."""
-    if not isinstance(groups, Mapping | list | tuple):
-        raise InputTypeError(
-            f"groups: expected a dictionary or a list of samples, got {type(groups).__name__}",
-            argument="groups",
-            remedy="pass a table with by, the column that says which group a row is in",
-        )
-    named = groups.items() if isinstance(groups, Mapping) else enumerate(groups)
-    samples = {str(name): value for name, value in named}
-    if len(samples) < len(groups):
-        raise InputError("groups: two of them have the same name", argument="groups")
-    base = str(reference)
+    samples, base = named_groups(groups, fewest=0), str(reference)
     if base not in samples:
         raise InputError(
             f"reference: there is no group {base!r}", argument="reference", remedy=f"use one of {some(list(samples))}"

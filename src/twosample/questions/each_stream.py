@@ -17,13 +17,7 @@ from twosample.data.choosing import EVERYTHING
 from twosample.data.parts import Sources
 from twosample.data.two_tables import no_second_sample, read_two
 from twosample.data.views import MOST_KNOTS
-from twosample.errors import (
-    AccuracyWarning,
-    FlatFeaturesWarning,
-    InputError,
-    collected_warnings,
-    warn,
-)
+from twosample.errors import AccuracyWarning, FlatFeaturesWarning, InputError, collected_warnings, warn
 from twosample.features.maps import StackFeatures
 from twosample.features.statistics import FeatureStatistics, Moments, merged_parts
 from twosample.features.subsets import multiples_of, single_part
@@ -45,21 +39,13 @@ _NO_ROWS = np.empty((0, 0))
 
 
 class OfColumn(NamedTuple):
-    """Moments of the rows that have a value in a column; of none where they do not count.
+    """Moments of the rows that have a value in a column; of none where they do not count."""
 
-    Attributes
-    ----------
-    x, y
-        Of the features, (m, s).
-    differences
-        The same of the differences of pairs.
-    scores_x, scores_y, scores_differences
-        Of normal scores and levels, (2, 1), and those of the differences of pairs.
-    """
-
+    # Of the features, (m, s).
     x: Moments
     y: Moments
-    differences: Moments
+    differences: Moments  # the same of the differences of pairs
+    # Of normal scores and levels, (2, 1), and those of the differences of pairs.
     scores_x: Moments
     scores_y: Moments
     scores_differences: Moments
@@ -67,15 +53,7 @@ class OfColumn(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ColumnStatistics:
-    """Moments of some rows, column by column.
-
-    Attributes
-    ----------
-    n_x, n_y
-        Rows of each sample.
-    columns
-        Moments of each column.
-    """
+    """Moments of some rows, column by column."""
 
     n_x: int
     n_y: int
@@ -94,33 +72,16 @@ def _merge(one: ColumnStatistics, other: ColumnStatistics) -> ColumnStatistics:
 
 @dataclass(frozen=True, eq=False)
 class ColumnPlan:
-    """The tests of single columns, blind to which row is in which sample; collects as a `Plan` does.
+    """The tests of single columns, blind to which row is in which sample; collects as a `Plan` does."""
 
-    Attributes
-    ----------
-    features
-        From rows to the features of each column, by its ranks.
-    model, paired
-        As in the test.
-    """
-
-    features: StackFeatures
+    features: StackFeatures  # from rows to the features of each column, by its ranks
     model: Model
     paired: bool
     key: str = "columns"
 
     @classmethod
     def of(cls, pooled: Array, model: Model, paired: bool) -> ColumnPlan:
-        """That of some pooled rows (N, C), NaN where a value is missing, of columns that vary.
-
-        Examples
-        --------
-        >>> from twosample.models import PRESETS
-        >>> rows = np.array([[1.0, np.nan], [2.0, 5.0], [4.0, 6.0], [8.0, 9.0]])
-        >>> plan = ColumnPlan.of(rows, PRESETS["adaptive"], paired=False)
-        >>> plan.features.view.apply(np.array([[4.0, 6.0]])).round(3)
-        array([[0.319, 0.   ]])
-        """
+        """That of some pooled rows (N, C), NaN where a value is missing, of columns that vary."""
         sizes = np.count_nonzero(~np.isnan(pooled), axis=0)
         count = pooled.shape[1]
         knots, levels = (np.empty((min(MOST_KNOTS, int(sizes.max())), count)) for _ in range(2))
@@ -248,21 +209,11 @@ def run(x: object, y: object, *, choice: Choice, cluster: Cluster | None = None,
 
 @dataclass(frozen=True, eq=False)
 class InParts(each.Place):
-    """Columns of samples in parts.
+    """Columns of samples in parts."""
 
-    Attributes
-    ----------
-    pooled
-        The rows of the pilot.
-    stream
-        The rows, to be read again.
-    joint
-        The test of the samples, of columns that its options name.
-    """
-
-    pooled: Array
-    stream: Stream
-    joint: Callable[..., TwoSampleResult]
+    pooled: Array  # the rows of the pilot
+    stream: Stream  # the rows, to be read again
+    joint: Callable[..., TwoSampleResult]  # the test of the samples, of columns that its options name
 
     def untestable(self) -> dict[str, str]:
         """Columns that do not vary in the pilot."""
@@ -287,17 +238,13 @@ class InParts(each.Place):
 
     def test_columns(self, kept: Indices, counter: WorkCounter) -> tuple[Array, Array, list[str]]:
         """Log BF10, AUC and direction; some columns of numbers in each pass, and those of categories by themselves."""
-        log_bf10, auc, direction = (
-            np.empty(len(self.tables.columns)),
-            np.empty(len(self.tables.columns)),
-            [""] * len(self.tables.columns),
-        )
+        count = len(self.tables.columns)
+        log_bf10, auc, direction = np.empty(count), np.empty(count), np.empty(count, dtype=object)
         batches, categories = self._batches(kept)
         for places in batches:
             plan = ColumnPlan.of(self.pooled[:, places], self.asked.model, self.asked.paired)
-            log_bf10[places], auc[places], words = plan.evaluate(self._only(places).collect(plan, counter))
-            for place, word in zip(places, words, strict=True):
-                direction[place] = word
+            found = plan.evaluate(self._only(places).collect(plan, counter))
+            log_bf10[places], auc[places], direction[places] = found
         for place in categories.tolist():
             with collected_warnings():  # of rows and columns, all was said before
                 result = self._test([self.tables.columns[place]])
@@ -305,7 +252,7 @@ class InParts(each.Place):
             log_bf10[place], auc[place] = result.log_bf10, result.by_subset.auc[0]
             direction[place] = result.by_subset.direction[0]
             counter(sum(self.sizes))
-        return log_bf10[kept], auc[kept], [direction[place] for place in kept]
+        return log_bf10[kept], auc[kept], direction[kept].tolist()
 
     def _only(self, places: Indices) -> Stream:
         """The stream of some of its columns."""

@@ -24,22 +24,16 @@ __all__ = ["Asked", "Rows", "compressed", "groups_of", "missing_in_words", "of_e
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """The options of a test of single columns.
+    """The options of a test of single columns."""
 
-    Attributes
-    ----------
-    fdr, groups, model, paired, nan_policy, progress
-        As in `twosample.test_each`, groups of columns only.
-    joint
-        The test of several columns together, which takes the arguments of `twosample.test`.
-    """
-
+    # As in `twosample.test_each`, groups of columns only.
     fdr: float
     groups: object
     model: Model
     paired: bool
     nan_policy: Literal["raise", "omit"]
     progress: Progress
+    # The test of several columns together, which takes the arguments of `twosample.test`.
     joint: Callable[..., TwoSampleResult]
 
     def checked(self) -> Asked:

@@ -103,20 +103,7 @@ def gibbs(
     if not is_one_of(kernel, ("rbf", "ard")):
         raise InputError(f"kernel: {kernel!r} is unknown to gibbs", argument="kernel", remedy="use 'rbf' or 'ard'")
     wanted = kernel == "ard" if evidence is None else flag_of(evidence, "evidence")
-    options = Options.checked(
-        by=by,
-        groups=groups,
-        columns=columns,
-        drop=drop,
-        model=model,
-        paired=paired,
-        points=points,
-        prior_odds=prior_odds,
-        scale=scale,
-        nan_policy=nan_policy,
-        subsets=None,
-        rng=rng,
-    ).without_texts()
+    options = Options.checked(locals(), kernel="rbf", subsets=None).without_texts()
     samples = Samples.from_data(
         x, y, paired=options.paired, scale=options.scale, nan_policy=options.nan_policy, choice=options.choice
     )

@@ -24,21 +24,11 @@ __all__ = ["Given", "cluster_of", "pilot_of", "read_rows", "without_texts"]
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """Two samples that were read and checked.
+    """Two samples that were read and checked."""
 
-    Attributes
-    ----------
-    samples
-        All rows, or a pilot of those that are too many to be held.
-    stream
-        The rows again, where they are read in parts; None where all are in memory.
-    elsewhere
-        Whether statistics are collected on a device or a cluster, also those of few rows.
-    """
-
-    samples: Samples
-    stream: Stream | None = None
-    elsewhere: bool = False
+    samples: Samples  # all rows, or a pilot of those that are too many to be held
+    stream: Stream | None = None  # the rows again, where they are read in parts; None where all are in memory
+    elsewhere: bool = False  # whether statistics are collected on a device or a cluster, also those of few rows
 
     @property
     def in_memory(self) -> bool:

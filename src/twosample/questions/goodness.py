@@ -135,31 +135,10 @@ def goodness(
     'positive evidence that the sample comes from '
     """
     draws = count_of(_DRAWS if draws is None else draws, "draws", _FEWEST_DRAWS)
-    options = Options.checked(
-        pooled=True,
-        columns=columns,
-        drop=drop,
-        categories=categories,
-        model=model,
-        kernel=kernel,
-        parameters=parameters,
-        features=features,
-        lengthscale=lengthscale,
-        points=points,
-        subsets=subsets,
-        prior_odds=prior_odds,
-        nan_policy=nan_policy,
-        permutations=count_of(simulations, "simulations", 0),
-        rope=rope,
-        tolerance=tolerance,
-        rng=rng,
-        keep_rows=keep_rows,
-    )
+    options = Options.checked(locals(), pooled=True, permutations=count_of(simulations, "simulations", 0))
     with progress_bar(progress) as report, one_thread():
-        if options.objects.of_objects:
-            given = _read_objects(x, law, options, draws)
-        else:
-            given = _read_rows(x, law, options, draws)
+        read = _read_objects if options.objects.of_objects else _read_rows
+        given = read(x, law, options, draws)
         counter = WorkCounter(report, _work(given, options.permutations))
         found = given.answer(options, counter)
         tests = relabelling.tests_of(*given.plans) if options.permutations else []
@@ -168,46 +147,26 @@ def goodness(
         )
         counter.finish()
     if isinstance(found, GoodnessResult):
-        _look_again_and_warn(found, given, options)
+        variations = variations_of(given.plans[0])
+        found.remember(partial(robustness_of, found.log_bf10, variations, partial(_again, given, options)))
+        if found.diagnostics.flat:
+            sketches = Sketch.of(given.rows), Sketch.of(given.law.rows)
+            warn(assembly.flat_features(given.plans[0], (found.n_x, found.n_y), sketches))
+        if not found.diagnostics.converged:
+            warn(assembly.inaccurate(found, "the likelihood of the lengthscale is rough"))
     return found
-
-
-def _look_again_and_warn(found: GoodnessResult, given: _Given, options: Options) -> None:
-    """Remember how to test with other assumptions, and warn of flat features and of rough integrals."""
-    variations = variations_of(given.plans[0])
-    found.remember(partial(robustness_of, found.log_bf10, variations, partial(_again, given, options)))
-    if found.diagnostics.flat:
-        sketches = Sketch.of(given.rows), Sketch.of(given.law.rows)
-        warn(assembly.flat_features(given.plans[0], (found.n_x, found.n_y), sketches))
-    if not found.diagnostics.converged:
-        warn(assembly.inaccurate(found, "the likelihood of the lengthscale is rough"))
 
 
 @dataclass(frozen=True, eq=False)
 class _Given:
-    """A sample, the law, and the plans, one for each kernel.
+    """A sample, the law, and the plans, one for each kernel."""
 
-    Attributes
-    ----------
-    rows
-        The rows of the sample, (n, D).
-    law
-        The law.
-    samples
-        The rows of the law, shared out to two samples: for what is fixed beforehand.
-    plans
-        The plans.
-    left_out
-        Columns that were not used, and why.
-    objects
-        The objects of the sample and of the law, where these are no rows of a table.
-    """
-
-    rows: Array
+    rows: Array  # the rows of the sample, (n, D)
     law: Law
-    samples: Samples
+    samples: Samples  # the rows of the law, shared out to two samples: for what is fixed beforehand
     plans: list[Plan]
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()  # columns that were not used, and why
+    # The objects of the sample and of the law, where these are no rows of a table.
     objects: tuple[list[Any], list[Any]] | None = None
 
     def answer(self, options: Options, counter: WorkCounter) -> GoodnessResult | GoodnessOfObjectsResult:
@@ -242,11 +201,9 @@ class _Given:
 
 def _again(given: _Given, options: Options, changes: Sequence[dict[str, Any]]) -> list[float]:
     """Log BF10 of the same sample with other models or numbers of points."""
-    found = []
-    for change in changes:
-        plans = [options.plan(given.samples, kernel=plan.kernel, **change) for plan in given.plans]
-        found.append(replace(given, plans=plans).answer(options, WorkCounter(None, 1)).log_bf10)
-    return found
+    kernels = [plan.kernel for plan in given.plans]
+    replanned = ([options.plan(given.samples, kernel=kernel, **change) for kernel in kernels] for change in changes)
+    return [replace(given, plans=plans).answer(options, WorkCounter(None, 1)).log_bf10 for plans in replanned]
 
 
 def _read_rows(x: object, law: Any, options: Options, draws: int) -> _Given:
@@ -277,12 +234,12 @@ def _read_rows(x: object, law: Any, options: Options, draws: int) -> _Given:
         own = Tables((table.rows,), table.columns or tuple(map(str, range(table.rows.shape[1]))), ("x",), ("x",))
         tables = own._replace(left_out=table.left_out, notes=notes, levels=table.levels)
     [rows], note = complete(tables.rows[:1], tables.columns, options.nan_policy, roles=["x"])
-    notes = tables.notes if note is None else (*tables.notes, note)
     if note is not None:
         warn(DroppedDataWarning(note, argument="x"))
+        tables = tables._replace(notes=(*tables.notes, note))
     if len(rows) < 2:
         raise InputError(f"x has {len(rows)} row{'s' * (len(rows) != 1)}", argument="x", remedy="pass at least 2")
-    samples = _as_samples(known, rows, tables._replace(notes=notes))
+    samples = _as_samples(known, rows, tables)
     return _Given(rows, known, samples, options.plans(samples), tables.left_out)
 
 
@@ -304,12 +261,9 @@ def _read_objects(x: object, law: Any, options: Options, draws: int) -> _Given:
             raise InputError(
                 f"law: of {n} objects it draws {len(drawn)}", argument="law", remedy="it must draw all of them"
             )
-        domain, rows = rows_of({"law": drawn}, options)
-        return rows["law"], lambda again, size: found_domain(again)
-
-    def found_domain(objects: Any) -> Array:
-        assert domain is not None
-        return domain.rows_of(objects)
+        found, rows = rows_of({"law": drawn}, options)
+        domain = found
+        return rows["law"], lambda again, size: found.rows_of(again)
 
     known = Law.of(law, draws, options.generator, read)
     if domain is None:

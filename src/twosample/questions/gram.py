@@ -66,9 +66,7 @@ def test_gram(
     >>> ts.test_gram(kernel(x, z), kernel(y, z), kernel(z, z)).verdict
     'very strong evidence of a large difference'
     """
-    options = Options.checked(
-        model=model, features=np.asarray, prior_odds=prior_odds, permutations=permutations, rope=rope, rng=rng
-    )
+    options = Options.checked(locals(), features=np.asarray, parameters=None)
     between = _stack(K_zz, "K_zz")
     x, y = _stack(K_xz, "K_xz", 2), _stack(K_yz, "K_yz", 2)
     m, s = between.shape[:2]
@@ -82,12 +80,10 @@ def test_gram(
             )
     if not np.allclose(between, np.swapaxes(between, 1, 2), rtol=1e-6, atol=1e-9 * np.abs(between).max()):
         raise InputError("K_zz: must be symmetric, as a kernel is", argument="K_zz")
-    named = [None] * m if parameters is None else list(parameters)
-    if len(named) != m:
-        raise InputError(f"parameters: there are {m} stacks of K_zz, not {len(named)}", argument="parameters")
-    names = tuple(str(number) for number in range(1, m + 1)) if parameters is None else tuple(map(str, named))
-    if parameters is None and m == 1:
-        names = ("None",)
+    numbered = range(1, m + 1) if m > 1 else (None,)
+    names = tuple(map(str, numbered if parameters is None else parameters))
+    if len(names) != m:
+        raise InputError(f"parameters: there are {m} stacks of K_zz, not {len(names)}", argument="parameters")
     domain = Domain.precomputed("precomputed", names, between, _at_points(m, s))
     rows = domain.rows(np.concatenate([x, y], axis=1))
     plan, n_x, n_y = plan_of_objects(domain.checked(rows), options.model), x.shape[1], y.shape[1]

@@ -136,72 +136,29 @@ def ksample(
     >>> [(row.group, row.prob_h1 > 0.5) for row in ts.ksample(doses, reference="none")]
     [('low', False), ('high', True)]
     """
+    given = locals()
     if reference is not None:
         from twosample.questions.against_reference import against
 
-        return against(
-            groups,
-            reference,
-            by=by,
-            reading={"columns": columns, "drop": drop, "categories": categories},
-            model=model,
-            progress=progress,
-            kernel=kernel,
-            features=features,
-            parameters=parameters,
-            lengthscale=lengthscale,
-            points=points,
-            subsets=subsets,
-            prior_odds=prior_odds,
-            scale=scale,
-            nan_policy=nan_policy,
-            permutations=permutations,
-            rope=rope,
-            tolerance=tolerance,
-            rng=rng,
-        )
+        return against(**given)
     if rope is not None:
         raise InputError(
             "rope: several groups have no single size of a difference",
             argument="rope",
             remedy="pass reference to compare each with one of them, or leave it out",
         )
-    options = Options.checked(
-        pooled=True,
-        by=by,
-        columns=columns,
-        drop=drop,
-        categories=categories,
-        model=model,
-        kernel=kernel,
-        features=features,
-        parameters=parameters,
-        lengthscale=lengthscale,
-        points=points,
-        subsets=subsets,
-        prior_odds=prior_odds,
-        scale=scale,
-        nan_policy=nan_policy,
-        permutations=permutations,
-        tolerance=tolerance,
-        rng=rng,
-    )
-    return _compare(groups, options, progress)
-
-
-def _compare(groups: object, options: Options, progress: Progress) -> KSampleResult:
-    """Compare the groups with each other."""
+    options = Options.checked(given, pooled=True, groups=None)
     with progress_bar(progress) as report, one_thread():
-        given, plans = _read(groups, options)
+        several, plans = _read(groups, options)
         tests = relabelling.tests_of(*plans) if options.permutations else []
-        work = relabelling.work(tests, _rows(given), options.permutations)
-        counter = WorkCounter(report, work + sum(_rows(given) * _count(plan) for plan in plans))
-        found = _answer(plans, given, options, counter)
-        drawn = partial(relabelling.GroupLabels.of, given.rows, options.model)
+        work = relabelling.work(tests, _rows(several), options.permutations)
+        counter = WorkCounter(report, work + sum(_rows(several) * _count(plan) for plan in plans))
+        found = _answer(plans, several, options, counter)
+        drawn = partial(relabelling.GroupLabels.of, several.rows, options.model)
         found = assembly.with_pvalue(found, drawn, tests, options.permutations, options.generator, counter)
         counter.finish()
     if not options.objects.of_objects:
-        again = partial(_again, plans, given, options)
+        again = partial(_again, plans, several, options)
         found.remember(partial(robustness_of, found.log_bf10, variations_of(plans[0]), again))
         if found.diagnostics.flat:
             warn(assembly.out_of_reach())
@@ -225,32 +182,17 @@ def _read(groups: object, options: Options) -> tuple[Groups, list[Plan]]:
 
 def _again(plans: Sequence[Plan], given: Groups, options: Options, changes: Sequence[dict[str, Any]]) -> list[float]:
     """Log BF10 of the same groups with other models or numbers of points."""
-    counter = WorkCounter(None, 1)
-    kernels = [plan.kernel for plan in plans]
-    found = []
-    for change in changes:
-        others = [options.plan(given.samples, kernel=kernel, **change) for kernel in kernels]
-        found.append(_answer(others, given, options, counter).log_bf10)
-    return found
+    replanned = ([options.plan(given.samples, kernel=plan.kernel, **change) for plan in plans] for change in changes)
+    return [_answer(others, given, options, WorkCounter(None, 1)).log_bf10 for others in replanned]
 
 
 @dataclass(frozen=True, eq=False)
 class _Tests:
-    """All tests of a plan, for several groups.
+    """All tests of a plan, for several groups."""
 
-    Attributes
-    ----------
-    plan
-        Says which tests these are.
-    main
-        Of all columns as scaled.
-    stacks
-        The others, at the lengthscales of one test after the other.
-    """
-
-    plan: Plan
-    main: Contrasts
-    stacks: tuple[Contrasts, ...]
+    plan: Plan  # says which tests these are
+    main: Contrasts  # of all columns as scaled
+    stacks: tuple[Contrasts, ...]  # the others, at the lengthscales of one test after the other
 
     @property
     def weights(self) -> Array:
@@ -298,34 +240,17 @@ class _Tests:
 
 
 class _OfKernel(NamedTuple):
-    """What the tests with one kernel say.
+    """What the tests with one kernel say."""
 
-    Attributes
-    ----------
-    by_partition
-        Log Bayes factors of the partitions, (P,).
-    log_bf10
-        Of all of them together.
-    pairs
-        Log Bayes factors of each two groups.
-    by_column
-        Those of each column by itself.
-    error, converged
-        The error of the integration over the lengthscale, and whether it is small enough.
-    evaluations
-        Number of lengthscales.
-    flat
-        Whether no feature varies.
-    """
-
-    by_partition: Array
-    log_bf10: float
-    pairs: Array
-    by_column: Array
+    by_partition: Array  # log Bayes factors of the partitions, (P,)
+    log_bf10: float  # of all of them together
+    pairs: Array  # log Bayes factors of each two groups
+    by_column: Array  # those of each column by itself
+    # The error of the integration over the lengthscale, and whether it is small enough.
     error: float
     converged: bool
-    evaluations: int
-    flat: bool
+    evaluations: int  # number of lengthscales
+    flat: bool  # whether no feature varies
 
 
 def _answer(plans: Sequence[Plan], given: Groups, options: Options, counter: WorkCounter) -> KSampleResult:
@@ -417,10 +342,11 @@ def _of_kernel(
 def _tests(
     plan: Plan, given: Groups, stacks: tuple[Contrasts, ...], counter: WorkCounter
 ) -> tuple[_Tests, list[Moments]]:
-    """All tests of a plan, and the moments of all columns."""
-    assert plan.lengthscales is not None
-    moments = _moments(plan, given, counter)
-    return _Tests(plan, Contrasts.of(moments, plan.features, plan.lengthscales, plan.model), stacks), moments
+    """All tests of a plan, and the moments of all columns of each group."""
+    features, lengthscales = plan.features, plan.lengthscales
+    assert lengthscales is not None
+    moments = local.sample_moments(features, given.rows, lengthscales, lambda rows: counter(rows * _count(plan)))
+    return _Tests(plan, Contrasts.of(moments, features, lengthscales, plan.model), stacks), moments
 
 
 def _by_column(plan: Plan, by_test: Array, log_prior: Array, log_bf10: float) -> Array:
@@ -441,13 +367,6 @@ def _by_column(plan: Plan, by_test: Array, log_prior: Array, log_bf10: float) ->
 
 def _rows(given: Groups) -> int:
     return sum(map(len, given.rows))
-
-
-def _moments(plan: Plan, given: Groups, counter: WorkCounter) -> list[Moments]:
-    """Moments of the features of all columns, of each group."""
-    lengthscales = plan.lengthscales
-    assert lengthscales is not None
-    return local.sample_moments(plan.features, given.rows, lengthscales, lambda rows: counter(rows * len(lengthscales)))
 
 
 def _stack(plan: Plan, given: Groups, part: int) -> Contrasts:

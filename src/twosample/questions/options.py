@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
+from types import MappingProxyType
 from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
@@ -34,48 +35,36 @@ _Returned = TypeVar("_Returned")
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """What a question was asked with; names and meanings are those of `twosample.test`.
-
-    Attributes
-    ----------
-    model, points, lengthscale, subsets, scale, nan_policy, tolerance
-        What a plan is made with; `scale` is that of the model unless another one was given.
-    kernels
-        The kernels that are averaged over; of rows of a table.
-    objects
-        The kernel or the features of objects; `objects.of_objects` says whether the samples are objects.
-    choice
-        Which columns are compared, and what a single table is split by.
-    prior_odds, permutations, rope, paired, keep_rows
-        As given.
-    generator, rng
-        The source of everything random, and what it was made from.
-    """
+    """What a question was asked with; names and meanings are those of `twosample.test`."""
 
     model: Model
-    kernels: tuple[Kernel, ...]
-    objects: KernelChoice
+    kernels: tuple[Kernel, ...]  # that are averaged over; of rows of a table
+    objects: KernelChoice  # its `of_objects` says whether the samples are objects
     points: int | ArrayLike
     lengthscale: Any
     subsets: object
-    scale: ArrayLike
+    scale: ArrayLike  # that of the model unless another one was given
     nan_policy: Literal["raise", "omit"]
     tolerance: float
-    choice: Choice
+    choice: Choice  # which columns are compared, and what a single table is split by
     prior_odds: float
     permutations: int
     rope: float | None
     paired: bool
     keep_rows: bool
-    generator: np.random.Generator
+    generator: np.random.Generator  # the source of everything random, made from `rng`
     rng: Seed
 
     @classmethod
-    def checked(cls, *, pooled: bool = False, **given: Any) -> Options:
-        """Check the options of a question, those of `test` by name; all others have the defaults of `test`.
+    def checked(
+        cls, asked: Mapping[str, Any] = MappingProxyType({}), /, *, pooled: bool = False, **more: Any
+    ) -> Options:
+        """Check the options of a question, which are those of `test` by name; all others have the defaults of `test`.
 
-        `pooled` is for questions whose model must pool the covariance of all rows.
+        `asked` may hold more than options, as the `locals()` of a public function do when it begins; `more` go before
+        those. `pooled` is for questions whose model must pool the covariance of all rows.
         """
+        given = {**asked, **more}
         option: Callable[..., Any] = given.get
         objects = KernelChoice(option("kernel", "rbf"), option("features"), option("parameters"))
         if objects.of_objects:
@@ -127,19 +116,13 @@ class Options:
                 remedy=adaptive,
             )
 
-    @property
-    def kernel(self) -> Kernel:
-        """The only kernel, where a question cannot average over several."""
-        return self.kernels[0]
-
     def plan(self, samples: Samples, **changes: Any) -> Plan:
-        """The plan for checked samples, also with another `kernel`, `model`, number of `points` or `lengthscale`."""
+        """The plan for checked samples, also with another `kernel`, `model` or number of `points`."""
         model = changes.get("model", self.model)
-        lengthscale = changes.get("lengthscale", self.lengthscale)
         # Only a prior that covers a known range has lengthscales that are fixed beforehand.
         mixes = model.ranks > 0.0 and isinstance(model.lengthscale, LogUniform)
         subsets = self.subsets
-        if not mixes or lengthscale is not None:
+        if not mixes or self.lengthscale is not None:
             if not (subsets is None or is_one_of(subsets, ("auto",))):
                 why = f"model {model.name!r} tests all columns together"
                 if mixes:
@@ -151,10 +134,10 @@ class Options:
             model,
             changes.get("kernel", self.kernels[0]),
             changes.get("points", self.points),
-            lengthscale,
+            self.lengthscale,
             nan_policy=self.nan_policy,
             tolerance=self.tolerance,
-            subsets=changes.get("subsets", subsets),
+            subsets=subsets,
         )
 
     def plans(self, samples: Samples) -> list[Plan]:
@@ -188,16 +171,7 @@ def refuse_options_of_tables(given: dict[str, Any]) -> None:
 
 
 def refusing(**reasons: str) -> Callable[[Callable[_Arguments, _Returned]], Callable[_Arguments, _Returned]]:
-    """Decorate a public function: refuse options of other questions that it does not have, and say why.
-
-    Examples
-    --------
-    >>> @refusing(rope="these answers have no size of a difference")
-    ... def ask(x): ...
-    >>> ask(1, rope=0.6)
-    Traceback (most recent call last):
-    twosample.errors.InputError: rope: these answers have no size of a difference; leave it out
-    """
+    """Decorate a public function: refuse options of other questions that it does not have, and say why."""
 
     def decorate(function: Callable[_Arguments, _Returned]) -> Callable[_Arguments, _Returned]:
         @wraps(function)

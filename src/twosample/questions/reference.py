@@ -36,7 +36,6 @@ from twosample.results.two_sample_result import TwoSampleResult
 
 __all__ = ["Reference"]
 
-_SEED = 0
 # Of objects, how many times as many as points are set aside for these.
 _ASIDE = 10
 _NOTE = "x is a reference: points, scales and ranks are its own, and its rows were not looked at again."
@@ -44,39 +43,17 @@ _NOTE = "x is a reference: points, scales and ranks are its own, and its rows we
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _About(Record):
-    """What a reference knows of its table, beside the statistics.
-
-    Attributes
-    ----------
-    plan
-        The plan.
-    columns
-        The columns that were read, those with one value throughout too.
-    values
-        What constant columns hold throughout, (D,); 0 for the others.
-    present
-        All columns that the table had.
-    named
-        Whether columns are matched by their names, as those of data frames are.
-    times
-        The columns of dates or times.
-    left_out
-        Columns that are not compared, and why.
-    name
-        What the sample is called.
-    levels
-        The levels of columns of categories, as in a plan, but of all columns.
-    """
+    """What a reference knows of its table, beside the statistics."""
 
     plan: Plan
-    columns: tuple[str, ...]
-    values: NDArray[np.float64]
-    present: tuple[str, ...]
-    named: bool
-    times: tuple[str, ...]
-    left_out: tuple[LeftOut, ...]
-    name: str
-    levels: Levels = ()
+    columns: tuple[str, ...]  # the columns that were read, those with one value throughout too
+    values: NDArray[np.float64]  # what constant columns hold throughout, (D,); 0 for the others
+    present: tuple[str, ...]  # all columns that the table had
+    named: bool  # whether columns are matched by their names, as those of data frames are
+    times: tuple[str, ...]  # the columns of dates or times
+    left_out: tuple[LeftOut, ...]  # columns that are not compared, and why
+    name: str  # what the sample is called
+    levels: Levels = ()  # the levels of columns of categories, as in a plan, but of all columns
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -158,21 +135,9 @@ class Reference(Comparable):
         """
         if isinstance(kernel, list | tuple):
             one_kernel(kernel)  # refuses
-        options = Options.checked(
-            columns=columns,
-            drop=drop,
-            categories=categories,
-            model=model,
-            kernel=kernel,
-            parameters=parameters,
-            features=features,
-            lengthscale=lengthscale,
-            points=points,
-            subsets=subsets,
-            scale=scale,
-            nan_policy=nan_policy,
-            tolerance=0.001 if tolerance == 0.01 and _is_of_objects(kernel, features) else tolerance,
-        )
+        if tolerance == 0.01 and KernelChoice(kernel, features).of_objects:
+            tolerance = 0.001
+        options = Options.checked(locals())
         if options.objects.of_objects:
             return cls._of_objects(objects_of(x, "x", 8), options, str(name))
         return cls._of_rows(settled_table(read(x, "x", options.choice)), options, str(name))
@@ -288,17 +253,19 @@ class Reference(Comparable):
                 f"rope: model {self.plan.model.name!r} does not say how much samples differ", argument="rope"
             )
         plan = self.plan
-        with progress_bar(progress) as report:
-            rows, notes = self._objects_of(y) if plan.domain is not None else self._rows_of(y, nan_policy)
+        with progress_bar(progress) as report, one_thread():
+            if plan.domain is None:
+                rows, notes = self._rows_of(y, nan_policy)
+            else:
+                rows, notes = plan.domain.rows_of(objects_of(y, "y")), ()
             if len(rows) < 2:
                 raise InputError(
                     f"y has {len(rows)} row{'s' * (len(rows) != 1)}", argument="y", remedy="pass at least 2"
                 )
             counter = WorkCounter(report, len(rows) * (0 if plan.lengthscales is None else len(plan.lengthscales)))
-            with one_thread():
-                statistics = self.statistics.merge(plan.collect(_part(plan, None, rows), counter))
-                statistics = replace(statistics, notes=(_NOTE, *statistics.notes, *notes))
-                result = plan.answer(statistics, prior_odds=prior_odds, keep_rows=keep_rows)
+            statistics = self.statistics.merge(plan.collect(_part(plan, None, rows), counter))
+            statistics = replace(statistics, notes=(_NOTE, *statistics.notes, *notes))
+            result = plan.answer(statistics, prior_odds=prior_odds, keep_rows=keep_rows)
             counter.finish()
         result = result.changed(rope=rope, names=(self.about.name, "y"))
         if plan.domain is not None:
@@ -308,12 +275,6 @@ class Reference(Comparable):
         if not result.diagnostics.converged:
             warn(assembly.inaccurate(result, "a reference that is made with a smaller tolerance is more accurate"))
         return result.changed(left_out=self.about.left_out)
-
-    def _objects_of(self, y: object) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-        """Rows of kernel values of a sample of objects."""
-        assert self.plan.domain is not None
-        with one_thread():
-            return self.plan.domain.rows_of(objects_of(y, "y")), ()
 
     def _rows_of(self, y: object, nan_policy: str) -> tuple[NDArray[np.float64], tuple[str, ...]]:
         """The rows of a sample with the columns of the plan, and what was left out."""
@@ -415,10 +376,6 @@ class Reference(Comparable):
         return load_arrays(path, build, "a reference of twosample")
 
 
-def _is_of_objects(kernel: object, features: object) -> bool:
-    return KernelChoice(kernel, features).of_objects
-
-
 def _part(plan: Plan, x: NDArray[np.float64] | None, y: NDArray[np.float64] | None) -> Samples:
     """Checked rows of one of the samples, with the columns of the plan."""
     width = next(rows.shape[1] for rows in (x, y) if rows is not None)
@@ -439,7 +396,7 @@ def _moved(rows: NDArray[np.float64], levels: Levels) -> NDArray[np.float64]:
     ordered = rows[np.lexsort(rows.T[::-1])]
     limits = Limits.of(ordered, ordered)
     limits.check_size(tuple(map(str, range(rows.shape[1]))))
-    moves = np.random.default_rng(_SEED).normal(size=ordered.shape)
+    moves = np.random.default_rng(0).normal(size=ordered.shape)
     for column, values in enumerate(ordered.T):
         _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
         if levels and levels[column] is not None:

@@ -167,30 +167,7 @@ def test(
     >>> result.names, result.columns
     (('a', 'b'), ('dose',))
     """
-    options = Options.checked(
-        by=by,
-        groups=groups,
-        columns=columns,
-        drop=drop,
-        categories=categories,
-        model=model,
-        paired=paired,
-        kernel=kernel,
-        parameters=parameters,
-        features=features,
-        lengthscale=lengthscale,
-        points=points,
-        subsets=subsets,
-        prior_odds=prior_odds,
-        scale=scale,
-        nan_policy=nan_policy,
-        permutations=permutations,
-        rope=rope,
-        tolerance=tolerance,
-        engine=engine,
-        rng=rng,
-        keep_rows=keep_rows,
-    )
+    options = Options.checked(locals())
     if options.objects.of_objects:
         from twosample.questions.objects import test_objects
 
@@ -275,7 +252,7 @@ def test_each(
     ('larger in y', True)
     """
     of_rows = None if groups is None or isinstance(groups, Mapping) or by is None else groups
-    options = Options.checked(by=by, groups=of_rows, columns=columns, drop=drop, categories=categories, model=model)
+    options = Options.checked(locals(), groups=of_rows)
     cluster = cluster_of("auto", x, y)
     run: Callable[..., EachResult]
     if cluster is not None or are_blocks(x, y):
@@ -330,9 +307,7 @@ def plan(
         The samples, or a pilot of each, as in `test`; or one pilot of rows of both, and no `y`.
     model, paired, kernel, lengthscale, points, subsets, scale, nan_policy, tolerance
         As in `test`.
-    by, groups, columns, drop
-        As in `test`.
-    categories
+    by, groups, columns, drop, categories
         As in `test`.
 
     Returns
@@ -349,22 +324,7 @@ def plan(
     >>> the_plan.test(days[0].merge(*days[1:])).verdict
     'very strong evidence of a small difference'
     """
-    options = Options.checked(
-        by=by,
-        groups=groups,
-        columns=columns,
-        drop=drop,
-        categories=categories,
-        model=model,
-        paired=paired,
-        kernel=kernels.resolve(kernel),
-        lengthscale=lengthscale,
-        points=points,
-        subsets=subsets,
-        scale=scale,
-        nan_policy=nan_policy,
-        tolerance=tolerance,
-    )
+    options = Options.checked(locals(), kernel=kernels.resolve(kernel))
     if y is None and by is None:
         return options.plan(pilot_of(x, options))
     return options.plan(read_rows(x, y, options, all_at_once=False).samples.with_copies_said())
@@ -406,17 +366,7 @@ def log_bf10(
     >>> ts.log_bf10([0.1, 0.4, 0.7, 0.9], [2.1, 2.4, 2.6, 2.9], [0.5, 1.0, 2.0]).shape
     (3,)
     """
-    options = Options.checked(
-        points=points,
-        model=model,
-        paired=paired,
-        kernel=kernel,
-        scale=scale,
-        nan_policy=nan_policy,
-        columns=columns,
-        drop=drop,
-        subsets=None,
-    )
+    options = Options.checked(locals(), lengthscale=None, subsets=None)
     given = read_rows(x, y, options, all_at_once=False)
     samples = given.samples.with_copies_said()
     found, doubts = [], []

@@ -16,8 +16,7 @@ from twosample.data import View
 from twosample.features.maps import PointFeatures
 from twosample.features.statistics import Moments
 from twosample.kernels import RBF
-from twosample.questions.monitor.components import Component, Learnt
-from twosample.questions.monitor.evalues import Batch, log_evalue, log_statistics
+from twosample.questions.monitor.evalues import Batch, Component, Learnt, log_evalue, log_statistics
 
 
 def evalues_of_all_splits(monitor, rows, n_x):

@@ -199,7 +199,7 @@ def test_memory_does_not_grow_with_the_stream(stream):
     def held(monitor):
         from twosample.questions.monitor.saving import to_arrays
 
-        arrays = to_arrays(monitor.settings, monitor._memory)
+        arrays = to_arrays(monitor._memory)
         kept = {name: np.asarray(array) for name, array in arrays.items() if "sketch" not in name}
         return sum(array.nbytes for name, array in kept.items() if name != "history")
 

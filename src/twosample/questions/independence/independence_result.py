@@ -17,7 +17,7 @@ from twosample.errors import InputError, InputTypeError
 from twosample.inference import discoveries
 from twosample.inference.columns import Table
 from twosample.inference.witness import Witness
-from twosample.questions.independence.pairing_witness import PairsWitness, Picture
+from twosample.questions.independence.pairing import PairsWitness, Picture
 from twosample.questions.independence.sides import Axis
 from twosample.results.result import BayesFactor, no_data
 from twosample.results.sayings import MOST_BARS
@@ -314,9 +314,7 @@ def _way(correlation: float | None, n: int, log_bf10: float) -> str:
 def _located(values: Any, axes: tuple[Axis, ...], side: str) -> tuple[Array, Array]:
     """Coordinates of locations, and the locations themselves where they are numbers."""
     try:
-        cells = np.asarray(values, dtype=object)
-        cells = cells.reshape(-1, 1) if cells.ndim < 2 else cells
-        columns = [cells[:, place] for place in range(cells.shape[1])]
+        columns = list(np.atleast_2d(np.asarray(values, dtype=object).T))
     except ValueError:
         columns = []
     if len(columns) != len(axes):

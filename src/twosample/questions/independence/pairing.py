@@ -13,7 +13,7 @@ are zero but for a few rows prove little when they coincide.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -21,9 +21,22 @@ from typing import NamedTuple
 import numpy as np
 
 from twosample.common.arrays import Array, Indices
-from twosample.questions.independence.sides import Side, blocks_of
+from twosample.common.records import Comparable
+from twosample.data.ranks import normal_quantiles
+from twosample.inference.pictures import rounded
+from twosample.questions.independence.sides import Axis, Side, blocks_of
 
-__all__ = ["AMPLITUDE", "EXPECTED", "Coefficients", "Pairing", "log_mean", "permuted", "products"]
+__all__ = [
+    "AMPLITUDE",
+    "EXPECTED",
+    "Coefficients",
+    "Pairing",
+    "PairsWitness",
+    "Picture",
+    "log_mean",
+    "permuted",
+    "products",
+]
 
 # Scale of the half-Cauchy prior of a, and the values of log a, relative to it, that stand for the prior.
 AMPLITUDE = 0.4
@@ -34,39 +47,30 @@ _LARGEST_PROBABILITY = 0.5
 # Beyond this the logarithm of a Bayes factor is added instead of multiplying, so that a few factors do not overflow.
 _LARGEST_LOG = 80.0
 _FACTORS = 8
+# Pairs of lengthscales that are kept, at most, and the least posterior probability of one.
+_MOST_PAIRS = 8
+_LEAST = 1e-3
+# Number of places of a picture along a column of numbers, between these quantiles.
+_PLACES = 48
+_SHOWN = (0.02, 0.98)
 
 
 class Coefficients(NamedTuple):
-    """Posterior means and variances of the c_ij, given that there is a dependence, at every pair of lengthscales.
+    """Posterior means and variances of the c_ij, given that there is a dependence, at every pair of lengthscales."""
 
-    Attributes
-    ----------
-    mean, variance
-        (m_x, m_y, k_x, k_y) each.
-    """
-
+    # (m_x, m_y, k_x, k_y) each.
     mean: Array
     variance: Array
 
 
 @dataclass(frozen=True, eq=False)
 class Pairing:
-    """Two sides and how many pairs there are, without the pairs.
-
-    Attributes
-    ----------
-    x, y
-        The sides.
-    count
-        Number of pairs n.
-    amplitude
-        Scale of the half-Cauchy prior of a.
-    """
+    """Two sides and how many pairs there are, without the pairs."""
 
     x: Side
     y: Side
-    count: int
-    amplitude: float = AMPLITUDE
+    count: int  # number of pairs n
+    amplitude: float = AMPLITUDE  # scale of the half-Cauchy prior of a
 
     def scores(self, sums: Array) -> Array:
         """The u_ij from Σ f_i g_j over the pairs (..., m_x, k_x, m_y, k_y), as (..., m_x, m_y, k_x, k_y)."""
@@ -172,3 +176,80 @@ def permuted(functions_x: Array, functions_y: Array, orders: Indices) -> Array:
     _, m_y, k_y = functions_y.shape
     left, right = functions_x.reshape(n, -1).T.copy(), functions_y.reshape(n, -1)
     return np.stack([left @ right[order] for order in orders]).reshape(-1, m_x, k_x, m_y, k_y)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Picture(Comparable):
+    """The witness at all pairs of some places of a column of x and of one of y."""
+
+    # The places, (G,) and (H,); of a category the numbers of its levels.
+    at_x: Array
+    at_y: Array
+    # The levels of categories.
+    levels_x: tuple[str, ...]
+    levels_y: tuple[str, ...]
+    # Posterior mean and standard deviation of the witness, (G, H).
+    mean: Array
+    sd: Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairsWitness(Comparable):
+    """The posterior of the witness, a mixture over the likeliest pairs of lengthscales."""
+
+    axes_x: tuple[Axis, ...]
+    axes_y: tuple[Axis, ...]
+    x: Side
+    y: Side
+    places: Indices  # which lengthscales of x and y each member of the mixture has, (J, 2)
+    weights: Array  # their posterior probabilities, (J,)
+    # Posterior of the coefficients of the products of the functions, (J, k_x, k_y).
+    mean: Array
+    variance: Array
+
+    @classmethod
+    def of(
+        cls, axes: tuple[Sequence[Axis], Sequence[Axis]], x: Side, y: Side, mass: Array, found: Coefficients
+    ) -> PairsWitness:
+        """From the posterior of the pairs of lengthscales (m_x, m_y), and the coefficients there."""
+        order = np.argsort(-mass, axis=None, kind="stable")[:_MOST_PAIRS]
+        order = order[mass.ravel()[order] >= _LEAST * mass.max()]
+        places = np.stack(np.unravel_index(order, mass.shape), axis=1).astype(np.int64)
+        chosen = tuple(places.T)
+        weights = mass[chosen] / mass[chosen].sum()
+        return cls(tuple(axes[0]), tuple(axes[1]), x, y, places, weights, found.mean[chosen], found.variance[chosen])
+
+    def at(self, x: Array, y: Array) -> tuple[Array, Array]:
+        """Mean and standard deviation at pairs of coordinates (w, d_x) and (w, d_y), each (w,)."""
+        values_x, values_y = self.x.functions(x), self.y.functions(y)
+        mean, square = np.zeros((2, len(x)))
+        for (i, j), weight, coefficients, variance in zip(
+            self.places.tolist(), self.weights.tolist(), self.mean, self.variance, strict=True
+        ):
+            f, g = values_x[i], values_y[j]
+            value = ((f @ coefficients) * g).sum(axis=1)
+            mean += weight * value
+            square += weight * (value**2 + ((f**2 @ variance) * g**2).sum(axis=1))
+        # A density is not negative.
+        return np.maximum(mean, -1.0), np.sqrt(np.maximum(square - mean**2, 0.0))
+
+    def picture(self) -> Picture | None:
+        """For one column on either side; None for more."""
+        if len(self.axes_x) > 1 or len(self.axes_y) > 1:
+            return None
+        (at_x, rows_x), (at_y, rows_y) = (_places(axis) for axis in (self.axes_x[0], self.axes_y[0]))
+        mean, sd = self.at(np.repeat(rows_x, len(rows_y), axis=0), np.tile(rows_y, (len(rows_x), 1)))
+        shape = (len(at_x), len(at_y))
+        mean, sd = (rounded(values).reshape(shape) for values in (mean, sd))
+        return Picture(at_x, at_y, self.axes_x[0].levels, self.axes_y[0].levels, mean, sd)
+
+
+def _places(axis: Axis) -> tuple[Array, Array]:
+    """Places along a column, and their coordinates."""
+    if axis.levels:
+        return np.arange(float(len(axis.levels))), np.eye(len(axis.levels))
+    limits = np.interp(normal_quantiles(np.array(_SHOWN)), axis.scores, axis.knots)
+    if limits[0] == limits[1]:
+        limits = axis.knots[[0, -1]]
+    at = np.linspace(float(limits[0]), float(limits[1]), _PLACES)
+    return at, axis.coordinates(at.tolist())

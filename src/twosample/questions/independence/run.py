@@ -19,8 +19,7 @@ from twosample.features.domains.domain import KernelChoice
 from twosample.inference import relabelling
 from twosample.inference.relabelling import Statistic
 from twosample.questions.independence.independence_result import IndependenceResult, Scales
-from twosample.questions.independence.pairing import AMPLITUDE, Pairing, log_mean, permuted, products
-from twosample.questions.independence.pairing_witness import PairsWitness
+from twosample.questions.independence.pairing import AMPLITUDE, Pairing, PairsWitness, log_mean, permuted, products
 from twosample.questions.independence.sides import MULTIPLES, Axis, Column, Side
 from twosample.questions.independence.two_sides import Sides, read_sides
 from twosample.questions.options import refusing
@@ -30,8 +29,8 @@ __all__ = ["independence"]
 
 # Pairs of columns, at most.
 _MOST_PAIRS = 10_000
-# For progress bars: a test costs about as much as products of functions over this many rows.
-_ROWS_PER_TEST = 2_000
+# For progress bars: finding the functions of a side takes as long as this many tests.
+_WORK_OF_A_SIDE = 2
 
 
 @refusing(
@@ -140,7 +139,7 @@ def independence(
     found = tests.pairings[0].coefficients(main.scores)
     contingency = float((mass[..., None, None] * (found.mean**2 + found.variance)).sum())
     axes = [Axis.of(column) for column in sides.x], [Axis.of(column) for column in sides.y]
-    witness = PairsWitness.of(axes, side_x, side_y, main.log_bf10, found)
+    witness = PairsWitness.of(axes, side_x, side_y, mass, found)
     result = IndependenceResult(
         log_bf10=tests.log_bf10(observed),
         prior_odds=prior_odds,
@@ -215,43 +214,32 @@ class _Observed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Tests:
-    """All columns of x with all of y and, where there are several, each of x with each of y.
+    """All columns of x with all of y and, where there are several, each of x with each of y."""
 
-    Attributes
-    ----------
-    rows_x, rows_y
-        Coordinates of all columns together and, where there are several, of each.
-    sides_x, sides_y
-        Functions of these.
-    which
-        Places in these of the two sides of every test, (T, 2).
-    keys
-        A number for every row of x and of y, which does not depend on the order of rows and columns, (2, n).
-    amplitude
-        Scale of the prior of the correlations.
-    """
-
+    # Coordinates of all columns together and, where there are several, of each.
     rows_x: list[Array]
     rows_y: list[Array]
+    # Functions of these.
     sides_x: list[Side]
     sides_y: list[Side]
-    which: Indices
-    keys: Array
-    amplitude: float = AMPLITUDE
+    which: Indices  # places in these of the two sides of every test, (T, 2)
+    keys: Array  # a number for every row of x and of y, which does not depend on the order of rows and columns, (2, n)
+    amplitude: float = AMPLITUDE  # scale of the prior of the correlations
 
     @classmethod
     def of(cls, sides: Sides, points: int, count: Callable[[int], object], multiples: Array = MULTIPLES) -> _Tests:
         """Return the tests of two sides; `count` is called with the work done."""
-        rows = [_together([column.coordinates() for column in columns]) for columns in (sides.x, sides.y)]
+        each = [[column.coordinates() for column in columns] for columns in (sides.x, sides.y)]
+        rows = [some if len(some) == 1 else [np.concatenate(some, axis=1), *some] for some in each]
         single = [(0, 0)]
         if len(sides.x) * len(sides.y) > 1:
             first_x, first_y = (int(len(columns) > 1) for columns in (sides.x, sides.y))
             single += [(i + first_x, j + first_y) for i in range(len(sides.x)) for j in range(len(sides.y))]
-        keys = np.stack([sum(map(_key, columns)) for columns in (sides.x, sides.y)])
+        keys = np.stack([sum(column.key for column in columns) for columns in (sides.x, sides.y)])
 
         def side_of(one: Array) -> Side:
             found = Side.of(one, points, multiples)
-            count(_work_of_a_side(len(one)))
+            count(_WORK_OF_A_SIDE)
             return found
 
         sides_x, sides_y = ([side_of(one) for one in some] for some in rows)
@@ -276,7 +264,7 @@ class _Tests:
         for (i, j), pairing in zip(self.which.tolist(), self.pairings, strict=True):
             scores = pairing.scores(products(pairing.x, pairing.y, self.rows_x[i], self.rows_y[j]))
             found.append(_Observed(scores, pairing.log_bf10(scores)))
-            count(_work_of_a_test(self.keys.shape[1]))
+            count(1)
         return found
 
     def log_bf10(self, observed: Sequence[_Observed]) -> float:
@@ -290,31 +278,22 @@ class _Pairings:
 
     The rows are in an order of their own, and the side that is permuted is chosen by the data, so that the same
     pairings come whatever the order of the rows, and whichever side is called x.
-
-    Attributes
-    ----------
-    tests
-        All tests.
-    functions
-        Values of the functions of each x and of each y, (n, m, k).
-    swapped
-        Whether it is x that is permuted.
     """
 
     tests: _Tests
-    functions: tuple[list[Array], list[Array]]
-    swapped: bool
+    functions: tuple[list[Array], list[Array]]  # values of the functions of each x and of each y, (n, m, k)
+    swapped: bool  # whether it is x that is permuted
 
     @classmethod
     def of(cls, tests: _Tests) -> _Pairings:
         """Go once over the rows."""
         order, swapped = _arranged(*tests.keys)
 
-        def values(rows: list[Array], sides: list[Side]) -> list[Array]:
-            both = zip(rows, sides, strict=True)
-            return [np.ascontiguousarray(np.swapaxes(side.functions(one[order]), 0, 1)) for one, side in both]
+        def values(side: Side, rows: Array) -> Array:
+            return np.ascontiguousarray(np.swapaxes(side.functions(rows[order]), 0, 1))
 
-        return cls(tests, (values(tests.rows_x, tests.sides_x), values(tests.rows_y, tests.sides_y)), swapped)
+        functions = list(map(values, tests.sides_x, tests.rows_x)), list(map(values, tests.sides_y, tests.rows_y))
+        return cls(tests, functions, swapped)
 
     @property
     def observed(self) -> Indices:
@@ -344,18 +323,11 @@ class _Pairings:
 
     def work_of(self, test: int) -> int:
         """Work of one pairing."""
-        return _work_of_a_test(self.tests.keys.shape[1])
+        return 1
 
 
 def _arranged(key_x: Array, key_y: Array) -> tuple[Indices, bool]:
-    """An order of the rows, and whether y comes before x: the same whatever their order, and if they change places.
-
-    Examples
-    --------
-    >>> x, y = np.array([3.0, 1.0, 2.0]), np.array([1.0, 3.0, 1.0])
-    >>> _arranged(x, y), _arranged(y, x)
-    ((array([2, 0, 1]), True), (array([2, 0, 1]), False))
-    """
+    """An order of the rows, and whether y comes before x: the same whatever their order, and if they change places."""
     by_x, by_y = np.lexsort((key_y, key_x)), np.lexsort((key_x, key_y))
     one, other = np.stack([key_x[by_x], key_y[by_x]], axis=1), np.stack([key_y[by_y], key_x[by_y]], axis=1)
     differ = np.flatnonzero(one.ravel() != other.ravel())
@@ -364,34 +336,13 @@ def _arranged(key_x: Array, key_y: Array) -> tuple[Indices, bool]:
 
 
 def _work(sides: Sides, pairings: int) -> int:
-    """Work of all tests, in rows."""
+    """Work of all tests of some pairings, in tests of one."""
     columns = [len(sides.x), len(sides.y)]
     tests = 1 if columns == [1, 1] else 1 + math.prod(columns)
-    of_sides = sum(count + (count > 1) for count in columns) * _work_of_a_side(sides.count)
-    return of_sides + tests * _work_of_a_test(sides.count) * pairings
-
-
-def _work_of_a_side(rows: int) -> int:
-    return 2 * (_ROWS_PER_TEST + rows)
-
-
-def _work_of_a_test(rows: int) -> int:
-    return _ROWS_PER_TEST + rows
-
-
-def _together(coordinates: Sequence[Array]) -> list[Array]:
-    """Coordinates of all columns together and, where there are several, of each."""
-    if len(coordinates) == 1:
-        return [coordinates[0]]
-    return [np.concatenate(coordinates, axis=1), *coordinates]
-
-
-def _key(column: Column) -> Array:
-    """A number for each row: the normal score, or the place of the level."""
-    return column.values if column.levels else column.coordinates()[:, 0]
+    return sum(count + (count > 1) for count in columns) * _WORK_OF_A_SIDE + tests * pairings
 
 
 def _correlation(x: Column, y: Column) -> float | None:
     if x.levels or y.levels:
         return None
-    return float(np.clip(np.corrcoef(x.coordinates()[:, 0], y.coordinates()[:, 0])[0, 1], -1.0, 1.0))
+    return float(np.clip(np.corrcoef(x.key, y.key)[0, 1], -1.0, 1.0))

@@ -32,15 +32,7 @@ _TABLE = "the table"
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Two lists of columns with as many rows, which vary and have no missing values.
-
-    Attributes
-    ----------
-    x, y
-        The columns of either side.
-    notes
-        One sentence for everything that was dropped or warned about.
-    """
+    """Two lists of columns with as many rows, which vary and have no missing values."""
 
     x: tuple[Column, ...]
     y: tuple[Column, ...]
@@ -60,14 +52,7 @@ def read_sides(
     nan_policy: Literal["raise", "omit"],
     objects: KernelChoice | None = None,
 ) -> Sides:
-    """Read two tables, or one table and the names of its columns on either side; or objects and a table.
-
-    Examples
-    --------
-    >>> sides = read_sides([1, 2, 3, 4, 5], ["a", "b", "a", "b", "b"], None, None, "raise")
-    >>> sides.x[0].values, sides.y[0].levels
-    (array([1., 2., 3., 4., 5.]), ('a', 'b'))
-    """
+    """Read two tables, or one table and the names of its columns on either side; or objects and a table."""
     check_policy(nan_policy)
     both = _both(first, second, x, y, objects)
     sizes = [len(columns[0].values) for columns in both]

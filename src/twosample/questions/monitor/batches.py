@@ -17,8 +17,7 @@ from twosample.data.two_tables import read_one, read_two
 from twosample.errors import InputError
 from twosample.features.domains.domain import Domain, KernelChoice, objects_of
 from twosample.plan import plan_of_objects
-from twosample.questions.monitor.learning import Learning
-from twosample.questions.monitor.memory import Memory, Settings
+from twosample.questions.monitor.memory import Memory
 
 __all__ = ["with_objects", "with_reference", "with_reference_objects", "with_rows"]
 
@@ -26,85 +25,81 @@ __all__ = ["with_objects", "with_reference", "with_reference_objects", "with_row
 _FEWEST_OBJECTS, _ASIDE = 4, 10
 
 
-def with_rows(memory: Memory, settings: Settings, x: object, y: object) -> Memory:
+def with_rows(memory: Memory, x: object, y: object) -> Memory:
     """With new rows among those that wait."""
-    given = [not _is_nothing(values) for values in (x, y)]
-    if memory.columns is None:
+    if memory.learning.columns is None:
+        given = [values is not None and _height(values) != 0 for values in (x, y)]
         if not any(given):
             return memory
         if all(given):
-            two = read_two(x, y, settings.choice)
+            two = read_two(x, y, memory.settings.choice)
             x, y = (Table(rows, two.columns, levels=two.levels, settled=True) for rows in two.rows)
-            memory = replace(memory, columns=two.columns, levels=two.levels)
+            memory = memory.of_columns(two.columns, two.levels)
         else:
-            table = _one_table(x if given[0] else y, settings)
+            memory, table = _with_columns_of(memory, x if given[0] else y)
             x, y = (table if here else None for here in given)
-            memory = replace(memory, columns=table.names, levels=table.levels)
-    x_rows, y_rows = _checked(memory, settings, x, y)
-    return _waiting(_ready(memory, settings), (x_rows, y_rows), (_length(x, x_rows), _length(y, y_rows)))
+    x_rows, y_rows = _checked(memory, x, y)
+    return _waiting(memory, (x_rows, y_rows), (_length(x, x_rows), _length(y, y_rows)))
 
 
-def with_objects(memory: Memory, settings: Settings, choice: KernelChoice, x: object, y: object) -> Memory:
+def with_objects(memory: Memory, choice: KernelChoice, x: object, y: object) -> Memory:
     """With new objects among those that wait; the points are among the first ones, whichever stream they are of."""
     lists = [[] if values is None else objects_of(values, name, 0) for values, name in ((x, "x"), (y, "y"))]
-    if settings.paired:
+    if memory.settings.paired:
         check_pairs(*map(len, lists))
-    if memory.domain is None:
+    if memory.learning.domain is None:
         if len(lists[0]) + len(lists[1]) < _FEWEST_OBJECTS:
             raise InputError(
                 f"x and y: {len(lists[0]) + len(lists[1])} objects are too few to choose points among",
                 argument="x and y",
                 remedy=f"pass at least {_FEWEST_OBJECTS} the first time",
             )
-        memory = _with_domain(memory, settings, choice, [*lists[0], *lists[1]])
-    assert memory.domain is not None
+        memory = _with_domain(memory, choice, [*lists[0], *lists[1]])
+    domain = memory.learning.domain
+    assert domain is not None
     with one_thread():
-        rows = [memory.domain.rows_of(one) if one else np.empty((0, memory.domain.width)) for one in lists]
+        rows = [domain.rows_of(one) if one else np.empty((0, domain.width)) for one in lists]
     return _waiting(memory, (rows[0], rows[1]), (len(lists[0]), len(lists[1])))
 
 
-def _with_domain(memory: Memory, settings: Settings, choice: KernelChoice, objects: list[Any]) -> Memory:
+def _with_domain(memory: Memory, choice: KernelChoice, objects: list[Any]) -> Memory:
     """With points among some objects, and a plan for them, which stays."""
+    settings = memory.settings
     choice = replace(choice, points=settings.points)
     domain, _ = Domain.of({"x": objects}, choice, np.random.default_rng(settings.seed))
     plan = plan_of_objects(domain, models.resolve("adaptive"), paired=settings.paired)
-    return replace(memory, columns=(), domain=domain, learning=Learning.started(settings.method_for(()), plan))
+    return replace(memory, learning=replace(memory.learning, columns=()).started(plan))
 
 
-def with_reference(memory: Memory, settings: Settings, reference: object) -> Memory:
+def with_reference(memory: Memory, reference: object) -> Memory:
     """With more rows in the reference, in a random order."""
-    if memory.columns is None:
-        table = _one_table(reference, settings)
-        memory, reference = replace(memory, columns=table.names, levels=table.levels), table
-    rows, _ = _checked(memory, settings, reference, None)
-    return _spent_later(_ready(memory, settings), settings, rows)
+    if memory.learning.columns is None:
+        memory, reference = _with_columns_of(memory, reference)
+    rows, _ = _checked(memory, reference, None)
+    return _spent_later(memory, rows)
 
 
-def with_reference_objects(memory: Memory, settings: Settings, choice: KernelChoice, reference: object) -> Memory:
+def with_reference_objects(memory: Memory, choice: KernelChoice, reference: object) -> Memory:
     """With more objects in the reference; those that the points are chosen among are not compared."""
-    objects = objects_of(reference, "reference", 0 if memory.domain else 2 * _FEWEST_OBJECTS)
-    if memory.domain is None:
+    settings, domain = memory.settings, memory.learning.domain
+    objects = objects_of(reference, "reference", 0 if domain else 2 * _FEWEST_OBJECTS)
+    if domain is None:
         order = np.random.default_rng([settings.seed, 0]).permutation(len(objects))
         aside = min(len(objects) // 4, _ASIDE * settings.points)
-        memory = _with_domain(memory, settings, choice, [objects[place] for place in order[:aside]])
-        objects = [objects[place] for place in order[aside:]]
-    assert memory.domain is not None
+        memory = _with_domain(memory, choice, [objects[place] for place in order[:aside]])
+        objects, domain = [objects[place] for place in order[aside:]], memory.learning.domain
+    assert domain is not None
     with one_thread():
-        return _spent_later(memory, settings, memory.domain.rows_of(objects))
+        return _spent_later(memory, domain.rows_of(objects))
 
 
-def _spent_later(memory: Memory, settings: Settings, rows: Array) -> Memory:
-    rows = rows[np.random.default_rng([settings.seed, 0, memory.refills]).permutation(len(rows))]
+def _spent_later(memory: Memory, rows: Array) -> Memory:
+    rows = rows[np.random.default_rng([memory.settings.seed, 0, memory.refills]).permutation(len(rows))]
     return replace(
         memory,
         reference=rows if memory.reference is None else _joined(memory.reference, rows),
         refills=memory.refills + 1,
     )
-
-
-def _ready(memory: Memory, settings: Settings) -> Memory:
-    assert memory.columns is not None
-    return replace(memory, learning=memory.learning or Learning(settings.method_for(memory.columns, memory.levels)))
 
 
 def _waiting(memory: Memory, rows: tuple[Array, Array], received: tuple[int, int]) -> Memory:
@@ -116,18 +111,17 @@ def _waiting(memory: Memory, rows: tuple[Array, Array], received: tuple[int, int
     )
 
 
-def _one_table(values: object, settings: Settings) -> Table:
-    """One table with codes for the levels of categories."""
-    table, _ = read_one(values, settings.choice)
-    return table._replace(columns=table.names, settled=True)
+def _with_columns_of(memory: Memory, values: object) -> tuple[Memory, Table]:
+    """With the columns of one table, which has codes for the levels of categories."""
+    table, _ = read_one(values, memory.settings.choice)
+    return memory.of_columns(table.names, table.levels), table._replace(columns=table.names, settled=True)
 
 
-def _checked(memory: Memory, settings: Settings, x: object, y: object) -> tuple[Array, Array]:
+def _checked(memory: Memory, x: object, y: object) -> tuple[Array, Array]:
     """Finite rows of the columns that are watched."""
-    columns = memory.columns
+    settings, columns, plan = memory.settings, memory.learning.columns, memory.learning.plan
     assert columns is not None
     kept = np.ones(len(columns), dtype=bool)
-    plan = None if memory.learning is None else memory.learning.plan
     if plan is not None and plan.columns == columns:  # a given plan may have left out columns of the data
         kept = plan.kept
     part = Samples.of_part(
@@ -138,14 +132,9 @@ def _checked(memory: Memory, settings: Settings, x: object, y: object) -> tuple[
         View.none(len(columns)),
         paired=settings.paired,
         nan_policy=settings.nan_policy,
-        levels=memory.levels,
+        levels=memory.learning.levels,
     )
     return part.x, part.y
-
-
-def _is_nothing(values: object) -> bool:
-    """Whether there are no rows."""
-    return values is None or _height(values) == 0
 
 
 def _joined(old: Array, new: Array) -> Array:

@@ -6,58 +6,165 @@ e = T(observed) / mean T(labellings) has mean 1 given the past, for every distri
 e-values are a test martingale.
 
 T is the Bayes factor of all batches so far, with the labels of this one in question. It is the Bayes factor of the
-earlier ones, which cancels, times the predictive Bayes factor of this one given them.
+earlier ones, which cancels, times the predictive Bayes factor of this one given them. It averages the tests of a plan,
+which are components of it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 import numpy as np
 
 from twosample.common.arrays import Array, Flags
+from twosample.features.maps import PointFeatures, StackFeatures
+from twosample.features.statistics import FeatureStatistics, Moments
+from twosample.inference.evidence import Difference, Hypotheses, mean_diagonal
 from twosample.inference.relabelling import RankOne, pairs_in_order, pool_in_order
 from twosample.models import Model
-from twosample.questions.monitor.components import Component, Learnt
+from twosample.places import local
+from twosample.plan import Plan
 
-__all__ = ["AMPLITUDES", "Batch", "log_evalue", "log_statistics"]
+__all__ = ["AMPLITUDES", "Batch", "Component", "Learnt", "components_of", "log_evalue", "log_statistics"]
 
 # One in this many amplitudes of the test is used: the integral over them is off by less than a thousandth.
 AMPLITUDES = 4
+# One in this many lengthscales of the grid of all columns is used: two in a factor of 2.
+_STRIDE = 3
+# Tests of a stack that are worked on at the same time.
+_TESTS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """Tests of a plan, each at all of its lengthscales, one test after the other: m in all."""
+
+    features: PointFeatures | StackFeatures  # from rows to features
+    lengthscales: Array  # (m,)
+    log_prior: Array  # logarithms of their prior weights, (m,)
+    # Where the plan and its statistics have them: the number of the stack, None for the test of all columns as scaled,
+    # and which tests of the stack or lengthscales of the test.
+    part: int | None
+    tests: slice
+    count: int  # how many tests the whole stack has
+
+    def moments(self, statistics: FeatureStatistics) -> tuple[Moments, ...]:
+        """Moments of x and of y, or of pairs those of the differences, (m, s) and (m, s, s)."""
+        here, chosen = statistics, self.tests
+        if self.part is not None:
+            here, chosen = statistics.parts[self.part].select(self.tests, self.count), slice(None)
+        found = [here.differences] if here.x is None else [here.x, here.y]
+        return tuple(Moments(one.count, one.mean[chosen], one.scatter[chosen]) for one in found if one is not None)
+
+    def shifts(self, rows: tuple[Array, ...], flags: Flags, center: Array) -> Array:
+        """What a batch adds to `Learnt.shift` for L labellings each, (m, L, s).
+
+        Rows and flags are those of a `Batch`, and the center is the mean of the features of its pooled rows, (m, s).
+        """
+        paired = len(rows) == 2
+
+        def weights(block: slice) -> Array:
+            of_rows = flags[block].T.astype(np.float64)
+            return 1.0 - 2.0 * of_rows if paired else of_rows
+
+        return local.weighted_sums(self.features, rows, self.lengthscales, weights, None if paired else center)
+
+
+def components_of(plan: Plan) -> tuple[Component, ...]:
+    """All tests of a plan that have prior weight, a few at a time."""
+    assert plan.lengthscales is not None
+    found = []
+    if plan.prior:
+        chosen = slice(None, None, 1 if plan.fixed else _STRIDE << plan.level)
+        lengthscales = plan.lengthscales[chosen]
+        log_prior = np.full(len(lengthscales), np.log(plan.prior / len(lengthscales)))
+        found.append(Component(plan.features, lengthscales, log_prior, None, chosen, 1))
+    for number, part in enumerate(plan.parts):
+        for first in range(0, len(part.points), _TESTS):
+            tests = slice(first, first + _TESTS)
+            if not part.prior[tests].any():
+                continue
+            features = plan.features_of(number).select(tests)
+            each = len(features.multiples)
+            with np.errstate(divide="ignore"):
+                log_prior = np.repeat(np.log(part.prior[tests] / each), each)
+            found.append(Component(features, features.lengthscales, log_prior, number, tests, len(part.points)))
+    return tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What batches have taught about a component: sums over them, so that they add up.
+
+    Batches of two samples count for h = 1/(1/n_x + 1/n_y) each, those of pairs for their number h = n. Then the mean of
+    their differences, weighed by h, is that of the witness with noise Σ/Σh, Σ the covariance of the features of one row
+    or of the difference of one pair. Streams may drift together: a batch is compared with itself alone.
+    """
+
+    weight: float  # Σ h
+    shift: Array  # Σ h Δ, (m, s)
+    rows: float  # number of rows, or of pairs
+    scatter: Array  # sum of the scatters within samples, or of differences, (m, s, s)
+
+    @classmethod
+    def nothing(cls, component: Component) -> Learnt:
+        """Before the first batch."""
+        m, s = len(component.lengthscales), component.features.count
+        return cls(0.0, np.zeros((m, s)), 0.0, np.zeros((m, s, s)))
+
+    @classmethod
+    def of(cls, moments: tuple[Moments, ...]) -> Learnt:
+        """From one batch."""
+        if len(moments) == 1:
+            [pairs] = moments
+            return cls(float(pairs.count), pairs.count * pairs.mean, float(pairs.count), pairs.scatter)
+        x, y = moments
+        weight = x.count * y.count / (x.count + y.count)
+        return cls(weight, weight * (x.mean - y.mean), float(x.count + y.count), x.scatter + y.scatter)
+
+    def blind(self) -> Learnt:
+        """Of one batch: with its scatter as it is without labels, that of all rows or of pairs around zero."""
+        between = self.shift[:, :, np.newaxis] * self.shift[:, np.newaxis, :] / self.weight
+        return replace(self, scatter=self.scatter + between)
+
+    def add(self, other: Learnt, share: float = 1.0) -> Learnt:
+        """With what another batch taught; of this the share is remembered."""
+        return Learnt(
+            share * self.weight + other.weight,
+            share * self.shift + other.shift,
+            share * self.rows + other.rows,
+            share * self.scatter + other.scatter,
+        )
+
+    def difference(self, paired: bool) -> Difference:
+        """The weighted mean of the differences, and how well it is known."""
+        size = self.weight if paired else 2.0 * self.weight
+        spread = mean_diagonal(self.scatter) / self.rows
+        return Difference(
+            delta=self.shift / self.weight,
+            noise=self.scatter / (self.rows * self.weight),
+            size=size,
+            freedom=max(0.5 * (size - 1.0) if paired else size - 1.0, 0.5),
+            variance=0.5 * spread if paired else spread,
+        )
 
 
 class Batch:
-    """The rows of a batch in an order that does not know the labels, and labellings of them.
+    """The rows of a batch in an order that does not know the labels, and `count` labellings of them, or all there are.
 
-    Parameters
-    ----------
-    x, y
-        Rows of both samples.
-    count
-        How many labellings there are to be, the observed one among them. Where there are no more in all, all are taken.
-    paired
-        Whether labels are changed by swaps within pairs.
-    generator
-        Draws them.
-
-    Attributes
-    ----------
-    rows
-        The pooled rows, or both sides of the pairs.
-    flags
-        (n, L): which rows are in the first sample, or which pairs change places.
-    observed
-        Which labelling is that of the data.
-    mirrored
-        Whether every labelling also stands for the one with x and y exchanged.
-    sign
-        -1 where the first sample is y.
+    The observed labelling is among them. Labels of pairs are changed by swaps within pairs.
     """
 
+    rows: tuple[Array, ...]  # the pooled rows, or both sides of the pairs
+    flags: Flags  # (n, L): which rows are in the first sample, or which pairs change places
+    observed: int  # which labelling is that of the data
+    mirrored: bool  # whether every labelling also stands for the one with x and y exchanged
+    sign: float  # -1 where the first sample is y
+
     def __init__(self, x: Array, y: Array, count: int, paired: bool, generator: np.random.Generator) -> None:
-        self.rows: tuple[Array, ...]
         if paired:
             self.rows = pairs_in_order(x, y)
             observed = np.zeros(len(x), dtype=bool)
@@ -69,16 +176,15 @@ class Batch:
         self.sign = 1.0 if paired or len(x) <= len(y) else -1.0
         self.mirrored = not few and (paired or len(x) == len(y))
         if few:
-            self.flags = _all_swaps(len(x)) if paired else _all_splits(len(observed), size)
+            if paired:
+                self.flags = np.array(list(product((False, True), repeat=len(x)))).T
+            else:
+                self.flags = _all_splits(len(observed), size)
             self.observed = int(np.flatnonzero((self.flags == observed[:, np.newaxis]).all(axis=0))[0])
         else:
-            drawn = count // 2 if self.mirrored else count
-            self.flags = np.empty((len(observed), drawn), dtype=bool)
-            self.flags[:, 0], self.observed = observed, 0
-            for column in range(1, drawn):
-                self.flags[:, column] = (
-                    generator.random(len(observed)) < 0.5 if paired else generator.permutation(observed)
-                )
+            others = range(1, count // 2 if self.mirrored else count)
+            drawn = (generator.random(len(x)) < 0.5 if paired else generator.permutation(observed) for _ in others)
+            self.flags, self.observed = np.stack([observed, *drawn], axis=1), 0
 
 
 def _all_splits(n: int, size: int) -> Flags:
@@ -90,19 +196,8 @@ def _all_splits(n: int, size: int) -> Flags:
     return flags
 
 
-def _all_swaps(n: int) -> Flags:
-    """All choices among n pairs, (n, 2**n)."""
-    return np.array(list(product((False, True), repeat=n))).T
-
-
 def log_evalue(log_values: Array, observed: int) -> float:
-    """Log of the value observed over the mean of all.
-
-    Examples
-    --------
-    >>> round(math.exp(log_evalue(np.log([3.0, 1.0, 1.0, 1.0]), 0)), 12)
-    2.0
-    """
+    """Log of the value observed over the mean of all."""
     return float(math.log(len(log_values)) - np.logaddexp.reduce(log_values - log_values[observed]))
 
 
@@ -111,29 +206,18 @@ def log_statistics(
 ) -> Array:
     """Log of the Bayes factor of everything so far for every labelling of the batch, (L,); mirrored ones last, (2L,).
 
-    Parameters
-    ----------
-    components
-        The tests whose Bayes factors are averaged, with their prior weights.
-    past, new
-        What earlier batches, and this one, have taught about each.
-    batch
-        The rows of this one and its labellings.
-    model
-        The model of the plan.
+    The Bayes factors of the components are averaged; earlier batches have taught `past` about each, and this one `new`.
     """
     paired = len(batch.rows) == 2
     total = np.full(batch.flags.shape[1] * (1 + batch.mirrored), -np.inf)
     for component, before, here in zip(components, past, new, strict=True):
         after = before.add(here.blind())
-        if paired:
-            center = np.zeros_like(here.shift)
-        else:
-            center = _pooled_mean(component, batch)
+        center = np.zeros_like(here.shift) if paired else _pooled_mean(component, batch)
         shifts = batch.sign * component.shifts(batch.rows, batch.flags, center)
         if batch.mirrored:
             shifts = np.concatenate([shifts, -shifts], axis=1)
-        bayes_factor = RankOne(component.hypotheses(after.difference(paired), model), 0.0, AMPLITUDES)
+        judged = Hypotheses.of(after.difference(paired), model, component.features, component.lengthscales)
+        bayes_factor = RankOne(judged, 0.0, AMPLITUDES)
         found = bayes_factor.log_bf10((before.shift[:, np.newaxis] + shifts) / after.weight)
         total = np.logaddexp(total, np.logaddexp.reduce(component.log_prior[:, np.newaxis] + found, axis=0))
     return total

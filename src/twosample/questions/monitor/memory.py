@@ -1,27 +1,40 @@
-"""What a monitor was told and what it remembers, as frozen records."""
+"""What a monitor was told, what the batches have taught it, and what it remembers, as frozen records."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
+from twosample import kernels, models
 from twosample.common.arguments import count_of, flag_of, generator_of, positive, share_of
 from twosample.common.arrays import Array
-from twosample.data import Choice
+from twosample.common.threads import one_thread
+from twosample.data import Choice, Samples, some
 from twosample.data.categories import Levels
 from twosample.data.complete import check_policy
-from twosample.errors import InputError, InputTypeError, Setting
+from twosample.data.reading import Table
+from twosample.errors import InputError, InputTypeError, Setting, TwoSampleWarning
 from twosample.features.domains.domain import Domain
-from twosample.plan import Plan
-from twosample.questions.monitor.learning import Learning, Method, Rows
+from twosample.features.statistics import FeatureStatistics
+from twosample.plan import Plan, make_plan
+from twosample.questions.monitor import evalues
+from twosample.questions.monitor.evalues import Component, Learnt, components_of
 from twosample.questions.monitor.state import HistoryRow, RunLength
 
-__all__ = ["Memory", "Settings"]
+__all__ = ["Learning", "Memory", "Rows", "Settings"]
 
+Rows = tuple[Array, Array]
+
+# The plan is rebuilt when the row count grows by `_GROWTH`, for the last time at `_SETTLED` rows.
+# Statistics are collected again then.
+_GROWTH = 1.25
+_SETTLED = 400
 # Of longer histories every second batch is dropped.
 _LONGEST_HISTORY = 10_000
 
@@ -52,11 +65,12 @@ class Settings:
         return Choice(columns=self.columns, drop=self.drop, categories=self.categories, texts=True)
 
     @classmethod
-    def checked(cls, **given: Any) -> Settings:
-        """The settings, if they make sense; names are those of `Monitor`."""
+    def checked(cls, given: Mapping[str, Any], *, kernel: str) -> Settings:
+        """The settings, if they make sense; names are those of `Monitor`, and there may be more of them."""
+        with_reference = given["reference"] is not None
         paired, subsets = flag_of(given["paired"], "paired"), given["subsets"]
         check_policy(given["nan_policy"])
-        if paired and given["with_reference"]:
+        if paired and with_reference:
             raise InputError(
                 "reference: its rows are spent in a random order, and have no partners",
                 argument="reference",
@@ -80,12 +94,12 @@ class Settings:
             forget=0.0 if forget is None else share_of(forget, "forget"),
             prior_odds=positive(given["prior_odds"], "prior_odds"),
             nan_policy=given["nan_policy"],
-            with_reference=given["with_reference"],
+            with_reference=with_reference,
             columns=choice.columns,
             drop=choice.drop,
             seed=int(generator_of(given["rng"]).integers(2**63)),
             categories=choice.categories,
-            kernel=given["kernel"],
+            kernel=kernel,
         )
 
     def check(self, plan: Plan) -> None:
@@ -105,75 +119,136 @@ class Settings:
                 remedy=("make it with ", Setting("model", "adaptive")),
             )
 
-    def method_for(self, columns: tuple[str, ...], levels: Levels = ()) -> Method:
-        """How batches with these columns are judged."""
-        return Method(
-            paired=self.paired,
-            labellings=self.permutations + 1,
-            points=self.points,
-            subsets=self.subsets,
-            memory=1.0 - self.forget,
-            columns=columns,
-            levels=levels,
-            kernel=self.kernel,
+
+@dataclass(frozen=True, eq=False)
+class Learning:
+    """What batches have taught."""
+
+    settings: Settings
+    columns: tuple[str, ...] | None = None  # names of the columns of the data; None before the first rows
+    levels: Levels = ()  # the levels of columns of categories: those of the first rows, all others count as one more
+    plan: Plan | None = None  # the plan; None before the first batch
+    # The rows of all batches so far, as long as the plan may change; None once it is settled.
+    young: tuple[Rows, ...] | None = ()
+    learnt: tuple[Learnt, ...] = ()  # what the components of the plan have learnt
+    statistics: FeatureStatistics | None = None  # of everything so far, for the descriptive answer
+    planned: int = 0  # how many rows the plan was made of
+
+    @cached_property
+    def components(self) -> tuple[Component, ...]:
+        """The tests whose Bayes factors are averaged."""
+        return () if self.plan is None else components_of(self.plan)
+
+    @property
+    def domain(self) -> Domain | None:
+        """Of objects, the points and the kernel at them; None before the first ones, and for rows of a table."""
+        return None if self.plan is None else self.plan.domain
+
+    def after(self, x: Array, y: Array, generator: np.random.Generator) -> tuple[float, Learning]:
+        """The log e-value of a batch, and what is known after it."""
+        ready, young = self, self.young
+        if young is not None:
+            young = (*young, (x, y))
+            total = sum(len(rows) for batch in young for rows in batch)
+            if self.plan is None or total >= min(_GROWTH * self.planned, _SETTLED):
+                ready = self._planned(young, total)
+            young = None if total >= _SETTLED else young
+        assert ready.plan is not None
+        x, y = ready._watched(x), ready._watched(y)
+        new, taught = ready._taught_by(x, y)
+        batch = evalues.Batch(x, y, self.settings.permutations + 1, self.settings.paired, generator)
+        values = evalues.log_statistics(ready.components, ready.learnt, new, batch, ready.plan.model)
+        return evalues.log_evalue(values, batch.observed), replace(taught, young=young)
+
+    def started(self, plan: Plan) -> Learning:
+        """With a plan that stays, and nothing learnt."""
+        ready = Learning(self.settings, self.columns, self.levels, plan, young=None)
+        return replace(ready, learnt=tuple(map(Learnt.nothing, ready.components)))
+
+    def _planned(self, batches: tuple[Rows, ...], total: int) -> Learning:
+        """With a new plan for batches of that many rows in all; all but the last one are gone over again."""
+        ready = self.started(self._plan(np.concatenate([rows for batch in batches for rows in batch])))
+        for earlier in batches[:-1]:
+            _, ready = ready._taught_by(*map(ready._watched, earlier))
+        return replace(ready, planned=total)
+
+    def _plan(self, rows: Array) -> Plan:
+        """The plan for rows of both samples, whichever they are of."""
+        settings, names = self.settings, self.columns
+        assert names is not None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TwoSampleWarning)
+            table = Table(rows, names, levels=self.levels, settled=True)
+            samples = Samples.from_pilot(table, paired=settings.paired)
+        columns = tuple(np.array(names, dtype=object)[samples.kept].tolist())
+        notes: tuple[str, ...] = ()
+        if not samples.kept.all():
+            constant = some([name for name, kept in zip(names, samples.kept, strict=True) if not kept])
+            notes = (f"Columns that held one value throughout when the plan was made are not watched: {constant}.",)
+        samples = replace(samples, columns=columns, column_notes=notes)
+        subsets = settings.subsets
+        if isinstance(subsets, str) and subsets == "columns":
+            subsets = [*((name,) for name in columns), columns]
+        model, kernel = models.resolve("adaptive"), kernels.resolve(settings.kernel)
+        return make_plan(samples, model, kernel, settings.points, subsets=subsets)
+
+    def _watched(self, rows: Array) -> Array:
+        """The columns that the plan is of; of a given plan they were read alone."""
+        assert self.plan is not None
+        if self.plan.domain is not None:
+            return rows
+        return rows if rows.shape[1] == len(self.plan.columns) else rows[:, self.plan.kept]
+
+    def _taught_by(self, x: Array, y: Array) -> tuple[tuple[Learnt, ...], Learning]:
+        """What a batch of watched rows has taught, and what is known with it."""
+        plan, share = self.plan, 1.0 - self.settings.forget
+        assert plan is not None
+        statistics = plan.collect(
+            Samples(x, y, plan.columns, plan.view, plan.kept, self.settings.paired, (), levels=plan.levels)
         )
+        new = tuple(Learnt.of(component.moments(statistics)) for component in self.components)
+        learnt = tuple(before.add(here, share) for before, here in zip(self.learnt, new, strict=True))
+        if self.statistics is not None:
+            statistics = self.statistics.merge(statistics)
+        return new, replace(self, learnt=learnt, statistics=statistics)
 
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """All of a monitor that changes, in one frozen record: a batch that fails or is interrupted changes nothing.
+    """All of a monitor that changes, in one frozen record: a batch that fails or is interrupted changes nothing."""
 
-    Attributes
-    ----------
-    columns
-        Names of the columns of the data; None before the first rows.
-    levels
-        The levels of columns of categories: those of the first rows, all others count as one more.
-    domain
-        Of objects, the points and the kernel at them; None before the first ones, and for rows of a table.
-    learning
-        What was learnt from the batches; None before the first rows.
-    waiting
-        Rows of each sample that wait.
-    reference
-        Rows of the reference that are not yet spent, in the order in which they will be.
-    refills
-        How often rows were added to the reference.
-    received
-        Rows of each sample that were passed, dropped ones included.
-    n_x, n_y
-        Rows in batches.
-    recent
-        Log e-values of the batches in the window.
-    log_evalue, crossed_at, run_length
-        As in the state.
-    history
-        One row a batch, as in `HistoryRow`, (B, 6).
-    batches
-        Number of batches.
-    """
-
-    columns: tuple[str, ...] | None = None
-    levels: Levels = ()
-    domain: Domain | None = None
-    learning: Learning | None = None
-    waiting: Rows = (np.empty((0, 0)), np.empty((0, 0)))
-    reference: Array | None = None
-    refills: int = 0
-    received: tuple[int, int] = (0, 0)
+    learning: Learning
+    waiting: Rows = (np.empty((0, 0)), np.empty((0, 0)))  # rows of each sample that wait
+    reference: Array | None = None  # rows of the reference that are not yet spent, in the order in which they will be
+    refills: int = 0  # how often rows were added to the reference
+    received: tuple[int, int] = (0, 0)  # rows of each sample that were passed, dropped ones included
     batches: int = 0
+    # Rows in batches.
     n_x: int = 0
     n_y: int = 0
-    recent: tuple[float, ...] = ()
+    recent: tuple[float, ...] = ()  # log e-values of the batches in the window
+    # As in the state.
     log_evalue: float = 0.0
     log_batch_evalue: float = 0.0
     crossed_at: int | None = None
     run_length: RunLength = field(default_factory=RunLength)
+    # One row a batch, as in `HistoryRow`, (B, 6).
     history: Array = field(default_factory=lambda: np.empty((0, len(HistoryRow._fields))))
 
-    def after(self, settings: Settings, learning: Learning, log_e: float, n_x: int, n_y: int) -> Memory:
-        """After a batch of n_x and n_y rows with that log e-value, from which that was learnt."""
-        batch = self.batches + 1
+    @property
+    def settings(self) -> Settings:
+        """What the monitor was told."""
+        return self.learning.settings
+
+    def of_columns(self, columns: tuple[str, ...], levels: Levels) -> Memory:
+        """With names of the columns, and the levels of those of categories, before the first rows."""
+        return replace(self, learning=replace(self.learning, columns=columns, levels=levels))
+
+    def after(self, x: Array, y: Array) -> Memory:
+        """After a batch of these rows, which are all that wait; those of a reference are spent."""
+        batch, settings, nothing = self.batches + 1, self.settings, np.empty((0, x.shape[1]))
+        with one_thread():
+            log_e, learning = self.learning.after(x, y, np.random.default_rng([settings.seed, batch]))
         if settings.window is None:
             recent, log_evalue = self.recent, self.log_evalue + log_e
         else:
@@ -186,10 +261,12 @@ class Memory:
         history = self.history
         if len(history) >= _LONGEST_HISTORY:
             history = history[1::2]
-        row = HistoryRow(batch, self.n_x + n_x, self.n_y + n_y, log_e, log_evalue, run_length.log_value)
+        row = HistoryRow(batch, self.n_x + len(x), self.n_y + len(y), log_e, log_evalue, run_length.log_value)
         return replace(
             self,
             learning=learning,
+            waiting=(nothing, nothing),
+            reference=None if self.reference is None else self.reference[len(x) :],
             batches=batch,
             n_x=row.n_x,
             n_y=row.n_y,

@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 import numpy as np
 
 from twosample.features.statistics import FeatureStatistics
 from twosample.plan import Plan
-from twosample.questions.monitor.components import Learnt
-from twosample.questions.monitor.learning import Learning, Method
-from twosample.questions.monitor.memory import Memory, Settings
+from twosample.questions.monitor.evalues import Learnt
+from twosample.questions.monitor.memory import Learning, Memory, Settings
 from twosample.questions.monitor.state import RunLength
 
 __all__ = ["from_arrays", "to_arrays"]
 
 # The form of the files; it grows when older versions would misread them.
 _SCHEMA = 2
-# Numbers and texts of the memory.
-_PLAIN = (
-    "columns", "levels", "refills", "received", "batches", "n_x", "n_y", "recent", "log_evalue", "log_batch_evalue",
-)  # fmt: skip
+# Numbers of the memory.
+_PLAIN = ("refills", "received", "batches", "n_x", "n_y", "recent", "log_evalue", "log_batch_evalue", "crossed_at")
 
 
-def to_arrays(settings: Settings, memory: Memory) -> dict[str, Any]:
+def to_arrays(memory: Memory) -> dict[str, Any]:
     """All that a file of it holds, by name."""
-    if memory.domain is not None:
-        memory.domain.to_plain()  # refuses
+    settings, learning = memory.settings, memory.learning
+    if learning.domain is not None:
+        learning.domain.to_plain()  # refuses
     words: dict[str, Any] = {
         "schema": _SCHEMA,
         "settings": asdict(settings),
-        **{name: getattr(memory, name) for name in (*_PLAIN, "crossed_at")},
+        **{name: getattr(memory, name) for name in _PLAIN},
         "run_length_alarm_at": memory.run_length.alarm_at,
+        "columns": learning.columns,
+        "levels": learning.levels,
     }
     arrays: dict[str, Any] = {
         "history": memory.history,
@@ -43,9 +43,14 @@ def to_arrays(settings: Settings, memory: Memory) -> dict[str, Any]:
     }
     if memory.reference is not None:
         arrays["reference"] = memory.reference
-    learning = memory.learning
-    if learning is not None:
-        words["method"] = asdict(learning.method)
+    if learning.columns is not None:
+        words["method"] = {  # for older versions, which keep this twice
+            **{name: getattr(settings, name) for name in ("paired", "points", "subsets", "kernel")},
+            "labellings": settings.permutations + 1,
+            "memory": 1.0 - settings.forget,
+            "columns": learning.columns,
+            "levels": learning.levels,
+        }
         words["plan"] = None if learning.plan is None else learning.plan.to_dict()
         words["planned"] = learning.planned
         words["young"] = None if learning.young is None else len(learning.young)
@@ -59,30 +64,29 @@ def to_arrays(settings: Settings, memory: Memory) -> dict[str, Any]:
     return arrays
 
 
-def from_arrays(arrays: dict[str, Any]) -> tuple[Settings, Memory]:
+def from_arrays(arrays: dict[str, Any]) -> Memory:
     """What `to_arrays` described; anything else is refused with a KeyError, TypeError or ValueError."""
     words = json.loads(str(arrays["monitor"]))
     if words["schema"] > _SCHEMA:
         raise ValueError("a newer version of twosample wrote it; update twosample")
     if words["settings"].pop("method", "permutations") != "permutations":  # of schema 1
         raise ValueError("its method 'sums' is no longer there; start another monitor")
-    plain = {name: _tuples(words[name]) for name in _PLAIN if name in words}  # older files have no levels
-    memory = Memory(
-        **plain,
+    return Memory(
+        **{name: _tuples(words[name]) for name in _PLAIN},
         learning=_learning(words, arrays),
         waiting=(_floats(arrays["waiting.x"]), _floats(arrays["waiting.y"])),
         reference=_floats(arrays["reference"]) if "reference" in arrays else None,
-        crossed_at=words["crossed_at"],
         run_length=RunLength(float(arrays["run_length"]), words["run_length_alarm_at"]),
         history=_floats(arrays["history"]),
     )
-    return Settings(**{name: _tuples(value) for name, value in words["settings"].items()}), memory
 
 
-def _learning(words: dict[str, Any], arrays: dict[str, Any]) -> Learning | None:
+def _learning(words: dict[str, Any], arrays: dict[str, Any]) -> Learning:
+    settings = Settings(**{name: _tuples(value) for name, value in words["settings"].items()})
+    levels = _tuples(words.get("levels", []))  # older files have none
+    learning = Learning(settings, _tuples(words["columns"]), levels)
     if "method" not in words:
-        return None
-    method = Method(**{name: _tuples(value) for name, value in words["method"].items() if name != "sums"})
+        return learning
     young: tuple[Any, ...] | None = None
     if words["young"] is not None:
         young = tuple(
@@ -90,16 +94,11 @@ def _learning(words: dict[str, Any], arrays: dict[str, Any]) -> Learning | None:
             for number in range(words["young"])
         )
     if words["plan"] is None:
-        return Learning(method, young=young)
+        return replace(learning, young=young)
     plan = Plan.from_json(json.dumps(words["plan"]))
-    start = Learning.started(method, plan)
+    start = learning.started(plan)
     learnt = tuple(
-        Learnt(
-            float(arrays[f"learnt.{number}.weight"]),
-            _like(arrays[f"learnt.{number}.shift"], empty.shift),
-            float(arrays[f"learnt.{number}.rows"]),
-            _like(arrays[f"learnt.{number}.scatter"], empty.scatter),
-        )
+        Learnt(*(_like(arrays[f"learnt.{number}.{part.name}"], getattr(empty, part.name)) for part in fields(empty)))
         for number, empty in enumerate(start.learnt)
     )
     statistics = None
@@ -110,7 +109,7 @@ def _learning(words: dict[str, Any], arrays: dict[str, Any]) -> Learning | None:
         )
         if statistics.plan != plan.key:
             raise ValueError("its statistics belong to another plan")
-    return Learning(method, plan, young, learnt, statistics, words["planned"])
+    return replace(start, young=young, learnt=learnt, statistics=statistics, planned=words["planned"])
 
 
 def _tuples(value: Any) -> Any:
@@ -123,6 +122,6 @@ def _floats(array: Any) -> Any:
 
 
 def _like(array: Any, other: Any) -> Any:
-    if array.shape != other.shape:
+    if array.shape != np.shape(other):
         raise ValueError("its arrays do not belong together")
-    return _floats(array)
+    return _floats(array) if array.shape else float(array)

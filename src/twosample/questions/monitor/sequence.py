@@ -9,23 +9,22 @@ from typing import Any
 from twosample.common.arguments import count_of
 from twosample.data import Choice
 from twosample.data.categories import Levels
+from twosample.data.complete import check_pairs
 from twosample.data.reading import Table
 from twosample.data.two_tables import read_two
-from twosample.errors import InputError, Setting
+from twosample.errors import InputError
 from twosample.features.domains.domain import objects_of
 from twosample.questions.monitor.watch import Monitor
 from twosample.questions.options import refuse_options_of_tables
 
 __all__ = ["in_order", "sequential"]
 
-_BATCHES = 20
-
 
 def sequential(
     x: object,
     y: object = None,
     *,
-    batches: int = _BATCHES,
+    batches: int = 20,
     by: object = None,
     groups: Sequence[object] | None = None,
     columns: Sequence[str | int] | None = None,
@@ -72,12 +71,8 @@ def in_order(
     batches = count_of(batches, "batches", 1)
     if monitor.settings.with_reference:
         raise InputError("reference: there are two samples already", argument="reference", remedy="leave it out")
-    if monitor.settings.paired and len(x) != len(y):
-        raise InputError(
-            f"x has {len(x)} rows and y has {len(y)}",
-            argument="x",
-            remedy=(Setting("paired", True), " needs one row of y for each row of x"),
-        )
+    if monitor.settings.paired:
+        check_pairs(len(x), len(y))
     if not monitor.watches_objects:
         monitor.expect(columns, levels)
     shares = [[n * number // batches for number in range(batches + 1)] for n in (len(x), len(y))]

@@ -11,7 +11,6 @@ import numpy as np
 
 from twosample.common.arguments import Seed
 from twosample.common.records import load_arrays, write_whole
-from twosample.common.threads import one_thread
 from twosample.data.categories import Levels
 from twosample.errors import DroppedDataWarning, InputError, warn
 from twosample.features.domains.domain import KernelChoice
@@ -19,8 +18,7 @@ from twosample.inference.columns import Table
 from twosample.kernels import Kernel
 from twosample.plan import Plan
 from twosample.questions.monitor import batches
-from twosample.questions.monitor.learning import Learning
-from twosample.questions.monitor.memory import Memory, Settings
+from twosample.questions.monitor.memory import Learning, Memory, Settings
 from twosample.questions.monitor.state import HistoryRow, MonitorState
 from twosample.questions.options import one_kernel, refuse_options_of_tables, refusing
 from twosample.show.content import DataTable, Facts, Panel
@@ -147,29 +145,13 @@ class Monitor:
             refuse_options_of_tables({"columns": columns, "drop": drop, "categories": categories, "plan": plan})
         else:
             self._objects.check_table()
-        self._settings = Settings.checked(
-            alpha=alpha,
-            paired=paired,
-            permutations=permutations,
-            points=points,
-            subsets=subsets,
-            window=window,
-            forget=forget,
-            prior_odds=prior_odds,
-            nan_policy=nan_policy,
-            with_reference=reference is not None,
-            columns=columns,
-            drop=drop,
-            categories=categories,
-            kernel="rbf" if self._objects.of_objects else one_kernel(kernel).label,
-            rng=rng,
-        )
-        self._memory = Memory()
-        self._state: MonitorState | None = None
+        label = "rbf" if self._objects.of_objects else one_kernel(kernel).label
+        learning = Learning(Settings.checked(locals(), kernel=label))
         if plan is not None:
-            self._settings.check(plan)
-            learning = Learning.started(self._settings.method_for(plan.columns), plan)
-            self._memory = replace(self._memory, columns=plan.columns, levels=plan.levels, learning=learning)
+            learning.settings.check(plan)
+            learning = replace(learning, columns=plan.columns, levels=plan.levels).started(plan)
+        self._memory = Memory(learning)
+        self._state: MonitorState | None = None
         if reference is not None:
             self.refill(reference)
 
@@ -180,16 +162,16 @@ class Monitor:
     @property
     def plan(self) -> Plan | None:
         """The plan; None before the first batch."""
-        return None if self._memory.learning is None else self._memory.learning.plan
+        return self._memory.learning.plan
 
     @property
     def settings(self) -> Settings:
         """What it was told."""
-        return self._settings
+        return self._memory.settings
 
     def expect(self, columns: tuple[str, ...], levels: Levels = ()) -> None:
         """Name the columns of rows to come that have no names, and the levels of those of categories."""
-        self._memory = replace(self._memory, columns=columns, levels=levels)
+        self._memory = self._memory.of_columns(columns, levels)
 
     @property
     def watches_objects(self) -> bool:
@@ -247,7 +229,7 @@ class Monitor:
         1
         """
         memory = self._memory
-        if self._settings.with_reference:
+        if self.settings.with_reference:
             if y is not None and x is not None:
                 raise InputError("y: a monitor with a reference takes one stream", argument="y", remedy="pass its rows")
             x, y = None, x if y is None else y
@@ -259,28 +241,20 @@ class Monitor:
                     remedy="add rows that were not used before with refill, or start another monitor with such rows",
                 )
         if self._objects.of_objects:
-            memory = batches.with_objects(memory, self._settings, self._objects, x, y)
+            memory = batches.with_objects(memory, self._objects, x, y)
         else:
-            memory = batches.with_rows(memory, self._settings, x, y)
+            memory = batches.with_rows(memory, x, y)
         x_rows, y_rows = memory.waiting
-        reference = memory.reference
-        if reference is not None:
-            x_rows, reference = reference[: len(y_rows)], reference[len(y_rows) :]
-        if min(len(x_rows), len(y_rows)) >= _FEWEST:
-            before = memory.learning
-            assert before is not None
-            generator = np.random.default_rng([self._settings.seed, memory.batches + 1])
-            with one_thread():
-                log_e, learning = before.after(x_rows, y_rows, generator)
-            none = np.empty((0, x_rows.shape[1]))
-            memory = replace(memory, reference=reference, waiting=(none, none))
-            settled = before.young is not None and learning.young is None
-            memory = memory.after(self._settings, learning, log_e, len(x_rows), len(y_rows))
-            state = self._remember(memory)
-            for note in learning.plan.notes if settled and learning.plan is not None else ():
+        if memory.reference is not None:
+            x_rows = memory.reference[: len(y_rows)]
+        if min(len(x_rows), len(y_rows)) < _FEWEST:
+            return self._remember(memory)
+        young, memory = memory.learning.young, memory.after(x_rows, y_rows)
+        state, learning = self._remember(memory), memory.learning
+        if young is not None and learning.young is None and learning.plan is not None:  # the plan stays from now on
+            for note in learning.plan.notes:
                 warn(DroppedDataWarning(note, argument="x and y"))
-            return state
-        return self._remember(memory)
+        return state
 
     def refill(self, reference: object) -> None:
         """Add rows to the reference that were not used before; the guarantee goes on.
@@ -296,22 +270,23 @@ class Monitor:
         >>> monitor.state.reference_left
         100
         """
-        if not self._settings.with_reference:
+        if not self.settings.with_reference:
             raise InputError("reference: this monitor watches two streams", argument="reference")
         if self._objects.of_objects:
-            memory = batches.with_reference_objects(self._memory, self._settings, self._objects, reference)
+            memory = batches.with_reference_objects(self._memory, self._objects, reference)
         else:
-            memory = batches.with_reference(self._memory, self._settings, reference)
+            memory = batches.with_reference(self._memory, reference)
         self._remember(memory)
 
     def began_as(self, other: Monitor) -> bool:
         """Whether this is what the other one, which has seen no batch, may have become."""
         mine, whole = self._memory.reference, other._memory.reference
-        if self._settings != other._settings or (mine is None) != (whole is None):
+        if self.settings != other.settings or (mine is None) != (whole is None):
             return False
+        columns, others = self._memory.learning.columns, other._memory.learning.columns
         if mine is None or whole is None:
-            return self._memory.columns in (None, other._memory.columns)
-        return self._memory.columns == other._memory.columns and np.array_equal(mine, whole[self._memory.n_x :])
+            return columns in (None, others)
+        return columns == others and np.array_equal(mine, whole[self._memory.n_x :])
 
     def plot(self, *, figsize: tuple[float, float] | None = None) -> Figure:
         """Draw the log e-value over time, with the limit and the first crossing, and the run-length detector.
@@ -378,7 +353,7 @@ class Monitor:
         """
         from twosample.questions.monitor import saving
 
-        arrays = saving.to_arrays(self._settings, self._memory)
+        arrays = saving.to_arrays(self._memory)
         write_whole(Path(path), lambda file: np.savez(file, **arrays))
 
     @classmethod
@@ -386,10 +361,9 @@ class Monitor:
         """Read a monitor back that `save` wrote; it goes on as if it had never stopped, to the last digit."""
         from twosample.questions.monitor import saving
 
-        settings, memory = load_arrays(path, saving.from_arrays, "a monitor of twosample")
         found = cls.__new__(cls)
-        found._settings, found._memory, found._state = settings, memory, None
-        found._objects = KernelChoice(settings.kernel)
+        found._memory, found._state = load_arrays(path, saving.from_arrays, "a monitor of twosample"), None
+        found._objects = KernelChoice(found.settings.kernel)
         return found
 
     def _remember(self, memory: Memory) -> MonitorState:
@@ -397,7 +371,7 @@ class Monitor:
         return self.state
 
     def _new_state(self) -> MonitorState:
-        memory, settings, learning = self._memory, self._settings, self._memory.learning
+        memory, settings, learning = self._memory, self.settings, self._memory.learning
         return MonitorState(
             alpha=settings.alpha,
             batches=memory.batches,
@@ -412,7 +386,7 @@ class Monitor:
             window=settings.window,
             prior_odds=settings.prior_odds,
             paired=settings.paired,
-            columns=memory.columns or () if self.plan is None else self.plan.columns,
-            plan=self.plan,
-            statistics=None if learning is None else learning.statistics,
+            columns=learning.columns or () if learning.plan is None else learning.plan.columns,
+            plan=learning.plan,
+            statistics=learning.statistics,
         )
