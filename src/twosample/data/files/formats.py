@@ -18,10 +18,9 @@ import numpy as np
 import polars as pl
 
 from twosample.data.choosing import some
-from twosample.data.files.cell_grid import Grid
 from twosample.data.files.dialect import Reading, quoted
-from twosample.data.files.header import kind_of_first_line
-from twosample.data.files.text import named, read_text
+from twosample.data.files.header import Grid, under_header
+from twosample.data.files.text import read_text
 from twosample.errors import InputError, MissingExtraError, ReadingWarning, warn
 
 __all__ = ["check_schema", "damage", "parquet_parts", "read_grid", "unpacked"]
@@ -216,18 +215,7 @@ def _workbook(content: bytes, name: str, how: Reading) -> Grid:
         raise InputError(f"{quoted(name)}: its sheet {book.sheet_names[0]!r} is empty")
     cells = cells.filter(pl.Series(filled))
     first = ["" if cell is None else cell.strip() for cell in cells.row(0)]
-    kind = kind_of_first_line(first, ".")
-    has_header = how.header if how.header is not None else kind != "numbers"
-    if has_header and len(places) == 1:
-        raise InputError(f"{quoted(name)} has no rows, only row {places[0] + 1}")
-    rows = cells[int(has_header) :]
-    return Grid(
-        named(rows, first, has_header, name),
-        places[int(has_header) :] + 1,
-        first=first,
-        first_number=int(places[0]) + 1,
-        kind=kind,
-    )
+    return under_header(first, places + 1, lambda has_header: cells[int(has_header) :], name, how)
 
 
 def unpacked(content: bytes, name: str) -> tuple[str, bytes]:

@@ -12,10 +12,9 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from twosample.data.files.casting import looks_like_decimal_comma, looks_like_thousands, typed
-from twosample.data.files.cell_grid import Grid
 from twosample.data.files.dialect import Reading, quoted
 from twosample.data.files.formats import read_grid
-from twosample.data.files.header import check_header
+from twosample.data.files.header import Grid, check_header
 from twosample.errors import DroppedDataWarning, InputError, Setting, warn
 
 __all__ = ["Cell", "FileTable", "read_table"]
