@@ -10,8 +10,9 @@ import polars.selectors as cs
 from numpy.typing import NDArray
 
 from twosample.data.files.dialect import MISSING, Reading
+from twosample.errors import Setting
 
-__all__ = ["looks_like_decimal_comma", "looks_like_thousands", "typed"]
+__all__ = ["sign_that_reads", "typed"]
 
 _THOUSANDS = r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$"
 _DECIMAL_COMMA = r"^[+-]?\d*,\d+$"
@@ -21,26 +22,17 @@ _ZONE = r"(Z|[+-]\d{2}:?\d{2})"
 _BLANKS = "[ \u00a0\u202f]"
 
 
-def looks_like_thousands(cell: str) -> bool:
-    """Whether a cell is a number but for commas between thousands.
+def sign_that_reads(cell: str) -> Setting | None:
+    """What to pass so that a cell is a number: that its comma stands between thousands, or in place of the point.
 
     Examples
     --------
-    >>> looks_like_thousands("1,234.5"), looks_like_thousands("1,23")
-    (True, False)
+    >>> [str(sign_that_reads(cell)) for cell in ("1,234.5", "1,23", "n,d")]
+    ["thousands=','", "decimal=','", 'None']
     """
-    return re.search(_THOUSANDS, cell) is not None
-
-
-def looks_like_decimal_comma(cell: str) -> bool:
-    """Whether a cell is a number but for a comma in place of the point.
-
-    Examples
-    --------
-    >>> looks_like_decimal_comma("1,5"), looks_like_decimal_comma("n,d")
-    (True, False)
-    """
-    return re.search(_DECIMAL_COMMA, cell) is not None
+    if re.search(_THOUSANDS, cell):
+        return Setting("thousands", ",")
+    return Setting("decimal", ",") if re.search(_DECIMAL_COMMA, cell) else None
 
 
 def typed(

@@ -5,31 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from twosample.data.files.casting import looks_like_decimal_comma, looks_like_thousands, typed
+from twosample.data.files.casting import sign_that_reads, typed
 from twosample.data.files.dialect import Reading, quoted
 from twosample.data.files.formats import read_grid
 from twosample.data.files.header import Grid, check_header
 from twosample.errors import DroppedDataWarning, InputError, Setting, warn
 
-__all__ = ["Cell", "FileTable", "read_table"]
+__all__ = ["FileTable", "read_table"]
 
 _SHOWN_CELLS = 5
 _LONGEST_SHOWN = 40
 _BAD, _MISSING = 1, 2
-
-
-class Cell(NamedTuple):
-    """A cell and its place: the line of the file (the row, where it has no lines), from 1, and the column."""
-
-    line: int
-    column: str
-    text: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +42,6 @@ class FileTable:
     Examples
     --------
     >>> table = read_table(("a.csv", b"u,v\n1,2\n3,nd\n5,6\n"))
-    >>> table.bad_cells
-    (Cell(line=3, column='v', text='nd'),)
     >>> table.check(["u"], "raise")
     ()
     """
@@ -60,16 +50,6 @@ class FileTable:
     frame: pl.DataFrame
     texts: Mapping[str, pl.Series]
     grid: Grid
-
-    @property
-    def bad_cells(self) -> tuple[Cell, ...]:
-        """The cells that cannot be read as what the rest of their column is, by line."""
-        return self._cells(list(self.texts), _BAD)
-
-    @property
-    def missing_cells(self) -> tuple[Cell, ...]:
-        """The cells without a value, by line."""
-        return self._cells(self.frame.columns, _MISSING)
 
     def labels(self, column: str) -> pl.Series:
         r"""A column as text, with every cell as the file has it; null where it is missing.
@@ -152,32 +132,20 @@ class FileTable:
         text = self.texts[column][row]
         counts = f"{bad} such cells in all" if bad > 1 else ""
         counts += f"{', ' * bool(counts)}{missing} missing" if missing else ""
-        sign: tuple[str | Setting, ...] = ("read it as missing with ", Setting("missing", text), " and ")
-        if looks_like_thousands(text):
-            sign = ("pass ", Setting("thousands", ","), "; or ")
-        elif looks_like_decimal_comma(text):
-            sign = ("pass ", Setting("decimal", ","), "; or ")
+        setting = sign_that_reads(text)
+        read_it = ("read it as missing with ", Setting("missing", text), " and ")
+        if setting is not None:
+            read_it = ("pass ", setting, "; or ")
         kind = "date or time" if self.frame.schema[column].is_temporal() else "number"
         return InputError(
             f"{place}: {_short(text)} is not a {kind}{f' ({counts})' if counts else ''}",
             argument="missing",
-            remedy=("fix the cell; or ", *sign, "pass ", Setting("nan_policy", "omit"), *leave_out),
+            remedy=("fix the cell; or ", *read_it, "pass ", Setting("nan_policy", "omit"), *leave_out),
         )
 
     def _in_words(self, row: int, column: str) -> str:
         text = self.texts[column][row] if column in self.texts else None
         return f"{self.place(row)}, column {column!r} ({'missing' if text is None else _short(text)})"
-
-    def _cells(self, columns: Sequence[str], kind: int) -> tuple[Cell, ...]:
-        names, kinds = self._faults(columns, np.ones(self.frame.height, bool))
-        return tuple(
-            Cell(
-                int(self.grid.numbers[row]),
-                names[at],
-                self.texts[names[at]][int(row)] if names[at] in self.texts else None,
-            )
-            for row, at in np.argwhere(kinds == kind)
-        )
 
     def _faults(self, columns: Sequence[str], rows: NDArray[np.bool_]) -> tuple[list[str], NDArray[np.int8]]:
         """The columns that lack numbers, and for each row of theirs whether a cell is bad, missing or neither (0)."""
