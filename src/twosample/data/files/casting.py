@@ -40,23 +40,9 @@ def typed(
 ) -> tuple[pl.DataFrame, dict[str, pl.Series]]:
     """Give every column of text the type that at least half of its cells have, missing ones not counted.
 
-    Parameters
-    ----------
-    frame
-        Columns of text, and others, which stay as they are but for missing values.
-    how
-        What stands for missing values, and the sign between thousands.
-    decimal
-        The decimal sign.
-    has_types
-        Whether columns of text are known to be that.
-
-    Returns
-    -------
-    frame
-        Numbers, booleans, dates, times and text; null where a cell is missing or of another kind than its column.
-    texts
-        The cells, without blanks around them, of the columns of which some cannot be read, or that are dates or times.
+    Cells are null where they are missing or of another kind than their column. Other columns stay as they are but for
+    missing values, and so do columns of text where the file has types. Returned as well are the cells, without blanks
+    around them, of the columns of which some cannot be read, or that are dates or times.
 
     Examples
     --------
@@ -68,9 +54,8 @@ def typed(
     columns = [column for column in frame.get_columns() if column.dtype == pl.String]
     if not columns or frame.is_empty():
         return frame, {}
-    cells = _stripped(
-        pl.concat(columns, rechunk=True), how
-    )  # all columns as one: much faster where there are thousands
+    cells = pl.concat(columns, rechunk=True).str.strip_chars()  # all columns as one: much faster for thousands
+    cells = cells.set(cells.is_in(list(dict.fromkeys((*MISSING, *how.missing)))), None)
     plain = _plain(cells, how.thousands, decimal)
     numbers = plain.cast(pl.Float64, strict=False)
     integers = plain.cast(pl.Int64, strict=False)
@@ -79,7 +64,8 @@ def typed(
     made: dict[str, pl.Series] = {}
     texts: dict[str, pl.Series] = {}
     for place, column in enumerate(columns):
-        text, number, integer = (_part(one, place, column) for one in (cells, numbers, integers))
+        start, count = place * len(column), len(column)
+        text, number, integer = (one.slice(start, count).alias(column.name) for one in (cells, numbers, integers))
         if has_types or not present[place]:
             made[column.name] = text
         elif _is_numeric(text, present[place], read[place]):
@@ -93,21 +79,10 @@ def typed(
     return pl.DataFrame({column.name: made.get(column.name, column) for column in frame.get_columns()}), texts
 
 
-def _stripped(cells: pl.Series, how: Reading) -> pl.Series:
-    """Cells without blanks around them, null where they stand for a missing value."""
-    tokens = list(dict.fromkeys((*MISSING, *how.missing)))
-    stripped = cells.str.strip_chars()
-    return stripped.set(stripped.is_in(tokens), None)
-
-
 def _counts(cells: pl.Series, columns: int) -> NDArray[np.int64]:
     """How many cells of each column are not null, of columns one after the other."""
     counts: NDArray[np.int64] = cells.is_not_null().to_numpy().reshape(columns, -1).sum(axis=1)
     return counts
-
-
-def _part(cells: pl.Series, place: int, column: pl.Series) -> pl.Series:
-    return cells.slice(place * len(column), len(column)).alias(column.name)
 
 
 def _is_numeric(text: pl.Series, present: int, read: int) -> bool:

@@ -37,15 +37,7 @@ _DEEPEST = 3
 
 
 def read_grid(source: Path | str | tuple[str, bytes], how: Reading) -> tuple[str, Grid]:
-    """Read a file, a folder or pattern of Parquet parts, or bytes with a name; "-" is standard input.
-
-    Returns
-    -------
-    name
-        What to call it.
-    grid
-        Its rows.
-    """
+    """The rows of a file, a folder or pattern of Parquet parts, or bytes, and their name; "-" is standard input."""
     if isinstance(source, tuple):
         return source[0], _from_bytes(source[1], source[0], how)
     path = Path(source)
@@ -66,13 +58,7 @@ def read_grid(source: Path | str | tuple[str, bytes], how: Reading) -> tuple[str
 
 
 def parquet_parts(path: Path) -> list[Path] | None:
-    """The Parquet files that a path means: itself, or those in a folder or of a pattern; None where it is another file.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
+    """The Parquet files that a path means: itself, or those in a folder or of a pattern; None where it is another file."""
     name = str(path)
     if path.is_dir():
         parts = sorted(
@@ -248,17 +234,19 @@ def _unpacked_once(content: bytes, name: str) -> tuple[str, bytes | None]:
 def _from_zip(content: bytes, name: str) -> tuple[str, bytes]:
     """The only file of an archive, with its name."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        members = [member for member in archive.namelist() if not member.endswith("/") and not _is_clutter(member)]
+        members = [
+            member
+            for member in archive.namelist()
+            if not member.endswith("/")
+            and not member.startswith("__MACOSX/")
+            and not PurePath(member).name.startswith(".")
+        ]
         if len(members) != 1:
             shown = some(members) if members else "none"
             raise InputError(
                 f"{quoted(name)} holds {len(members)} files, not one: {shown}", remedy="unpack it and pass the file"
             )
         return f"{name}/{members[0]}", archive.read(members[0])
-
-
-def _is_clutter(member: str) -> bool:
-    return member.startswith("__MACOSX/") or PurePath(member).name.startswith(".")
 
 
 def _from_zstd(content: bytes) -> bytes:

@@ -92,7 +92,7 @@ def kind_of_first_line(cells: Sequence[str], decimal: str) -> Kind:
 
 
 def check_header(kind: Kind, cells: Sequence[str], frame: pl.DataFrame, name: str, place: str) -> None:
-    """Refuse a first line that may be names or data, where nobody said which.
+    """Refuse a first line, which stands at this place in a file, that may be names or data, where nobody said which.
 
     A line of names and numbers ("id", "400", "402") is names if a name stands above a column of numbers, dates
     or true and false, to which it cannot belong; else it is asked about.
@@ -101,16 +101,8 @@ def check_header(kind: Kind, cells: Sequence[str], frame: pl.DataFrame, name: st
     more; or it counts 0, 1, 2, ... or 1, 2, 3, ...) and is unlike what is below it in most columns, with three rows or
     more: whole numbers above fractions, fractions above whole numbers, or so far from the values of its column that the
     distance is more than their range. An empty first cell, followed by numbers, above a column without gaps looks like
-    the names of a table with row numbers. A single number is data.
-
-    Parameters
-    ----------
-    kind, cells
-        The first line.
-    frame
-        The typed rows: below the line where it is not of numbers, else with it.
-    name, place
-        The file, and the line, in words.
+    the names of a table with row numbers. A single number is data. The rows are typed; where the line is of numbers it
+    is the first of them.
     """
     if kind == "names":
         return

@@ -28,17 +28,6 @@ _BAD, _MISSING = 1, 2
 class FileTable:
     r"""A file as a typed table.
 
-    Attributes
-    ----------
-    name
-        What to call the file.
-    frame
-        Numbers, booleans, dates, times and text; null where a cell is missing or cannot be read.
-    texts
-        The cells as they stand in the file, of the columns that have unreadable ones and of dates and times.
-    grid
-        Where the rows stand in the file.
-
     Examples
     --------
     >>> table = read_table(("a.csv", b"u,v\n1,2\n3,nd\n5,6\n"))
@@ -47,9 +36,9 @@ class FileTable:
     """
 
     name: str
-    frame: pl.DataFrame
-    texts: Mapping[str, pl.Series]
-    grid: Grid
+    frame: pl.DataFrame  # numbers, booleans, dates, times and text; null where a cell is missing or cannot be read
+    texts: Mapping[str, pl.Series]  # cells as the file has them, of columns with unreadable ones or dates or times
+    grid: Grid  # where the rows stand in the file
 
     def labels(self, column: str) -> pl.Series:
         r"""A column as text, with every cell as the file has it; null where it is missing.
@@ -73,31 +62,10 @@ class FileTable:
     def check(
         self, columns: Sequence[str], nan_policy: Literal["raise", "omit"], rows: ArrayLike | None = None
     ) -> tuple[str, ...]:
-        """Refuse cells without a number, or say where they are.
+        """Refuse cells without a number in the columns that are used, or warn of them and return that note.
 
-        Parameters
-        ----------
-        columns
-            The columns that are used.
-        nan_policy
-            "raise" refuses, "omit" warns.
-        rows
-            True for the rows that are used; None for all.
-
-        Returns
-        -------
-        tuple of str
-            The note, if there is one.
-
-        Raises
-        ------
-        InputError
-            If there is such a cell and `nan_policy` is "raise"; names file, line, column and cell, and what to do.
-
-        Warns
-        -----
-        DroppedDataWarning
-            The note.
+        Only the rows with a True among `rows` are used, if these are given. The refusal names file, line, column and
+        cell, and what to do.
         """
         kept = np.ones(self.frame.height, bool) if rows is None else np.asarray(rows, bool)
         names, kinds = self._faults(columns, kept)
@@ -172,29 +140,13 @@ def _short(text: str) -> str:
 
 
 def read_table(source: Path | str | tuple[str, bytes], how: Reading | None = None) -> FileTable:
-    r"""Read a file as a typed table.
+    r"""Read a file as a typed table; where it cannot be read, the refusal names the line if there is one.
 
-    Parameters
-    ----------
-    source
-        The path of a file, "-" for standard input, a folder or a pattern (``parts/*.parquet``) of Parquet files whose
-        rows belong together, or a name and the bytes of a file. Text is in UTF-8, UTF-16 or Windows-1252, with tabs,
-        semicolons, bars, commas or blanks between cells; others are Parquet, Arrow (Feather) and Excel. Any may be
-        compressed with gzip, Zstandard, zip, bzip2 or xz. What a file is, its first bytes tell.
-    how
-        What the file does not say itself.
-
-    Returns
-    -------
-    FileTable
-        The table.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, naming the line where there is one.
-    MissingExtraError
-        If it is a workbook and fastexcel (extra `excel`) is not installed.
+    The source is the path of a file, "-" for standard input, a folder or a pattern (``parts/*.parquet``) of Parquet
+    files whose rows belong together, or a name and the bytes of a file. Text is in UTF-8, UTF-16 or Windows-1252, with
+    tabs, semicolons, bars, commas or blanks between cells; others are Parquet, Arrow (Feather) and Excel, which needs
+    the extra `excel`. Any may be compressed with gzip, Zstandard, zip, bzip2 or xz. What a file is, its first bytes
+    tell.
 
     Examples
     --------

@@ -22,21 +22,7 @@ _NUMBER_AND_BLANK = re.compile(r"\d,\d+[ \t]+[-+]?\d+,\d")
 
 
 def read_text(content: bytes, name: str, how: Reading) -> Grid:
-    r"""Read text.
-
-    Parameters
-    ----------
-    content
-        The bytes of the file.
-    name
-        Its name, for errors.
-    how
-        What is known about it.
-
-    Returns
-    -------
-    Grid
-        The cells as numbers where all of a column is numbers, else as text; the columns have names if the file has.
+    r"""Read text: its cells are numbers where all of a column is numbers, else text.
 
     Examples
     --------
