@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from twosample.common.arrays import Array
+
 __all__ = ["COMPLEX", "MIXED", "NUMBERS", "OTHER", "TEXT", "TIMES", "Cells", "from_objects", "from_times", "is_missing"]
 
 # What a column may hold.
@@ -46,7 +48,7 @@ class Cells(NamedTuple):
     """
 
     content: str
-    values: NDArray[np.float64] | None = None
+    values: Array | None = None
     row: int = 0
     value: object = None
     alone: bool = False
@@ -89,7 +91,7 @@ def _unusable(column: NDArray[Any], of_each: list[str], most: str) -> Cells:
     return Cells(MIXED if mixed else content, None, row, column[row], usable)
 
 
-def from_times(column: NDArray[Any]) -> NDArray[np.float64]:
+def from_times(column: NDArray[Any]) -> Array:
     """Days since 1970-01-01 of NumPy's dates, and days of its durations; NaN where missing.
 
     Examples
@@ -134,7 +136,7 @@ def _kind(kind: type) -> str:
     return COMPLEX if issubclass(kind, numbers.Complex) else OTHER
 
 
-def _floats(values: list[Any]) -> NDArray[np.float64]:
+def _floats(values: list[Any]) -> Array:
     try:
         return np.array(values, dtype=np.float64)
     except (OverflowError, ValueError, TypeError):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from twosample.common.arrays import Indices
 from twosample.data.cells import is_missing
 from twosample.errors import InputError, InputTypeError, Remedy, Setting
 
@@ -186,7 +186,7 @@ class Labels:
         """The groups, and how many rows each has."""
         return {group: len(rows) for group, rows in self._places.items()}
 
-    def rows(self, group: str) -> NDArray[np.int64]:
+    def rows(self, group: str) -> Indices:
         """The rows of a group."""
         return np.array(self._places[group], dtype=np.int64)
 

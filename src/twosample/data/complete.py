@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from twosample.common.arguments import is_one_of
+from twosample.common.arrays import Array
 from twosample.data.choosing import some
 from twosample.data.reading import check_finite, finite_rows
 from twosample.errors import InputError, Setting
@@ -43,14 +43,14 @@ def check_policy(nan_policy: str) -> None:
 
 
 def complete(
-    rows: Sequence[NDArray[np.float64]],
+    rows: Sequence[Array],
     columns: tuple[str, ...],
     nan_policy: str,
     *,
     roles: Sequence[str] = _TWO,
     paired: bool = False,
     fewest: int = 2,
-) -> tuple[tuple[NDArray[np.float64], ...], str | None]:
+) -> tuple[tuple[Array, ...], str | None]:
     """The rows of samples without those that lack a value, and how many these were, in words; None for none.
 
     Parameters

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from twosample.common.arrays import Array
 from twosample.data.categories import codes_of
 from twosample.data.cells import NUMBERS, TEXT, TIMES, Cells, from_objects, from_times
 
@@ -23,7 +24,7 @@ def are_plain(frame: Any) -> list[bool]:
     ]
 
 
-def together(frame: Any, plain: list[bool]) -> NDArray[np.float64] | None:
+def together(frame: Any, plain: list[bool]) -> Array | None:
     """All columns of plain numbers at once, which is fast for thousands; None where they have no type in common."""
     if not any(plain):
         return np.empty((len(frame), 0)) if not plain else None
@@ -55,7 +56,7 @@ def cells_of_series(series: Any) -> Cells:
     return from_objects(_objects(series))
 
 
-def codes_of_series(series: Any) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+def codes_of_series(series: Any) -> tuple[Array, tuple[str, ...]]:
     """The values of one column of categories as codes, and the levels."""
     return codes_of(series.to_list())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from twosample.common.arrays import Flags, Indices
 from twosample.data import Blocks, Choice
 from twosample.data.files.dialect import quoted
 from twosample.data.two_tables import row_labels
@@ -11,9 +12,7 @@ from twosample.data.two_tables import row_labels
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     import polars as pl
-    from numpy.typing import NDArray
 
     from twosample.data.choosing import Labels
     from twosample.data.files.table import FileTable
@@ -160,7 +159,7 @@ def used_columns(frames: list[pl.DataFrame], choice: Choice) -> list[str]:
     return [name for name in wanted if name not in choice.categories and all(name in one for one in usable)]
 
 
-def _flags(n: int, places: list[NDArray[np.int64]]) -> NDArray[np.bool_]:
+def _flags(n: int, places: list[Indices]) -> Flags:
     """True at the places."""
     import numpy as np
 

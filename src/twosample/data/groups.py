@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from twosample.common.arrays import Array
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut, some
 from twosample.data.complete import check_policy, complete
 from twosample.data.copies import find_copies
@@ -58,7 +59,7 @@ class Groups:
     """
 
     names: tuple[str, ...]
-    rows: tuple[NDArray[np.float64], ...]
+    rows: tuple[Array, ...]
     samples: Samples
     by: str
     left_out: tuple[LeftOut, ...]

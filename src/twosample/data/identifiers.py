@@ -6,7 +6,8 @@ import math
 import re
 
 import numpy as np
-from numpy.typing import NDArray
+
+from twosample.common.arrays import Array, Flags, Indices
 
 __all__ = ["identifiers", "named_like_one"]
 
@@ -24,7 +25,7 @@ _COUNTED = {"row", "record", "serial", "line", "case", "subject", "patient", "sa
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
-def identifiers(x: NDArray[np.float64], y: NDArray[np.float64], columns: tuple[str, ...] | None) -> list[int]:
+def identifiers(x: Array, y: Array, columns: tuple[str, ...] | None) -> list[int]:
     """The places of columns that look like identifiers; NaN is missing.
 
     These hold whole numbers that are all different within a sample, and those of one sample are all others than those
@@ -79,20 +80,18 @@ def named_like_one(name: str) -> bool:
     )
 
 
-def _screened(rows: NDArray[np.float64], named: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _screened(rows: Array, named: Flags) -> Flags:
     """Which columns may be identifiers by their first rows: whole numbers, and no two alike."""
     first = rows[:_SCREENED_ROWS]
     present = np.isfinite(first)
-    whole: NDArray[np.bool_] = (~present | ((first == np.floor(first)) & (np.abs(first) < _LARGEST))).all(axis=0)
+    whole: Flags = (~present | ((first == np.floor(first)) & (np.abs(first) < _LARGEST))).all(axis=0)
     places = np.flatnonzero(whole & ~named)
     ordered = np.sort(first[:, places], axis=0)
     whole[places] = (ordered[1:] != ordered[:-1]).all(axis=0)
     return whole
 
 
-def _judged(
-    x: NDArray[np.float64], y: NDArray[np.float64], named: NDArray[np.bool_], n_columns: int
-) -> NDArray[np.bool_]:
+def _judged(x: Array, y: Array, named: Flags, n_columns: int) -> Flags:
     pooled = np.concatenate((x, y))
     finite = np.isfinite(pooled)
     whole = (~finite | ((pooled == np.floor(pooled)) & (np.abs(pooled) < _LARGEST))).all(axis=0)
@@ -106,7 +105,7 @@ def _judged(
     more = np.maximum(n_x, n_y)
     all_different = (x_distinct == n_x) & (y_distinct == n_y)
     apart, within = distinct == n, distinct == more
-    numbered: NDArray[np.bool_] = enough & all_different & (apart | within) & (distinct >= _FILLED * span)
+    numbered: Flags = enough & all_different & (apart | within) & (distinct >= _FILLED * span)
     for place in np.flatnonzero(numbered):
         sizes = (n[place],) if apart[place] else (n_x[place], n_y[place])
         chance = sum(_log_chance_of_no_ties(int(size), int(span[place])) for size in sizes)
@@ -115,7 +114,7 @@ def _judged(
     return numbered
 
 
-def _counted(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _counted(rows: Array) -> tuple[Indices, Indices]:
     """How many values each column has, and how many different ones."""
     ordered = np.sort(np.where(np.isfinite(rows), rows, np.nan), axis=0)  # NaN comes last
     present = ~np.isnan(ordered)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from twosample.common.arrays import Array, Flags
 from twosample.data.categories import Levels, recoded
 from twosample.data.choosing import Choice
 from twosample.data.reading import Table, as_rows, read
@@ -15,9 +15,7 @@ from twosample.errors import InputError, InputTypeError
 __all__ = ["columns_of", "located"]
 
 
-def columns_of(
-    values: object, name: str, columns: tuple[str, ...], kept: NDArray[np.bool_], levels: Levels = ()
-) -> NDArray[np.float64]:
+def columns_of(values: object, name: str, columns: tuple[str, ...], kept: Flags, levels: Levels = ()) -> Array:
     """The rows of one input with the columns that are wanted, by name where both have names, else by place.
 
     Columns of categories get the codes of known levels.
@@ -50,7 +48,7 @@ def _read(values: object, name: str, choice: Choice) -> Table:
         ) from None
 
 
-def _places(count: int, columns: tuple[str, ...], kept: NDArray[np.bool_]) -> list[int] | None:
+def _places(count: int, columns: tuple[str, ...], kept: Flags) -> list[int] | None:
     """The places of the columns among `count` that were read; None if they are not there."""
     if count == len(columns):
         return list(range(count))
@@ -60,9 +58,7 @@ def _places(count: int, columns: tuple[str, ...], kept: NDArray[np.bool_]) -> li
     return [int(column) for column in columns] if by_place else None
 
 
-def _recoded(
-    rows: NDArray[np.float64], of_rows: Levels, name: str, columns: tuple[str, ...], levels: Levels
-) -> NDArray[np.float64]:
+def _recoded(rows: Array, of_rows: Levels, name: str, columns: tuple[str, ...], levels: Levels) -> Array:
     """The rows with the codes of known levels."""
     found = rows.copy()
     for place, (known, own) in enumerate(zip(levels, of_rows, strict=True)):
@@ -78,7 +74,7 @@ def _recoded(
     return found
 
 
-def located(at: object, name: str, columns: tuple[str, ...], levels: Levels) -> NDArray[np.float64]:
+def located(at: object, name: str, columns: tuple[str, ...], levels: Levels) -> Array:
     """Locations in the units of the data, with codes for the levels of categories; codes may be given as they are.
 
     Examples

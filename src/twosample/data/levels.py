@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from twosample.common.arrays import Array
 from twosample.data.categories import MISSING, Levels, kept_levels, recoded
 from twosample.data.choosing import LeftOut, some
 from twosample.data.reading import Table
 from twosample.errors import InputError, InputTypeError, Setting
 
 __all__ = ["category_columns", "reasons", "settled", "settled_table", "united", "used_places"]
-
-_Rows = NDArray[np.float64]
 
 
 def category_columns(tables: Sequence[Table], roles: Sequence[str]) -> list[Table]:
@@ -64,8 +62,8 @@ def reasons(left_out: Sequence[LeftOut]) -> str:
 
 
 def united(
-    rows: Sequence[_Rows], levels: Sequence[Levels], columns: tuple[str, ...], roles: Sequence[str]
-) -> tuple[list[_Rows], Levels, list[LeftOut]]:
+    rows: Sequence[Array], levels: Sequence[Levels], columns: tuple[str, ...], roles: Sequence[str]
+) -> tuple[list[Array], Levels, list[LeftOut]]:
     """Rows of samples with the same columns, with one dictionary for each column of categories.
 
     Parameters
@@ -106,14 +104,14 @@ def united(
 
 
 def settled(
-    rows: Sequence[_Rows],
+    rows: Sequence[Array],
     columns: tuple[str, ...],
     levels: Levels,
     asked: tuple[str, ...] = (),
     *,
     is_label: Callable[[int], bool] | None = None,
     argument: str = "x and y",
-) -> tuple[list[_Rows], tuple[str, ...], Levels, tuple[LeftOut, ...]]:
+) -> tuple[list[Array], tuple[str, ...], Levels, tuple[LeftOut, ...]]:
     """Rows with codes for common levels only, without columns of text that names the rows; and which these are.
 
     Parameters
@@ -170,7 +168,7 @@ def _nameless(column: str, reason: str, asked: bool, levels: tuple[str, ...]) ->
     )
 
 
-def _are_labels(codes: Sequence[_Rows]) -> bool:
+def _are_labels(codes: Sequence[Array]) -> bool:
     """Whether the values of a column are the same within every sample, and not in all of them."""
     if len(codes) < 2 or not all(map(len, codes)):
         return False

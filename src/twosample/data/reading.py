@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twosample.common.arrays import namespace, to_numpy
+from twosample.common.arrays import Array, Flags, namespace, to_numpy
 from twosample.data.blocks import Blocks, dask_blocks, is_dask, whole
 from twosample.data.categories import Levels, codes_of
 from twosample.data.cells import COMPLEX, MIXED, OTHER, TEXT, TIMES, Cells, from_objects, from_times
@@ -38,9 +38,7 @@ _BLOCK_ROWS = 1 << 14
 _NO_ROWS = np.empty((0, 0))
 
 
-def as_rows(
-    values: object, name: str, *, n_columns: int | None = None
-) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
+def as_rows(values: object, name: str, *, n_columns: int | None = None) -> tuple[Array, tuple[str, ...] | None]:
     """Turn one input of any supported kind into float64 rows.
 
     Missing entries become NaN and are not refused here: see `check_finite`.
@@ -79,7 +77,7 @@ def as_rows(
 
 
 def check_finite(
-    rows: NDArray[np.float64], name: str, columns: tuple[str, ...] | None = None, *, remedy: Remedy = "remove them"
+    rows: Array, name: str, columns: tuple[str, ...] | None = None, *, remedy: Remedy = "remove them"
 ) -> None:
     """Refuse rows with a missing or infinite value.
 
@@ -104,7 +102,7 @@ def check_finite(
         )
 
 
-def finite_rows(rows: Any) -> NDArray[np.bool_]:
+def finite_rows(rows: Any) -> Flags:
     """Which rows have no missing or infinite value.
 
     Examples
@@ -147,7 +145,7 @@ class Table(NamedTuple):
         Whether the levels are those of both samples, and rare ones have no code of their own.
     """
 
-    rows: NDArray[np.float64]
+    rows: Array
     columns: tuple[str, ...] | None = None
     is_frame: bool = False
     left_out: tuple[LeftOut, ...] = ()
@@ -162,7 +160,7 @@ class Table(NamedTuple):
         """The names of the columns, or their places where they have none."""
         return tuple(map(str, range(self.rows.shape[1]))) if self.columns is None else self.columns
 
-    def at(self, places: list[int]) -> NDArray[np.float64]:
+    def at(self, places: list[int]) -> Array:
         """The rows, of the columns at these places; without a copy where these are all."""
         return self.rows if places == list(range(self.rows.shape[1])) else self.rows[:, places]
 
@@ -214,7 +212,7 @@ def label_list(values: Any) -> list[Any]:
     return list(found.to_list())
 
 
-def from_numpy(array: NDArray[Any], name: str) -> NDArray[np.float64]:
+def from_numpy(array: NDArray[Any], name: str) -> Array:
     """Rows from an array with one or two dimensions; what is masked becomes NaN."""
     return _from_array(array, name, EVERYTHING).rows
 
@@ -343,7 +341,7 @@ def _from_array(array: NDArray[Any], name: str, choice: Choice) -> Table:
     return _with_columns(about, found, choice)
 
 
-def _codes_of(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+def _codes_of(values: NDArray[Any], missing: Flags | None) -> tuple[Array, tuple[str, ...]]:
     """The codes of a column of an array, and the levels; what is masked is missing."""
     cells = values.tolist()
     if missing is not None:
@@ -351,7 +349,7 @@ def _codes_of(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> tuple[
     return codes_of(cells)
 
 
-def _numbers(array: NDArray[Any], name: str, columns: tuple[str, ...]) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+def _numbers(array: NDArray[Any], name: str, columns: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
     """The values as float64, (n, D), and which columns were dates or times."""
     # bfloat16 and its kin come from JAX with a kind that NumPy does not know.
     if array.dtype.kind in "fiub" or "float" in array.dtype.name:
@@ -401,7 +399,7 @@ class _Column(NamedTuple):
     """One column as read: its values, None where it cannot be used; the levels of categories; and its content."""
 
     name: str
-    values: NDArray[np.float64] | None
+    values: Array | None
     levels: tuple[str, ...] | None = None
     cells: Cells | None = None
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from twosample.common.arguments import flag_of
+from twosample.common.arrays import Array, Flags
 from twosample.data.blocks import Block
 from twosample.data.categories import Levels, sizes_of
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut, some
@@ -63,11 +64,11 @@ class Samples:
     array([4.])
     """
 
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
+    x: Array
+    y: Array
     columns: tuple[str, ...]
     view: View
-    kept: NDArray[np.bool_]
+    kept: Flags
     paired: bool
     notes: tuple[str, ...]
     column_notes: tuple[str, ...] = ()
@@ -92,12 +93,12 @@ class Samples:
         return len(self.columns)
 
     @property
-    def center(self) -> NDArray[np.float64]:
+    def center(self) -> Array:
         """Pooled median of each column, shape (D,)."""
         return self.view.center
 
     @property
-    def scale(self) -> NDArray[np.float64]:
+    def scale(self) -> Array:
         """What each column is divided by, shape (D,), all positive."""
         return self.view.scale
 
@@ -224,8 +225,8 @@ class Samples:
     @classmethod
     def checked(
         cls,
-        x_rows: NDArray[np.float64],
-        y_rows: NDArray[np.float64],
+        x_rows: Array,
+        y_rows: Array,
         columns: tuple[str, ...],
         paired: bool,
         scale: ArrayLike,
@@ -307,7 +308,7 @@ class Samples:
         x: object,
         y: object,
         columns: tuple[str, ...],
-        kept: NDArray[np.bool_],
+        kept: Flags,
         view: View,
         *,
         paired: bool,
@@ -338,7 +339,7 @@ class Samples:
         x: object,
         y: object,
         columns: tuple[str, ...],
-        kept: NDArray[np.bool_],
+        kept: Flags,
         view: View,
         *,
         paired: bool,
@@ -355,7 +356,7 @@ class Samples:
             nothing = np.empty((0, len(columns)))
             yield cls(nothing, nothing, columns, view, kept, paired, (rows.note,), levels=levels)
 
-    def standardize(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    def standardize(self, rows: Array) -> Array:
         """Return ``(rows - center) / scale`` for rows of shape (m, D) in the units of the data.
 
         Examples
@@ -372,10 +373,10 @@ class _OfPlan:
     """Reads the columns of a plan from blocks."""
 
     columns: tuple[str, ...]
-    kept: NDArray[np.bool_]
+    kept: Flags
     levels: Levels = ()
 
-    def rows(self, block: Block, sample: int) -> NDArray[np.float64]:
+    def rows(self, block: Block, sample: int) -> Array:
         return columns_of(block.values, "xy"[sample], self.columns, self.kept, self.levels)
 
 

@@ -7,8 +7,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from twosample.common.arrays import Array
 from twosample.data.categories import Levels
 from twosample.data.cells import TEXT
 from twosample.data.choosing import DROPPED, EVERYTHING, Choice, Labels, LeftOut, some
@@ -72,7 +72,7 @@ class Tables(NamedTuple):
         Whether the columns have names in the data.
     """
 
-    rows: tuple[NDArray[np.float64], ...]
+    rows: tuple[Array, ...]
     columns: tuple[str, ...]
     names: tuple[str, ...] = ("x", "y")
     roles: tuple[str, ...] = ("x", "y")
@@ -97,12 +97,12 @@ class Tables(NamedTuple):
         return tuple(self.levels[place] if self.levels else None for place in places)
 
     @property
-    def x(self) -> NDArray[np.float64]:
+    def x(self) -> Array:
         """The rows of the first sample."""
         return self.rows[0]
 
     @property
-    def y(self) -> NDArray[np.float64]:
+    def y(self) -> Array:
         """The rows of the second sample."""
         return self.rows[1]
 

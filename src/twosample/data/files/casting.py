@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import polars as pl
 import polars.selectors as cs
-from numpy.typing import NDArray
 
+from twosample.common.arrays import Indices
 from twosample.data.files.dialect import MISSING, Reading
 from twosample.errors import Setting
 
@@ -79,9 +78,9 @@ def typed(
     return pl.DataFrame({column.name: made.get(column.name, column) for column in frame.get_columns()}), texts
 
 
-def _counts(cells: pl.Series, columns: int) -> NDArray[np.int64]:
+def _counts(cells: pl.Series, columns: int) -> Indices:
     """How many cells of each column are not null, of columns one after the other."""
-    counts: NDArray[np.int64] = cells.is_not_null().to_numpy().reshape(columns, -1).sum(axis=1)
+    counts: Indices = cells.is_not_null().to_numpy().reshape(columns, -1).sum(axis=1)
     return counts
 
 

@@ -58,7 +58,7 @@ def read_grid(source: Path | str | tuple[str, bytes], how: Reading) -> tuple[str
 
 
 def parquet_parts(path: Path) -> list[Path] | None:
-    """The Parquet files that a path means: itself, or those in a folder or of a pattern; None where it is another file."""
+    """The Parquet files that a path means: itself, those in a folder or of a pattern; None where it is another file."""
     name = str(path)
     if path.is_dir():
         parts = sorted(

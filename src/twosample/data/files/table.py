@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from twosample.common.arrays import Flags
 from twosample.data.files.casting import sign_that_reads, typed
 from twosample.data.files.dialect import Reading, quoted
 from twosample.data.files.formats import read_grid
@@ -115,7 +116,7 @@ class FileTable:
         text = self.texts[column][row] if column in self.texts else None
         return f"{self.place(row)}, column {column!r} ({'missing' if text is None else _short(text)})"
 
-    def _faults(self, columns: Sequence[str], rows: NDArray[np.bool_]) -> tuple[list[str], NDArray[np.int8]]:
+    def _faults(self, columns: Sequence[str], rows: Flags) -> tuple[list[str], NDArray[np.int8]]:
         """The columns that lack numbers, and for each row of theirs whether a cell is bad, missing or neither (0)."""
         by_name = dict(zip(self.frame.columns, self.frame.get_columns(), strict=True))
         lacking = [
