@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from twosample.common.arrays import Array, Indices
-from twosample.data.cells import is_missing
+from twosample.data.cells import as_text, is_missing
 
 __all__ = [
     "MISSING",
@@ -20,7 +20,6 @@ __all__ = [
     "distance_of_levels",
     "expanded",
     "kept_levels",
-    "level_name",
     "name_rows",
     "places_of",
     "recoded",
@@ -57,30 +56,17 @@ def codes_of(values: Iterable[Any]) -> tuple[Array, tuple[str, ...]]:
     listed = list(values)
     names: dict[Any, str] = {}
     try:
-        names = {value: level_name(value) for value in dict.fromkeys(listed)}
+        names = {value: _level_name(value) for value in dict.fromkeys(listed)}
         texts = [names[value] for value in listed]
     except TypeError:  # values that cannot be hashed
-        texts = [level_name(value) for value in listed]
+        texts = [_level_name(value) for value in listed]
     levels = tuple(sorted(set(texts)))
     code = {level: float(place) for place, level in enumerate(levels)}
     return np.array([code[text] for text in texts], dtype=np.float64), levels
 
 
-def level_name(value: Any) -> str:
-    """A value as the name of a level; whole numbers alike whatever their type.
-
-    Examples
-    --------
-    >>> level_name("red"), level_name(3.0), level_name(None)
-    ('red', '3', '(missing)')
-    """
-    if is_missing(value):
-        return MISSING
-    if isinstance(value, bytes):
-        return value.decode(errors="replace")
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return str(value)
+def _level_name(value: Any) -> str:
+    return MISSING if is_missing(value) else as_text(value)
 
 
 def recoded(codes: Array, old: Sequence[str], new: Sequence[str]) -> Array:

@@ -14,7 +14,20 @@ from numpy.typing import NDArray
 
 from twosample.common.arrays import Array
 
-__all__ = ["COMPLEX", "MIXED", "NUMBERS", "OTHER", "TEXT", "TIMES", "Cells", "from_objects", "from_times", "is_missing"]
+__all__ = [
+    "COMPLEX",
+    "MIXED",
+    "NUMBERS",
+    "OTHER",
+    "TEXT",
+    "TIMES",
+    "Cells",
+    "as_text",
+    "from_objects",
+    "from_series",
+    "from_times",
+    "is_missing",
+]
 
 # What a column may hold.
 NUMBERS = "numbers"
@@ -31,27 +44,14 @@ _DAY = datetime.timedelta(days=1)
 
 
 class Cells(NamedTuple):
-    """One column as read.
+    """One column as read, and if it cannot be used the first row that shows why not, and what is there."""
 
-    Attributes
-    ----------
-    content
-        What it holds: `NUMBERS`, `TIMES`, or something that cannot be used.
-    values
-        Its values as float64, NaN where missing, (n,); None where they cannot be used.
-    row
-        The first row that shows why not.
-    value
-        What is there.
-    alone
-        Whether it is an exception: most values of the column can be used.
-    """
-
-    content: str
-    values: Array | None = None
+    content: str  # `NUMBERS`, `TIMES`, or something that cannot be used, unless as categories
+    values: Array | None = None  # as float64, NaN where missing, (n,); None where they cannot be used
     row: int = 0
     value: object = None
-    alone: bool = False
+    alone: bool = False  # whether it is an exception: most values of the column can be used
+    levels: tuple[str, ...] | None = None  # of categories, whose values are codes
 
 
 def from_objects(column: NDArray[Any]) -> Cells:
@@ -65,7 +65,7 @@ def from_objects(column: NDArray[Any]) -> Cells:
     >>> from_objects(np.array([1, None, True, Decimal("2.5")], dtype=object)).values
     array([1. , nan, 1. , 2.5])
     >>> from_objects(np.array([1, 2, "three"], dtype=object))
-    Cells(content='text or categories', values=None, row=2, value='three', alone=True)
+    Cells(content='text or categories', values=None, row=2, value='three', alone=True, levels=None)
     """
     kinds = {kind: _kind(kind) for kind in set(map(type, column))}
     if set(kinds.values()) <= {NUMBERS, _MISSING}:
@@ -80,6 +80,29 @@ def from_objects(column: NDArray[Any]) -> Cells:
     if len(counts) == 1 and most.startswith(TIMES):
         return Cells(TIMES, np.array([math.nan if value is None else _days(value) for value in values]))
     return _unusable(column, of_each, most)
+
+
+def from_series(series: Any) -> Cells:
+    """Numbers from a Series of narwhals."""
+    import narwhals as nw
+
+    dtype = series.dtype
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        try:
+            return Cells(NUMBERS, np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
+        except ValueError:  # Arrow refuses whole numbers that a float rounds
+            pass
+    elif dtype in (nw.String, nw.Categorical, nw.Enum):
+        present = series.drop_nulls()
+        value = present[0] if len(present) else None
+        return Cells(TEXT, row=int(series.is_null().arg_min() or 0), value=value)
+    elif dtype.is_temporal():
+        if dtype == nw.Datetime and dtype.time_zone is not None:
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        array = series.to_numpy()
+        if array.dtype.kind in "Mm":
+            return Cells(TIMES, from_times(array))
+    return from_objects(np.fromiter(series.to_list(), dtype=object, count=len(series)))
 
 
 def _unusable(column: NDArray[Any], of_each: list[str], most: str) -> Cells:
@@ -116,6 +139,21 @@ def is_missing(value: Any) -> bool:
     if isinstance(value, np.datetime64 | np.timedelta64):
         return bool(np.isnat(value))
     return isinstance(value, float | np.floating | Decimal) and math.isnan(value)
+
+
+def as_text(value: Any) -> str:
+    """A label as text; whole numbers alike whatever their type.
+
+    Examples
+    --------
+    >>> as_text("red"), as_text(3.0), as_text(b"a")
+    ('red', '3', 'a')
+    """
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
 
 
 def _kind(kind: type) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from twosample.common.arrays import Indices
-from twosample.data.cells import is_missing
+from twosample.data.cells import as_text, is_missing
 from twosample.errors import InputError, InputTypeError, Remedy, Setting
 
 __all__ = ["DROPPED", "EVERYTHING", "Choice", "Labels", "LeftOut", "some"]
@@ -115,7 +115,7 @@ class Choice:
             if column == self.by_column:
                 raise InputError(f"columns: {column!r} says which sample a row is in", argument="columns")
             if column not in place_of:
-                raise no_column(column, present, name, "columns")
+                raise _absent(column, present, f"{name} has no column", "columns")
         return [place_of[column] for column in self.columns]
 
     def dropped(self, present: tuple[str, ...]) -> tuple[LeftOut, ...]:
@@ -130,7 +130,7 @@ class Choice:
         for argument, names in (("drop", self.drop), ("categories", self.categories)):
             for column in names:
                 if column not in known:
-                    raise no_column(column, tables[0], name, argument)
+                    raise _absent(column, tables[0], f"{name} has no column", argument)
 
 
 EVERYTHING = Choice()
@@ -158,7 +158,7 @@ class Labels:
                 try:
                     text = texts.get((type(value), value))
                     if text is None:
-                        text = texts.setdefault((type(value), value), _as_text(value))
+                        text = texts.setdefault((type(value), value), as_text(value))
                 except TypeError:
                     raise InputTypeError(
                         f"by: {what} holds {type(value).__name__}, not single values", argument="by"
@@ -196,13 +196,7 @@ class Labels:
             return group
         if group.capitalize() in ("True", "False") and group.capitalize() in self._places:
             return group.capitalize()
-        present = tuple(self._places)
-        near = difflib.get_close_matches(group, present, n=1)
-        raise InputError(
-            f"{argument}: {self._what} has no value {group!r}; it has {some(present)}",
-            argument=argument,
-            remedy=f"did you mean {near[0]!r}?" if near else None,
-        )
+        raise _absent(group, tuple(self._places), f"{self._what} has no value", argument)
 
     def two(self, groups: tuple[str, str] | None) -> tuple[str, str]:
         """The two groups to compare."""
@@ -226,11 +220,11 @@ class Labels:
         )
 
 
-def no_column(column: str, present: Sequence[str], name: str, argument: str) -> InputError:
-    """The refusal of a column that is not there."""
-    near = difflib.get_close_matches(column, present, n=1)
+def _absent(wanted: str, present: Sequence[str], what: str, argument: str) -> InputError:
+    """The refusal of a column or group that is not there; `what` says where, and which of the two it is."""
+    near = difflib.get_close_matches(wanted, present, n=1)
     return InputError(
-        f"{argument}: {name} has no column {column!r}; it has {some(present)}",
+        f"{argument}: {what} {wanted!r}; it has {some(present)}",
         argument=argument,
         remedy=f"did you mean {near[0]!r}?" if near else None,
     )
@@ -271,18 +265,9 @@ def _names(value: object, argument: str) -> tuple[str, ...]:
     for name in value:
         if isinstance(name, np.ndarray | list | dict | set) or name is None:
             raise InputTypeError(f"{argument}: {name!r:.40} is not a name", argument=argument)
-        names.append(_as_text(name))
+        names.append(as_text(name))
     if not names:
         raise InputError(f"{argument}: names nothing", argument=argument, remedy="name at least one, or leave it out")
     if argument != "groups" and len(set(names)) < len(names):
         raise InputError(f"{argument}: names a column twice", argument=argument, remedy="name it once")
     return tuple(names)
-
-
-def _as_text(value: Any) -> str:
-    """A label as text; whole numbers alike whatever their type."""
-    if isinstance(value, bytes):
-        return value.decode(errors="replace")
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return str(value)
