@@ -85,14 +85,7 @@ def recoded(codes: Array, old: Sequence[str], new: Sequence[str]) -> Array:
 
 
 def kept_levels(codes: Array, levels: tuple[str, ...]) -> tuple[tuple[str, ...], str | None]:
-    """The levels that have codes of their own, most common first, and why the column says nothing, if so.
-
-    Parameters
-    ----------
-    codes
-        Of both samples together.
-    levels
-        Their dictionary.
+    """The levels that have codes of their own, most common in both samples first, and why they say nothing, if so.
 
     Examples
     --------

@@ -30,30 +30,14 @@ class LeftOut:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What the caller says of columns and groups.
+    """What the caller says of columns and groups."""
 
-    Attributes
-    ----------
-    by
-        A column that says which sample a row is in, or a label for each row; None where there are two samples.
-    groups
-        The two groups to compare, as text; None where there are no others.
-    columns
-        The columns to compare, in this order; None for all that can be.
-    drop
-        Columns to leave out.
-    categories
-        Columns that hold categories whatever they look like.
-    texts
-        Whether columns of text are categories too, rather than left out.
-    """
-
-    by: object = None
-    groups: tuple[str, str] | None = None
-    columns: tuple[str, ...] | None = None
-    drop: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    texts: bool = False
+    by: object = None  # the column that says which sample a row is in, or a label for each row; None of two samples
+    groups: tuple[str, str] | None = None  # the two to compare, as text; None where there are no others
+    columns: tuple[str, ...] | None = None  # those to compare, in this order; None for all that can be
+    drop: tuple[str, ...] = ()  # columns to leave out
+    categories: tuple[str, ...] = ()  # columns that hold categories whatever they look like
+    texts: bool = False  # whether columns of text are categories too, rather than left out
 
     @classmethod
     def of(

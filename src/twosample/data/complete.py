@@ -53,18 +53,8 @@ def complete(
 ) -> tuple[tuple[Array, ...], str | None]:
     """The rows of samples without those that lack a value, and how many these were, in words; None for none.
 
-    Parameters
-    ----------
-    rows
-        Rows of each sample, (n, D).
-    columns, roles
-        What messages call the columns and the samples.
-    nan_policy
-        "raise" refuses missing and infinite values.
-    paired
-        Whether a row that lacks a value takes the other one of its pair with it.
-    fewest
-        The smallest number of rows that may be left of a sample.
+    "raise" refuses missing and infinite values. Of pairs, a row that lacks a value takes the other one with it. At
+    least `fewest` rows must be left of each sample.
 
     Examples
     --------

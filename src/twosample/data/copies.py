@@ -34,25 +34,13 @@ _Hashes = NDArray[np.uint64]
 
 @dataclass(frozen=True, eq=False)
 class Copies:
-    """Rows that look copied.
+    """Rows that look copied; none where coarse values explain that they are alike."""
 
-    Attributes
-    ----------
-    repeated_x, repeated_y
-        Which rows of a sample repeat an earlier one of it; none where coarse values explain repeats.
-    shared_x, shared_y
-        Which rows of a sample are in the other one too; likewise.
-    in_place
-        Whether only those at the same place in both are meant: of coarse values others can be equal by chance.
-    paired
-        Whether the rows are pairs.
-    """
-
-    repeated_x: Flags
+    repeated_x: Flags  # which rows of the sample repeat an earlier one of it
     repeated_y: Flags
-    shared_x: Flags
+    shared_x: Flags  # which rows of the sample are in the other one too
     shared_y: Flags
-    in_place: bool = False
+    in_place: bool = False  # whether only rows at the same place count as shared: others can be equal by chance
     paired: bool = False
 
     def __bool__(self) -> bool:
@@ -104,14 +92,8 @@ def find_copies(x: Array, y: Array, *, paired: bool = False) -> Copies:
     in three ways. A coarse value that comes back in its own sample comes back as often in the other one. Where the
     samples do not overlap, coarse values still lie on a grid, and how full that is says how many should repeat. And
     where every row is there 2, or 3, … times, chance cannot have done that. Independent samples share a row at most as
-    often as one of them repeats it, whatever the distributions; shared rows are those beyond.
-
-    Parameters
-    ----------
-    x, y
-        Rows of the samples, (n_x, D) and (n_y, D).
-    paired
-        Whether row i of `x` belongs with row i of `y`: then the same row in both is no wonder, unless all of them are.
+    often as one of them repeats it, whatever the distributions; shared rows are those beyond. Of pairs the same row in
+    both is no wonder, unless all of them are.
 
     Examples
     --------

@@ -21,28 +21,14 @@ __all__ = ["Given", "group_labels", "is_usable", "split_table", "two_files", "us
 
 
 class Given(NamedTuple):
-    """Tables of files, as the functions of the library take them.
-
-    Attributes
-    ----------
-    x, y
-        Two tables, in blocks where they may be larger than memory; or one that holds all rows, and None.
-    choice
-        What to say of them: `by`, `groups`, `columns`, `drop` and `categories`.
-    names
-        What the two samples are called.
-    notes
-        What was said of their cells.
-    groups
-        How many groups there are.
-    """
+    """Tables of files, as the functions of the library take them; in blocks where they may be larger than memory."""
 
     x: pl.DataFrame | Blocks
-    y: pl.DataFrame | Blocks | None
-    choice: dict[str, Any]
-    names: tuple[str, str]
-    notes: tuple[str, ...]
-    groups: int = 2
+    y: pl.DataFrame | Blocks | None  # None where x holds all rows
+    choice: dict[str, Any]  # what to say of them: by, groups, columns, drop and categories
+    names: tuple[str, str]  # what the two samples are called
+    notes: tuple[str, ...]  # what was said of their cells
+    groups: int = 2  # how many there are
 
 
 def two_files(

@@ -31,19 +31,6 @@ def identifiers(x: Array, y: Array, columns: tuple[str, ...] | None) -> list[int
     These hold whole numbers that are all different within a sample, and those of one sample are all others than those
     of the other one or among them; they fill at least half of their range, which is unlikely for so many numbers taken
     at random from there. Columns that are named like identifiers need only be whole numbers and mostly different.
-
-    Parameters
-    ----------
-    x, y
-        The rows of both samples, (n_x, D) and (n_y, D).
-    columns
-        Names of the columns, None where they have none.
-
-    Examples
-    --------
-    >>> x, y = np.arange(80.0)[:, np.newaxis], np.arange(80.0, 160.0)[:, np.newaxis]
-    >>> identifiers(x, y, None), identifiers(x % 10, y % 10, None)
-    ([0], [])
     """
     if len(x) + len(y) < _FEWEST_ROWS:
         return []

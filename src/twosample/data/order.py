@@ -34,21 +34,9 @@ def serial_dependence(
     """Say, in a sentence for each sample, that its rows are not independent in the order given.
 
     What is looked at is the correlation of each column with itself one row later, of values cut off at two scales from
-    the median. Rows that are sorted by a column say nothing, unless that column only numbers them.
-
-    Parameters
-    ----------
-    x, y
-        Rows of the samples, (n, D). Columns with missing values do not count.
-    columns
-        The names of the columns.
-    copies
-        Rows that were copied, which are alike for that reason; and whether rows are pairs, of which the differences
-        count.
-    levels
-        The levels of columns of categories, which do not count.
-    roles
-        What messages call the samples.
+    the median. Rows that are sorted by a column say nothing, unless that column only numbers them. Columns with missing
+    values and of categories do not count, nor do rows that were copied, which are alike for that reason. Of pairs the
+    differences count.
 
     Examples
     --------

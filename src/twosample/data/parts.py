@@ -53,31 +53,14 @@ def are_blocks(*samples: object) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Which columns of the blocks are compared, as their first ones say.
-
-    Attributes
-    ----------
-    columns
-        Their names.
-    tables
-        The first block of each sample, without its rows.
-    places
-        Where the columns are among those read, of each sample.
-    choice
-        Which columns are read.
-    stays
-        Tells arrays that are not copied to NumPy.
-    levels
-        The levels of columns of categories: dictionaries that grow in a first pass, or known ones. None for each column
-        of numbers, and empty where there are no categories.
-    """
+    """Which columns of the blocks are compared, as their first ones say."""
 
     columns: tuple[str, ...]
-    tables: tuple[Table, Table]
-    places: tuple[Indices, Indices]
+    tables: tuple[Table, Table]  # the first block of each sample, without its rows
+    places: tuple[Indices, Indices]  # where the columns are among those read, of each sample
     choice: Choice
-    stays: Stays
-    levels: tuple[Growing | tuple[str, ...] | None, ...] = ()
+    stays: Stays  # tells arrays that are not copied to NumPy
+    levels: tuple[Growing | tuple[str, ...] | None, ...] = ()  # as `Levels`; dictionaries grow in a first pass
 
     @classmethod
     def of(cls, blocks: tuple[Any, Any], choice: Choice, stays: Stays) -> Layout:
@@ -213,23 +196,12 @@ def _blame(error: InputError | InputTypeError, name: str, block: Block) -> NoRet
 class Sources:
     """Where the rows of two samples come from.
 
-    Attributes
-    ----------
-    x, y
-        The samples; None for y where `choice.by` splits x, or x has rows of both.
-    choice
-        Which columns are compared, and what a single table is split by.
-    paired
-        Whether row i of x belongs with row i of y.
-    nan_policy
-        What to do with missing and infinite values.
-    apart
-        Whether the columns are looked at one by one: values that are left out are then NaN, in both values of a pair,
-        and their rows stay.
+    Where the columns are looked at `apart`, one by one, values that are left out are NaN, in both values of a pair, and
+    their rows stay.
     """
 
     x: Blocks
-    y: Blocks | None
+    y: Blocks | None  # None where the choice splits x, or x has rows of both
     choice: Choice
     paired: bool
     nan_policy: Literal["raise", "omit"]
@@ -274,24 +246,12 @@ def _blocks(values: object) -> Blocks:
 
 @dataclass(eq=False)
 class Counts:
-    """The numbers of rows that were read.
+    """The numbers of rows that were read."""
 
-    Attributes
-    ----------
-    rows
-        How many rows of each sample have been read.
-    dropped
-        How many of them were left out for a missing or infinite value.
-    unlabelled
-        How many rows belong to no group.
-    groups
-        The groups that were seen, and how many rows each has.
-    """
-
-    rows: list[int] = field(default_factory=lambda: [0, 0])
-    dropped: list[int] = field(default_factory=lambda: [0, 0])
-    unlabelled: int = 0
-    groups: dict[str, int] = field(default_factory=dict)
+    rows: list[int] = field(default_factory=lambda: [0, 0])  # of each sample
+    dropped: list[int] = field(default_factory=lambda: [0, 0])  # of these, for a missing or infinite value
+    unlabelled: int = 0  # rows that belong to no group
+    groups: dict[str, int] = field(default_factory=dict)  # those that were seen, and how many rows each has
 
     @property
     def complete(self) -> list[int]:
@@ -308,13 +268,7 @@ class Counts:
 
 
 class Pass(Counts):
-    """One pass: iterate over it for parts of the rows of x and y, (n, D) each; of pairs as many of one as of the other.
-
-    Attributes
-    ----------
-    layout
-        The columns.
-    """
+    """One pass: iterate over it for parts of the rows of x and y, (n, D) each; of pairs as many of either."""
 
     def __init__(self, sources: Sources, layout: Reader, opened: list[Iterator[Block]] | None = None) -> None:
         super().__init__()

@@ -38,27 +38,10 @@ class Pilot:
     The pilot has the rows whose place within their sample has the smallest hashes, by one hash function for both
     samples: which sample is called x does not matter, and each row is as likely as any other. Up to `PILOT_ROWS` rows
     it has all of them. Where there are many columns it has fewer rows, but `fewest` of them.
-
-    Attributes
-    ----------
-    counts
-        How many rows of each sample there are.
-    present
-        How many values each column of each sample has, (2, D): rows may lack some, as NaN.
-    whole
-        Whether the pilot has all of them.
-
-    Examples
-    --------
-    >>> pilot = Pilot(1)
-    >>> pilot.add(0, np.array([[1.0], [4.0]]))
-    >>> pilot.add(1, np.array([[2.0], [9.0], [3.0]]))
-    >>> pilot.counts, pilot.whole, pilot.rows(1).ravel()
-    ([2, 3], True, array([2., 9., 3.]))
     """
 
     def __init__(self, n_columns: int, fewest: int = 16) -> None:
-        self.counts = [0, 0]
+        self.counts = [0, 0]  # how many rows of each sample there are
         self._limit = min(PILOT_ROWS, max(fewest, _PILOT_VALUES // max(n_columns, 1)))
         self._head_limit = max(2, min(HEAD_ROWS, _HEAD_VALUES // max(n_columns, 1)))
         self._empty(n_columns)
@@ -76,7 +59,7 @@ class Pilot:
         self._lows = [np.full(n_columns, np.inf) for _ in range(2)]
         self._highs = [np.full(n_columns, -np.inf) for _ in range(2)]
         self._extremes = _Extremes(n_columns) if extremes else None
-        self.present = np.zeros((2, n_columns), dtype=np.int64)
+        self.present = np.zeros((2, n_columns), dtype=np.int64)  # values: rows may lack some, as NaN
 
     def beginning(self, first: Sequence[int], total: int) -> Pilot:
         """An empty pilot of this size, for rows that follow `first` others of each sample, of `total` in all.

@@ -14,12 +14,7 @@ _CLEAR = 2.0
 
 
 def mid_ranks(columns: Array) -> Array:
-    """Ranks within each column, from 1; equal values share the mean of their ranks, and NaN stays NaN.
-
-    Parameters
-    ----------
-    columns
-        Values (N, C).
+    """Ranks within each column of values (N, C), from 1; equal values share the mean of their ranks, and NaN stays NaN.
 
     Examples
     --------
@@ -47,12 +42,7 @@ def mid_ranks(columns: Array) -> Array:
 def probability_larger(ranks: Array, rows_of_x: int) -> Array:
     """P(x > y) + ½P(x = y) of a value of each sample, (C,): the statistic of Mann and Whitney, or area under the curve.
 
-    Parameters
-    ----------
-    ranks
-        Mid-ranks of the pooled columns (N, C), NaN where a value is missing; those of x first.
-    rows_of_x
-        How many rows are of x.
+    The mid-ranks are those of the pooled columns (N, C), NaN where a value is missing; those of x first.
 
     Examples
     --------
@@ -95,21 +85,9 @@ def direction(
     """How the samples differ, if they do, in words: the clearest of a shift and a spread, or neither.
 
     A shift has the z-statistic of the difference of the means, a spread that of the log ratio of the variances, which
-    for normal scores has the variance 2/(n_x - 1) + 2/(n_y - 1). The larger is said where it is above 2.
-
-    Parameters
-    ----------
-    mean_x, mean_y, variance_x, variance_y
-        Means and (unbiased) variances of the pooled normal scores in each sample, (C,).
-    n_x, n_y
-        Sizes, (C,) or numbers.
-    covariance
-        Of pairs, the covariance of their scores; both standard errors then count it.
-
-    Returns
-    -------
-    ndarray
-        "larger in x", "larger in y", "more spread in x", "more spread in y" or "different shape", (C,).
+    for normal scores has the variance 2/(n_x - 1) + 2/(n_y - 1). The larger is said where it is above 2. The means and
+    (unbiased) variances are those of the pooled normal scores in each sample, (C,); the sizes are (C,) or numbers. Of
+    pairs, both standard errors count the covariance of their scores.
 
     Examples
     --------
@@ -141,16 +119,8 @@ def clearest_level(
 ) -> tuple[int, float]:
     """The level whose share differs most between the samples in units of its standard error, and that z-statistic.
 
-    Of levels that are equally clear, such as two that share all rows, the rarest.
-
-    Parameters
-    ----------
-    share_x, share_y
-        Shares of the levels in each sample, (L,).
-    n_x, n_y
-        Sizes.
-    variance
-        Of pairs, the variance of the difference of the indicators of a level, (L,).
+    Of levels that are equally clear, such as two that share all rows, the rarest. Of pairs, `variance` is that of the
+    difference of the indicators of a level, (L,).
 
     Examples
     --------

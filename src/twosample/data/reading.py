@@ -49,25 +49,10 @@ _NO_ROWS = np.empty((0, 0))
 
 
 def as_rows(values: object, name: str, *, n_columns: int | None = None) -> tuple[Array, tuple[str, ...] | None]:
-    """Turn one input of any supported kind into float64 rows.
+    """Float64 rows (n, D) of one input of any kind, with n, D >= 1, and the names of their columns, if there are any.
 
-    Missing entries become NaN and are not refused here: see `check_finite`.
-
-    Parameters
-    ----------
-    values
-        Nested lists, an array, a Series or a data frame; 1-D data is one column.
-    name
-        The argument's name, for error messages.
-    n_columns
-        The number of columns that is required, if any.
-
-    Returns
-    -------
-    rows
-        Shape (n, D) with n, D >= 1; shares memory with `values` where that is float64 already.
-    columns
-        The names of the columns, or None where they have none.
+    1-D data is one column. The rows share memory with the input where that is float64 already. Missing entries become
+    NaN and are not refused here: see `check_finite`.
 
     Examples
     --------

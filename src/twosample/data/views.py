@@ -35,15 +35,6 @@ class View(Comparable):
 
     A column of categories becomes as many coordinates as it has codes, such that any two levels are 1/scale apart.
 
-    Attributes
-    ----------
-    center
-        What is subtracted from each column, shape (D,).
-    scale
-        What each column is divided by, shape (D,), all positive.
-    sizes
-        How many codes each column has, (D,), 0 for numbers; None where there are only numbers.
-
     Examples
     --------
     >>> view = View(np.array([2.0, 30.0]), np.array([1.0, 10.0]))
@@ -52,9 +43,9 @@ class View(Comparable):
            [ 1.,  2.]])
     """
 
-    center: Array
-    scale: Array
-    sizes: Indices | None = None
+    center: Array  # what is subtracted from each column, (D,)
+    scale: Array  # what each column is divided by, (D,), all positive
+    sizes: Indices | None = None  # how many codes each column has, (D,), 0 for numbers; None where all are numbers
 
     @classmethod
     def none(cls, n_columns: int) -> "View":
@@ -138,14 +129,7 @@ class View(Comparable):
         return np.asarray(math.sqrt(0.5) / self.scale)
 
     def undo(self, rows: Array) -> Array:
-        """Return ``rows * scale + center``: standardised rows of shape (m, D) in the units of the data.
-
-        Examples
-        --------
-        >>> View(np.array([4.0]), np.array([2.0])).undo(np.array([[-1.5], [0.5]]))
-        array([[1.],
-               [5.]])
-        """
+        """Return ``rows * scale + center``: standardised rows of shape (m, D) in the units of the data."""
         if self.sizes is None:
             return rows * self.scale + self.center
         starts, found = starts_of(self.sizes), np.empty((len(rows), len(self.scale)))
@@ -164,17 +148,6 @@ class Ranks(Comparable):
     The map is fixed by knots and linear between them. Up to 1,024 pooled rows all values are knots, and a strictly
     monotone change of a column leaves its scores as they are.
 
-    Attributes
-    ----------
-    knots
-        Values of each column, increasing, (K, D).
-    levels
-        Their mid-ranks among the pooled rows, as shares, (K, D): (rank - ½)/N, where equal values share their ranks.
-    sizes
-        How many codes each column has, (D,), 0 for numbers; None where there are only numbers.
-    heights
-        What a coordinate of a code is where a row has it, (D,).
-
     Examples
     --------
     >>> ranks = Ranks.of(np.array([[1.0], [8.0]]), np.array([[3.0], [3.0], [90.0]]))
@@ -184,10 +157,10 @@ class Ranks(Comparable):
     array([-1.282, -0.253,  0.136])
     """
 
-    knots: Array
-    levels: Array
-    sizes: Indices | None = field(default=None, metadata=DIGESTED_IF_SET)
-    heights: Array | None = field(default=None, metadata=DIGESTED_IF_SET)
+    knots: Array  # values of each column, increasing, (K, D)
+    levels: Array  # (rank - ½)/N of the knots among the pooled rows, (K, D), where equal values share their ranks
+    sizes: Indices | None = field(default=None, metadata=DIGESTED_IF_SET)  # as those of a `View`
+    heights: Array | None = field(default=None, metadata=DIGESTED_IF_SET)  # a coordinate of a code where a row has it
 
     @classmethod
     def of(cls, x: Array, y: Array, sizes: Indices | None = None) -> "Ranks":
