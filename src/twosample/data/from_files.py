@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from twosample.common.arrays import Flags, Indices
+import numpy as np
+
 from twosample.data import Blocks, Choice
 from twosample.data.files.dialect import quoted
 from twosample.data.two_tables import row_labels
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from twosample.data.choosing import Labels
     from twosample.data.files.table import FileTable
 
 __all__ = ["Given", "group_labels", "is_usable", "split_table", "two_files", "used_columns", "who_is_who"]
@@ -36,12 +36,12 @@ def two_files(
     y: FileTable,
     names: tuple[str, str],
     *,
-    columns: Sequence[str] | None = None,
-    drop: Sequence[str] | None = None,
-    categories: Sequence[str] | None = None,
     nan_policy: Literal["raise", "omit"],
+    **chosen: Sequence[str] | None,
 ) -> Given:
-    r"""Two tables; a cell without a number where one is needed is refused, or left out with a note.
+    r"""Two tables, with the columns that were chosen as in `test`.
+
+    A cell without a number where one is needed is refused, or left out with a note.
 
     Examples
     --------
@@ -51,10 +51,11 @@ def two_files(
     >>> given.x["u"].to_list(), given.choice
     ([1, 2], {'columns': ['u']})
     """
-    choice = _said(columns=columns, drop=drop, categories=categories)
+    choice: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     used = used_columns([x.frame, y.frame], Choice.of(**choice, texts=True))
     notes = tuple(note for table in (x, y) for note in table.check(used, nan_policy))
-    return Given(_with_texts(x.frame, x, categories), _with_texts(y.frame, y, categories), choice, names, notes)
+    categories = choice.get("categories", ())
+    return Given(_with_texts(x, categories), _with_texts(y, categories), choice, names, notes)
 
 
 def split_table(
@@ -62,26 +63,26 @@ def split_table(
     by: str,
     groups: Sequence[str] | None,
     *,
-    columns: Sequence[str] | None = None,
-    drop: Sequence[str] | None = None,
-    categories: Sequence[str] | None = None,
     nan_policy: Literal["raise", "omit"],
     several: bool = False,
+    **chosen: Sequence[str] | None,
 ) -> Given:
     """One table that a column splits into two groups, or more where there may be `several`.
 
     Of the rows of other groups nothing is asked.
     """
-    choice = _said(by=by, columns=columns, drop=drop, categories=categories)
+    choice: dict[str, Any] = {"by": by} | {name: value for name, value in chosen.items() if value is not None}
     pair = Choice.of(by, groups).groups
-    frame, labels = _labelled(table, by)
+    frame = _with_texts(table, [by, *choice.get("categories", ())])
+    labels = row_labels(frame, by)
     many = several and pair is None and len(labels.counts) > 2
     names = ("", "") if many else labels.two(pair)
     used = used_columns([frame], Choice.of(**choice, texts=True))
-    frame = _with_texts(frame, table, categories)
     if pair is not None:
         choice["groups"] = pair
-    rows = _flags(frame.height, [labels.rows(group) for group in (labels.counts if many else names)])
+    rows = np.zeros(frame.height, dtype=bool)
+    for group in labels.counts if many else names:
+        rows[labels.rows(group)] = True
     notes = table.check(used, nan_policy, rows)
     return Given(frame, None, choice, names, notes, len(labels.counts) if many else 2)
 
@@ -97,8 +98,7 @@ def group_labels(table: FileTable, by: str) -> dict[str, int]:
     """
     import polars as pl
 
-    column = table.labels(by) if by in table.texts else table.frame[by]
-    sizes = pl.DataFrame({by: column}).group_by(by, maintain_order=True).agg(pl.len().alias(f"{by} rows"))
+    sizes = _with_texts(table, [by]).group_by(by, maintain_order=True).agg(pl.len().alias(f"{by} rows"))
     labels = row_labels(sizes, by)
     return {group: int(sizes[f"{by} rows"].gather(labels.rows(group)).sum()) for group in labels.counts}
 
@@ -121,20 +121,9 @@ def who_is_who(names: Sequence[str]) -> str:
     return ", ".join(f"{sample} is {quoted(name)}" for sample, name in zip(("x", "y"), names, strict=False))
 
 
-def _said(**choice: Any) -> dict[str, Any]:
-    """What was chosen."""
-    return {name: value for name, value in choice.items() if value is not None}
-
-
-def _labelled(table: FileTable, by: str) -> tuple[pl.DataFrame, Labels]:
-    """The table, with every label as the file has it, also where most of them are numbers; and the labels."""
-    frame = table.frame.with_columns(table.labels(by)) if by in table.texts else table.frame
-    return frame, row_labels(frame, by)
-
-
-def _with_texts(frame: pl.DataFrame, table: FileTable, categories: Sequence[str] | None) -> pl.DataFrame:
-    """The table, with columns that are categories as the file has them, also where most of them are numbers."""
-    return frame.with_columns(table.labels(column) for column in categories or () if column in table.texts)
+def _with_texts(table: FileTable, columns: Sequence[str]) -> pl.DataFrame:
+    """The table, with columns of labels or categories as the file has them, also where most of them are numbers."""
+    return table.frame.with_columns(table.labels(column) for column in dict.fromkeys(columns) if column in table.texts)
 
 
 def used_columns(frames: list[pl.DataFrame], choice: Choice) -> list[str]:
@@ -143,12 +132,3 @@ def used_columns(frames: list[pl.DataFrame], choice: Choice) -> list[str]:
     present = tuple(frames[0].columns)
     wanted = [present[place] for place in choice.places(present, "x")]
     return [name for name in wanted if name not in choice.categories and all(name in one for one in usable)]
-
-
-def _flags(n: int, places: list[Indices]) -> Flags:
-    """True at the places."""
-    import numpy as np
-
-    flags = np.zeros(n, dtype=bool)
-    flags[np.concatenate(places)] = True
-    return flags
