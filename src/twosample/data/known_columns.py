@@ -9,7 +9,7 @@ import numpy as np
 from twosample.common.arrays import Array, Flags
 from twosample.data.categories import Levels, recoded
 from twosample.data.choosing import Choice
-from twosample.data.reading import Table, as_rows, read
+from twosample.data.reading import as_rows, needed_columns, read
 from twosample.errors import InputError, InputTypeError
 
 __all__ = ["columns_of", "located"]
@@ -26,7 +26,8 @@ def columns_of(values: object, name: str, columns: tuple[str, ...], kept: Flags,
     named = _is_frame(values) and (bool(levels) or columns != places)
     names = columns if named or (levels and hasattr(type(values), "name")) else places
     categories = tuple(column for column, level in zip(names, levels, strict=False) if level is not None)
-    table = _read(values, name, Choice(columns=columns if named else None, categories=categories))
+    with needed_columns(name, "the plan needs all of its columns"):
+        table = read(values, name, Choice(columns=columns if named else None, categories=categories))
     chosen = _places(table.rows.shape[1], columns, kept)
     if chosen is None:
         raise InputError(
@@ -34,18 +35,6 @@ def columns_of(values: object, name: str, columns: tuple[str, ...], kept: Flags,
         )
     rows = table.at(chosen)
     return _recoded(rows, table.levels_at(chosen), name, columns, levels) if levels else rows
-
-
-def _read(values: object, name: str, choice: Choice) -> Table:
-    """The input, of which all columns that the choice names are needed."""
-    try:
-        return read(values, name, choice)
-    except InputError as error:
-        if error.argument != "columns":
-            raise
-        raise InputError(
-            error.message.removeprefix("columns: "), argument=name, remedy="the plan needs all of its columns"
-        ) from None
 
 
 def _places(count: int, columns: tuple[str, ...], kept: Flags) -> list[int] | None:

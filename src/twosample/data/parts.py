@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, Literal, NoReturn, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from twosample.data.categories import Growing, Levels, recoded
 from twosample.data.choosing import Choice, Labels
 from twosample.data.complete import check_pairs, dropped_in_words
 from twosample.data.levels import category_columns
-from twosample.data.reading import Table, finite_rows, from_numpy, label_list, read
+from twosample.data.reading import Table, finite_rows, from_numpy, label_list, needed_columns, read
 from twosample.data.two_tables import align, row_labels
 from twosample.errors import InputError, InputTypeError, Setting
 
@@ -63,12 +63,6 @@ class Layout:
     levels: tuple[Growing | tuple[str, ...] | None, ...] = ()  # as `Levels`; dictionaries grow in a first pass
 
     @classmethod
-    def of(cls, blocks: tuple[Any, Any], choice: Choice, stays: Stays) -> Layout:
-        """That of the first block of each sample."""
-        tables = [first_table(block, name, choice, stays) for block, name in zip(blocks, ("x", "y"), strict=True)]
-        return cls.of_tables((tables[0], tables[1]), choice, stays)
-
-    @classmethod
     def of_tables(cls, tables: tuple[Table, Table], choice: Choice, stays: Stays) -> Layout:
         """That of the first block of each sample, given without rows."""
         choice.check_drop([table.present for table in tables])
@@ -109,7 +103,7 @@ class Layout:
         name, first, places = "xy"[sample], self.tables[sample], self.places[sample]
         values = block.values
         if self.stays(values):
-            table = _without_rows(_like(values), name, self.choice)
+            table = first_table(values, name, self.choice, self.stays)
             self._check(table, first, name, block)
             used = np.array([int(column) for column in table.columns or table.present])[places]
             with doubles(values):
@@ -123,9 +117,11 @@ class Layout:
             categories = [name for name, level in zip(names, first.levels, strict=True) if level is not None]
             choice = replace(choice, categories=tuple(categories))
         try:
-            table = read(values, name, choice)
+            with needed_columns(name, "every block needs the columns of the first"):
+                table = read(values, name, choice)
         except (InputError, InputTypeError) as error:
-            _blame(error, name, block)
+            where = "" if block.number is None else f", in block {block.number}"
+            raise type(error)(f"{error.message}{where}", argument=error.argument, remedy=error.remedy) from None
         self._check(table, first, name, block)
         rows = table.rows if np.array_equal(places, np.arange(table.rows.shape[1])) else table.rows[:, places]
         return self._coded(rows, [table.levels[place] for place in places]) if self.levels else rows
@@ -153,43 +149,18 @@ class Layout:
             here, there = (here, there) if column in table.times else (there, here)
             what = f"with {here} in column {column!r}, and the first one has {there}"
         if what is not None:
-            raise InputError(f"{name}: {_of_block(block)} is {what}", argument=name, remedy="give all alike")
+            which = "a block" if block.number is None else f"block {block.number}"
+            raise InputError(f"{name}: {which} is {what}", argument=name, remedy="give all alike")
 
 
 def first_table(block: Any, name: str, choice: Choice, stays: Stays) -> Table:
     """The first block of a sample, without its rows."""
-    return _without_rows(_like(block) if stays(block) else block, name, choice)
-
-
-def _like(array: Any) -> Any:
-    """An array of NumPy with the columns of another one, and no rows."""
-    return np.empty((0, *array.shape[1:]))
-
-
-def _without_rows(block: Any, name: str, choice: Choice) -> Table:
+    if stays(block):
+        block = np.empty((0, *block.shape[1:]))
     if isinstance(block, np.ndarray) and not len(block):
-        rows = from_numpy(block, name)
-        table = read(np.zeros((1, rows.shape[1])), name, choice)
-    else:
-        table = read(block, name, choice)
+        block = np.zeros((1, from_numpy(block, name).shape[1]))
+    table = read(block, name, choice)
     return table._replace(rows=np.empty((0, table.rows.shape[1])))
-
-
-def _of_block(block: Block) -> str:
-    return "a block" if block.number is None else f"block {block.number}"
-
-
-def _blame(error: InputError | InputTypeError, name: str, block: Block) -> NoReturn:
-    """The error again, with the block that it is in."""
-    message, argument, remedy = error.message, error.argument, error.remedy
-    if argument == "columns":
-        message, argument, remedy = (
-            message.removeprefix("columns: "),
-            name,
-            "every block needs the columns of the first",
-        )
-    where = "" if block.number is None else f", in block {block.number}"
-    raise type(error)(f"{message}{where}", argument=argument, remedy=remedy) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,13 +250,14 @@ class Pass(Counts):
     @classmethod
     def first(cls, sources: Sources, stays: Stays) -> tuple[Pass, Layout]:
         """The first pass, whose first blocks say which columns there are."""
-        opened = sources.opened()
-        first = [next(pieces, None) for pieces in opened]
-        for block, name in zip(first, ("x", "y"), strict=False):
+        opened, found = sources.opened(), list[Block]()
+        for pieces, name in zip(opened, ("x", "y"), strict=False):
+            block = next(pieces, None)
             if block is None:
                 raise InputError(f"{name} is empty", argument=name, remedy="pass at least 2 rows and 1 column")
-        found = [block for block in first if block is not None]
-        layout = Layout.of((found[0].values, found[-1].values), sources.choice, stays)
+            found.append(block)
+        x, y = (first_table(found[place].values, name, sources.choice, stays) for place, name in ((0, "x"), (-1, "y")))
+        layout = Layout.of_tables((x, y), sources.choice, stays)
         again: list[Iterator[Block]] = [chain([block], rest) for block, rest in zip(found, opened, strict=True)]
         return cls(sources, layout, again), layout
 

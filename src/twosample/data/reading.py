@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,17 @@ from twosample.data.cells import (
 from twosample.data.choosing import EVERYTHING, Choice, Labels, LeftOut
 from twosample.errors import InputError, InputTypeError, Remedy, Setting
 
-__all__ = ["Table", "as_rows", "check_finite", "column_labels", "finite_rows", "from_numpy", "label_list", "read"]
+__all__ = [
+    "Table",
+    "as_rows",
+    "check_finite",
+    "column_labels",
+    "finite_rows",
+    "from_numpy",
+    "label_list",
+    "needed_columns",
+    "read",
+]
 
 _REMEDIES: dict[str, Remedy] = {
     COMPLEX: "pass the real and imaginary parts as two columns",
@@ -154,6 +165,17 @@ def read(values: object, name: str, choice: Choice = EVERYTHING) -> Table:
     if table.rows.size == 0:
         raise InputError(f"{name} is empty", argument=name, remedy="pass at least 2 rows and 1 column")
     return table
+
+
+@contextmanager
+def needed_columns(name: str, remedy: str) -> Iterator[None]:
+    """Refuse an input for a lack of columns, rather than the columns that were asked for."""
+    try:
+        yield
+    except InputError as error:
+        if error.argument != "columns":
+            raise
+        raise InputError(error.message.removeprefix("columns: "), argument=name, remedy=remedy) from None
 
 
 def column_labels(values: Any, column: str, name: str) -> list[Any]:
