@@ -161,13 +161,7 @@ def dask_blocks(values: Any) -> Blocks:
 
 
 def whole(source: Blocks, name: str) -> Any:
-    """All rows of a table in blocks as one array or data frame, for questions that need all of them at once.
-
-    Examples
-    --------
-    >>> whole(blocks([np.zeros((2, 1)), np.ones((1, 1))]), "x").shape
-    (3, 1)
-    """
+    """All rows of a table in blocks as one array or data frame, for questions that need all of them at once."""
     found: list[Any] = []
     count = 0
     for piece in source.pieces():
@@ -195,11 +189,6 @@ def as_blocks(values: Any, *, paths: bool = False) -> Blocks | None:
     None for others.
 
     A path is only where `paths` says so.
-
-    Examples
-    --------
-    >>> as_blocks([1.0, 2.0]) is None, len(list(as_blocks(blocks([[1.0], [2.0]]))))
-    (True, 2)
     """
     if isinstance(values, Blocks):
         return values

@@ -94,16 +94,6 @@ def find_copies(x: Array, y: Array, *, paired: bool = False) -> Copies:
     where every row is there 2, or 3, … times, chance cannot have done that. Independent samples share a row at most as
     often as one of them repeats it, whatever the distributions; shared rows are those beyond. Of pairs the same row in
     both is no wonder, unless all of them are.
-
-    Examples
-    --------
-    >>> x, y = np.random.default_rng(0).normal(size=(2, 40, 1))
-    >>> bool(find_copies(x, y))
-    False
-    >>> x[20:] = x[:20]
-    >>> print(*find_copies(x, y).warnings())
-    20 of 40 rows of x repeat an earlier row, more than coarse values explain; copies are not independent observations
-    and overstate the evidence; keep one of each.
     """
     x_hashes, y_hashes = row_hashes(x), row_hashes(y)
     x_values, y_values = (_Values.of(hashes, max(len(x), len(y))) for hashes in (x_hashes, y_hashes))

@@ -88,14 +88,7 @@ def split_table(
 
 
 def group_labels(table: FileTable, by: str) -> dict[str, int]:
-    r"""The groups that a column splits a table into, with how many rows each has.
-
-    Examples
-    --------
-    >>> from twosample.data.files.table import read_table
-    >>> group_labels(read_table(("a.csv", b"arm,u\np,1\nq,2\np,3\n")), "arm")
-    {'p': 2, 'q': 1}
-    """
+    r"""The groups that a column splits a table into, with how many rows each has."""
     import polars as pl
 
     sizes = _with_texts(table, [by]).group_by(by, maintain_order=True).agg(pl.len().alias(f"{by} rows"))
@@ -111,13 +104,7 @@ def is_usable(column: str, kind: pl.DataType) -> bool:
 
 
 def who_is_who(names: Sequence[str]) -> str:
-    """Which sample is x and which is y, where there are two.
-
-    Examples
-    --------
-    >>> who_is_who(("a.csv", "b.csv"))
-    "x is 'a.csv', y is 'b.csv'"
-    """
+    """Which sample is x and which is y, where there are two."""
     return ", ".join(f"{sample} is {quoted(name)}" for sample, name in zip(("x", "y"), names, strict=False))
 
 

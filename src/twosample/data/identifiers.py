@@ -45,15 +45,7 @@ def identifiers(x: Array, y: Array, columns: tuple[str, ...] | None) -> list[int
 
 
 def named_like_one(name: str) -> bool:
-    """Whether a name is that of an identifier.
-
-    Examples
-    --------
-    >>> [named_like_one(name) for name in ("patient_id", "sampleId", "ID", "Unnamed: 0", "row number")]
-    [True, True, True, True, True]
-    >>> [named_like_one(name) for name in ("grid", "acid", "idle", "video", "price_index")]
-    [False, False, False, False, False]
-    """
+    """Whether a name is that of an identifier."""
     parts = [part.lower() for part in _PARTS.findall(name)]
     if not parts:
         return False

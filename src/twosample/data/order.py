@@ -37,15 +37,6 @@ def serial_dependence(
     the median. Rows that are sorted by a column say nothing, unless that column only numbers them. Columns with missing
     values and of categories do not count, nor do rows that were copied, which are alike for that reason. Of pairs the
     differences count.
-
-    Examples
-    --------
-    >>> from twosample.data.copies import find_copies
-    >>> x, y = np.random.default_rng(0).normal(size=(2, 200, 1))
-    >>> x = np.cumsum(x, axis=0)
-    >>> print(*serial_dependence(x, y, ("price",), find_copies(x, y)))
-    Rows of x are not independent in the order given: neighbours are alike (autocorrelation 0.97 in column 'price'), so
-    that of 200 rows about 3 count; the evidence is overstated, unless rows that are independent were put in this order.
     """
     notes = []
     if any(level is not None for level in levels):

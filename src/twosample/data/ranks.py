@@ -14,14 +14,7 @@ _CLEAR = 2.0
 
 
 def mid_ranks(columns: Array) -> Array:
-    """Ranks within each column of values (N, C), from 1; equal values share the mean of their ranks, and NaN stays NaN.
-
-    Examples
-    --------
-    >>> mid_ranks(np.array([[30.0, 1.0], [10.0, np.nan], [30.0, 0.0]])).T
-    array([[2.5, 1. , 2.5],
-           [2. , nan, 1. ]])
-    """
+    """Ranks within each column of values (N, C), from 1; equal values share their mean rank, and NaN stays NaN."""
     values = np.ascontiguousarray(columns.T)
     count = values.shape[1]
     order = np.argsort(values, axis=1)
@@ -43,11 +36,6 @@ def probability_larger(ranks: Array, rows_of_x: int) -> Array:
     """P(x > y) + ½P(x = y) of a value of each sample, (C,): the statistic of Mann and Whitney, or area under the curve.
 
     The mid-ranks are those of the pooled columns (N, C), NaN where a value is missing; those of x first.
-
-    Examples
-    --------
-    >>> probability_larger(mid_ranks(np.array([[2.0], [3.0], [1.0], [2.0]])), 2)
-    array([0.875])
     """
     present = ~np.isnan(ranks)
     n_x, n_y = present[:rows_of_x].sum(axis=0), present[rows_of_x:].sum(axis=0)
@@ -56,13 +44,7 @@ def probability_larger(ranks: Array, rows_of_x: int) -> Array:
 
 
 def normal_scores(ranks: Array) -> Array:
-    """Φ⁻¹((rank - ½)/N) for ranks within columns (N, C): the values, had the column been normal; NaN stays NaN.
-
-    Examples
-    --------
-    >>> normal_scores(np.array([[1.0], [2.0], [3.0]])).round(3).T
-    array([[-0.967,  0.   ,  0.967]])
-    """
+    """Φ⁻¹((rank - ½)/N) for ranks within columns (N, C): the values, had the column been normal; NaN stays NaN."""
     return normal_quantiles((ranks - 0.5) / (~np.isnan(ranks)).sum(axis=0))
 
 
@@ -88,11 +70,6 @@ def direction(
     for normal scores has the variance 2/(n_x - 1) + 2/(n_y - 1). The larger is said where it is above 2. The means and
     (unbiased) variances are those of the pooled normal scores in each sample, (C,); the sizes are (C,) or numbers. Of
     pairs, both standard errors count the covariance of their scores.
-
-    Examples
-    --------
-    >>> direction([0.5, 0.0, 0.0], [-0.5, 0.0, 0.0], [1.0, 1.6, 1.0], [1.0, 0.4, 1.0], 30, 30).tolist()
-    ['larger in x', 'more spread in x', 'different shape']
     """
     mean_x, mean_y, variance_x, variance_y, n_x, n_y, covariance = (
         np.asarray(value, dtype=np.float64) for value in (mean_x, mean_y, variance_x, variance_y, n_x, n_y, covariance)

@@ -64,12 +64,6 @@ def as_rows(values: object, name: str, *, n_columns: int | None = None) -> tuple
 
     1-D data is one column. The rows share memory with the input where that is float64 already. Missing entries become
     NaN and are not refused here: see `check_finite`.
-
-    Examples
-    --------
-    >>> as_rows([1, 2], "points")
-    (array([[1.],
-           [2.]]), None)
     """
     table = read(values, name)
     given = table.rows.shape[1]
@@ -85,14 +79,7 @@ def as_rows(values: object, name: str, *, n_columns: int | None = None) -> tuple
 def check_finite(
     rows: Array, name: str, columns: tuple[str, ...] | None = None, *, remedy: Remedy = "remove them"
 ) -> None:
-    """Refuse rows with a missing or infinite value.
-
-    Examples
-    --------
-    >>> check_finite(np.array([[0.0], [np.nan]]), "points")
-    Traceback (most recent call last):
-    twosample.errors.InputError: points has 1 missing or infinite value (first: row 1, column '0'); remove them
-    """
+    """Refuse rows with a missing or infinite value."""
     count, first = 0, None
     for start in range(0, len(rows), _BLOCK_ROWS):
         bad = ~np.isfinite(rows[start : start + _BLOCK_ROWS])
@@ -109,13 +96,7 @@ def check_finite(
 
 
 def finite_rows(rows: Any) -> Flags:
-    """Which rows have no missing or infinite value.
-
-    Examples
-    --------
-    >>> finite_rows(np.array([[0.0, 1.0], [np.nan, 2.0]]))
-    array([ True, False])
-    """
+    """Which rows have no missing or infinite value."""
     if not isinstance(rows, np.ndarray):  # on a device
         xp = namespace(rows)
         return np.asarray(to_numpy(xp.all(xp.isfinite(rows), axis=1)))

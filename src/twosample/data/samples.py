@@ -30,14 +30,6 @@ class Samples:
     """Two validated samples, in the caller's units, with what is needed to standardize them.
 
     The rows share memory with the caller's data wherever that already was float64 and nothing was dropped.
-
-    Examples
-    --------
-    >>> samples = Samples.from_data([1.0, 2.0, 4.0], [3, 5, 5, 9])
-    >>> samples.n_x, samples.n_y, samples.n_columns
-    (3, 4, 1)
-    >>> samples.center
-    array([4.])
     """
 
     x: Array  # (n_x, D), all finite
@@ -110,13 +102,6 @@ class Samples:
             Which columns are compared, and what a single table `x` is split by.
         say_copies
             Whether to warn of copied rows now; else `with_copies_said` does, once the answer without them is known.
-
-        Examples
-        --------
-        >>> samples = Samples.from_data([[1.0, 20.0], [3.0, 50.0]], [[2.0, 10.0], [7.0, 40.0]], scale=[1, 10])
-        >>> samples.standardize(samples.x)
-        array([[-1.5, -1. ],
-               [ 0.5,  2. ]])
         """
         check_policy(nan_policy)
         two = read_two(x, y, choice)

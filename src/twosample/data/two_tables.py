@@ -85,14 +85,7 @@ class Tables(NamedTuple):
 
 
 def read_two(x: object, y: object, choice: Choice = EVERYTHING) -> Tables:
-    """Read two samples, or one table that is split in two; warns about what is left out or looks wrong.
-
-    Examples
-    --------
-    >>> two = read_two([[1.0, 0], [2.0, 0], [3.0, 1]], None, Choice.of(by=1))
-    >>> two.x.ravel(), two.y.ravel(), two.names
-    (array([1., 2.]), array([3.]), ('0', '1'))
-    """
+    """Read two samples, or one table that is split in two; warns about what is left out or looks wrong."""
     if choice.by is None:
         if y is None:
             raise no_second_sample()

@@ -34,13 +34,6 @@ class View(Comparable):
     """A center and a scale for each column, through which rows are standardised.
 
     A column of categories becomes as many coordinates as it has codes, such that any two levels are 1/scale apart.
-
-    Examples
-    --------
-    >>> view = View(np.array([2.0, 30.0]), np.array([1.0, 10.0]))
-    >>> view.apply(np.array([[1.0, 20.0], [3.0, 50.0]]))
-    array([[-1., -1.],
-           [ 1.,  2.]])
     """
 
     center: Array  # what is subtracted from each column, (D,)
@@ -234,13 +227,7 @@ def _width(sizes: Indices | None, n_columns: int) -> int:
 
 
 def given_scale(scale: ArrayLike, n_columns: int) -> Array | None:
-    """The divisors that the argument `scale` names; None where the data say them.
-
-    Examples
-    --------
-    >>> given_scale("raw", 2), given_scale("robust", 2)
-    (array([1., 1.]), None)
-    """
+    """The divisors that the argument `scale` names; None where the data say them."""
     if isinstance(scale, str):
         if scale not in ("robust", "raw"):
             raise InputError(

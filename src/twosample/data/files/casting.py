@@ -42,12 +42,6 @@ def typed(
     Cells are null where they are missing or of another kind than their column. Other columns stay as they are but for
     missing values, and so do columns of text where the file has types. Returned as well are the cells, without blanks
     around them, of the columns of which some cannot be read, or that are dates or times.
-
-    Examples
-    --------
-    >>> frame, texts = typed(pl.DataFrame({"u": ["1", "2.5", " - "], "day": ["2024-05-01", "", ""]}), Reading())
-    >>> frame["u"].to_list(), texts["u"].to_list(), frame["day"].dtype
-    ([1.0, 2.5, None], ['1', '2.5', '-'], Date)
     """
     frame = _without_tokens(frame, how)
     columns = [column for column in frame.get_columns() if column.dtype == pl.String]

@@ -22,13 +22,7 @@ _NUMBER_AND_BLANK = re.compile(r"\d,\d+[ \t]+[-+]?\d+,\d")
 
 
 def read_text(content: bytes, name: str, how: Reading) -> Grid:
-    r"""Read text: its cells are numbers where all of a column is numbers, else text.
-
-    Examples
-    --------
-    >>> read_text(b"u|v\n1|x\n\n2|y\n", "a.txt", Reading()).numbers
-    array([2, 4])
-    """
+    r"""Read text: its cells are numbers where all of a column is numbers, else text."""
     content = as_utf8(content, name, how.encoding)
     if b"\n" not in content:
         content = content.replace(b"\r", b"\n")
