@@ -276,30 +276,30 @@ class Pass(Counts):
         """The parts; those of one sample do not depend on the other one, unless they are paired."""
         size = block_rows(len(self.layout.columns))
         waiting = _Waiting(), _Waiting()
-        paired = self._sources.paired
+        paired, one_table = self._sources.paired, self._sources.y is None
         for sample, rows in self._pieces():
             waiting[sample].add(rows)
             if not isinstance(rows, np.ndarray):  # a device works on as many as it has
                 size = max(size, rows.shape[0])
-            if paired:
-                while min(map(len, waiting)) >= size:
-                    yield self._of_pairs(waiting[0].take(size), waiting[1].take(size))
-                if max(map(len, waiting)) * len(self.layout.columns) > _MOST_WAITING and self._sources.y is None:
-                    raise InputError(
-                        "by: too many rows of one group come before those of the other that they are paired with",
-                        argument="by",
-                        remedy="pass the groups as two samples",
-                    )
-                continue
-            while len(waiting[sample]) >= size:
-                yield _in_place(waiting[sample].take(size), sample)
+            yield from self._parts(waiting, size, size)
+            if paired and one_table and max(map(len, waiting)) * len(self.layout.columns) > _MOST_WAITING:
+                raise InputError(
+                    "by: too many rows of one group come before those of the other that they are paired with",
+                    argument="by",
+                    remedy="pass the groups as two samples",
+                )
         if paired:
             check_pairs(*self.rows)
-            if len(waiting[0]):
+        yield from self._parts(waiting, size, 1)
+
+    def _parts(self, waiting: tuple[_Waiting, _Waiting], size: int, fewest: int) -> Iterator[tuple[Any, Any]]:
+        """Parts of a size, as long as the fewest rows for one are waiting."""
+        if self._sources.paired:
+            while min(map(len, waiting)) >= fewest:
                 yield self._of_pairs(waiting[0].take(size), waiting[1].take(size))
             return
         for sample in (0, 1):
-            if len(waiting[sample]):
+            while len(waiting[sample]) >= fewest:
                 yield _in_place(waiting[sample].take(size), sample)
 
     def _of_pairs(self, x: Any, y: Any) -> tuple[Any, Any]:
@@ -341,31 +341,27 @@ class Pass(Counts):
         """The rows of a block; those that lack a value are refused or, where they are not paired, left out."""
         rows = self.layout.rows(block, sample)
         with doubles(rows):
-            return self._checked(rows if places is None else take_rows(rows, places), block, sample, places)
-
-    def _checked(self, rows: Any, block: Block, sample: int, places: Indices | None) -> Any:
-        self.rows[sample] += rows.shape[0]
-        complete = finite_rows(rows)
-        if complete.all():
-            return rows
-        if self._sources.nan_policy == "raise":
-            row = int(np.argmin(complete))
-            [bad] = ~np.isfinite(to_numpy(take_rows(rows, np.array([row]))))
-            where = block.first + (row if places is None else int(places[row]))
-            of_block = "" if block.number is None else f" of block {block.number}"
-            name = "xy"[sample]
-            raise InputError(
-                f"{name} has a missing or infinite value (row {where}{of_block}, column "
-                f"{self.layout.columns[int(np.argmax(bad))]!r})",
-                argument=name,
-                remedy=("remove them or pass ", Setting("nan_policy", "omit")),
-            )
-        if self._sources.paired:
-            return rows
-        if self._sources.keeps_rows:
-            return np.where(np.isfinite(rows), rows, np.nan)
-        self.dropped[sample] += int(np.count_nonzero(~complete))
-        return take_rows(rows, complete)
+            rows = rows if places is None else take_rows(rows, places)
+            self.rows[sample] += rows.shape[0]
+            complete = finite_rows(rows)
+            if self._sources.nan_policy == "raise" and not complete.all():
+                row = int(np.argmin(complete))
+                [bad] = ~np.isfinite(to_numpy(take_rows(rows, np.array([row]))))
+                where = block.first + (row if places is None else int(places[row]))
+                of_block = "" if block.number is None else f" of block {block.number}"
+                name = "xy"[sample]
+                raise InputError(
+                    f"{name} has a missing or infinite value (row {where}{of_block}, column "
+                    f"{self.layout.columns[int(np.argmax(bad))]!r})",
+                    argument=name,
+                    remedy=("remove them or pass ", Setting("nan_policy", "omit")),
+                )
+            if self._sources.paired or complete.all():
+                return rows
+            if self._sources.keeps_rows:
+                return np.where(np.isfinite(rows), rows, np.nan)
+            self.dropped[sample] += int(np.count_nonzero(~complete))
+            return take_rows(rows, complete)
 
     def _split(self, block: Block) -> Iterator[tuple[int, Indices]]:
         """Which rows of a block are in which sample."""

@@ -56,8 +56,7 @@ class Pilot:
         self._places, self._samples = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int8)
         self._used = 0
         self._heads: tuple[list[Array], list[Array]] = ([], [])
-        self._lows = [np.full(n_columns, np.inf) for _ in range(2)]
-        self._highs = [np.full(n_columns, -np.inf) for _ in range(2)]
+        self._lows, self._highs = np.full((2, n_columns), np.inf), np.full((2, n_columns), -np.inf)
         self._extremes = _Extremes(n_columns) if extremes else None
         self.present = np.zeros((2, n_columns), dtype=np.int64)  # values: rows may lack some, as NaN
 
@@ -94,10 +93,9 @@ class Pilot:
         joined.counts = list(pilots[-1].counts)
         for pilot in pilots:
             joined.present += pilot.present
-            for sample in (0, 1):
-                joined._lows[sample] = np.minimum(joined._lows[sample], pilot._lows[sample])
-                joined._highs[sample] = np.maximum(joined._highs[sample], pilot._highs[sample])
-                joined._heads[sample].extend(pilot._heads[sample])
+            joined._lows, joined._highs = np.minimum(joined._lows, pilot._lows), np.maximum(joined._highs, pilot._highs)
+            for known, more in zip(joined._heads, pilot._heads, strict=True):
+                known.extend(more)
             if joined._extremes is not None and pilot._extremes is not None:
                 joined._extremes.join(pilot._extremes)
             used = slice(pilot._used)
@@ -225,14 +223,14 @@ class Pilot:
         found._rows = np.empty((len(self._rows), len(kept)))
         found._rows[: self._used] = of(self._rows[: self._used])
         found._heads = [of(part) for part in self._heads[0]], [of(part) for part in self._heads[1]]
-        found._lows, found._highs = ([one[list(kept)] for one in ends] for ends in (self._lows, self._highs))
+        found._lows, found._highs = self._lows[:, kept], self._highs[:, kept]
         for place, column in enumerate(kept):
             if column in codes:
                 for sample in (0, 1):
                     mine = found._rows[: self._used][self._samples[: self._used] == sample, place]
                     values = np.concatenate([mine, *(part[:, place] for part in found._heads[sample])])
-                    found._lows[sample][place] = values.min(initial=np.inf)
-                    found._highs[sample][place] = values.max(initial=-np.inf)
+                    found._lows[sample, place] = values.min(initial=np.inf)
+                    found._highs[sample, place] = values.max(initial=-np.inf)
         if self._extremes is not None:
             found._extremes = self._extremes.recoded(list(kept), of)
         return found

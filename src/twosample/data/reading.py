@@ -142,7 +142,12 @@ def read(values: object, name: str, choice: Choice = EVERYTHING) -> Table:
     """Read one input, or those of its columns that are wanted; missing entries become NaN."""
     if isinstance(values, Table):
         return values
-    table = _from_array(values, name, choice) if isinstance(values, np.ndarray) else _from_other(values, name, choice)
+    if _is_sparse(values):
+        table = _from_sparse(values, name, choice)
+    elif isinstance(found := _frame_or_array(values, name), np.ndarray):
+        table = _from_array(found, name, choice)
+    else:
+        table = (_from_frame if hasattr(found, "columns") else _from_series)(found, name, choice)
     if table.rows.size == 0:
         raise InputError(f"{name} is empty", argument=name, remedy="pass at least 2 rows and 1 column")
     return table
@@ -188,15 +193,6 @@ def _listed(values: Any) -> list[Any]:
 def from_numpy(array: NDArray[Any], name: str) -> Array:
     """Rows from an array with one or two dimensions; what is masked becomes NaN."""
     return _from_array(array, name, EVERYTHING).rows
-
-
-def _from_other(values: Any, name: str, choice: Choice) -> Table:
-    if _is_sparse(values):
-        return _from_sparse(values, name, choice)
-    native = _frame_or_array(values, name)
-    if isinstance(native, np.ndarray):
-        return _from_array(native, name, choice)
-    return _from_frame(native, name, choice) if hasattr(native, "columns") else _from_series(native, name, choice)
 
 
 def _frame_or_array(values: Any, name: str) -> Any:

@@ -46,13 +46,7 @@ class View(Comparable):
         return cls(np.zeros(n_columns), np.ones(n_columns))
 
     @classmethod
-    def robust(
-        cls,
-        x: Array,
-        y: Array,
-        limits: Limits,
-        sizes: Indices | None = None,
-    ) -> "View":
+    def robust(cls, x: Array, y: Array, limits: Limits, sizes: Indices | None = None) -> "View":
         """Pooled median and robust scale of each column, from order statistics only; of codes how common each is.
 
         Close pairs of a clustered column are in one cluster, and say how wide clusters are; quartiles, how far apart.
