@@ -94,8 +94,8 @@ class Pilot:
         for pilot in pilots:
             joined.present += pilot.present
             joined._lows, joined._highs = np.minimum(joined._lows, pilot._lows), np.maximum(joined._highs, pilot._highs)
-            for known, more in zip(joined._heads, pilot._heads, strict=True):
-                known.extend(more)
+            for sample in (0, 1):
+                joined._heads[sample].extend(pilot._heads[sample])
             if joined._extremes is not None and pilot._extremes is not None:
                 joined._extremes.join(pilot._extremes)
             used = slice(pilot._used)
