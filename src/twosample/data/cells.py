@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.common.arrays import Array
+from twosample.errors import Remedy, Setting
 
 __all__ = [
-    "COMPLEX",
     "MIXED",
     "NUMBERS",
     "OTHER",
@@ -37,6 +37,20 @@ COMPLEX = "complex numbers"
 OTHER = "objects that are not numbers"
 MIXED = "values that do not go together"
 _MISSING = "missing values"
+_REMEDIES: dict[str, Remedy] = {
+    COMPLEX: "pass the real and imaginary parts as two columns",
+    TEXT: (
+        "encode them as numbers, such as one 0/1 column per category, or leave the column out; text in data frames is "
+        "taken for categories by test, test_each and plan with model 'adaptive', and strings as such are compared by "
+        "test with ",
+        Setting("kernel", "kmer"),
+    ),
+    TIMES: "convert them to numbers, such as days since a start, or leave the column out",
+    MIXED: "give the column values of one kind, or leave it out",
+    OTHER: "convert them to floats, float('nan') where missing, or leave the column out",
+}
+# What arrays hold that are neither of numbers nor of objects.
+_CONTENT_OF_KIND = {"c": COMPLEX, "S": TEXT, "T": TEXT, "U": TEXT}
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _EPOCH_ORDINAL = datetime.date(1970, 1, 1).toordinal()
@@ -53,9 +67,14 @@ class Cells(NamedTuple):
     alone: bool = False  # whether it is an exception: most values of the column can be used
     levels: tuple[str, ...] | None = None  # of categories, whose values are codes
 
+    @property
+    def remedy(self) -> Remedy:
+        """What to do with a column that cannot be used."""
+        return _REMEDIES[self.content]
+
 
 def from_objects(column: NDArray[Any]) -> Cells:
-    """Numbers from objects of any types, (n,).
+    """Numbers from objects of any types, (n,); an array of text or the like has none.
 
     The values that most of them are decide what the column holds; where those can be used, one that is of another kind
     is the column's first bad one.
@@ -67,6 +86,9 @@ def from_objects(column: NDArray[Any]) -> Cells:
     >>> from_objects(np.array([1, 2, "three"], dtype=object))
     Cells(content='text or categories', values=None, row=2, value='three', alone=True, levels=None)
     """
+    if column.dtype.kind != "O":
+        value = column[0].item() if len(column) and hasattr(column[0], "item") else None
+        return Cells(_CONTENT_OF_KIND.get(column.dtype.kind, OTHER), value=value)
     kinds = {kind: _kind(kind) for kind in set(map(type, column))}
     if set(kinds.values()) <= {NUMBERS, _MISSING}:
         return Cells(NUMBERS, _floats([None if kinds[type(value)] == _MISSING else value for value in column]))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.common.arrays import Array, Flags, Indices
-from twosample.errors import DuplicateRowsWarning, Remedy, Setting
+from twosample.errors import DuplicateRowsWarning, Setting
 
 __all__ = ["Copies", "find_copies", "row_hashes"]
 
@@ -54,35 +54,28 @@ class Copies:
 
     def warnings(self, answer: str = "", roles: tuple[str, str] = ("x", "y")) -> tuple[DuplicateRowsWarning, ...]:
         """One for each sample with copies and one for rows in both, and what the answer is without them."""
-        found = []
+        found: list[tuple[str, tuple[str | Setting, ...]]] = []
         for name, flags in zip(roles, (self.repeated_x, self.repeated_y), strict=True):
             if flags.any():
-                found.append(
-                    _warning(
-                        f"{np.sum(flags)} of {len(flags)} rows of {name} repeat an earlier row, more than coarse "
-                        "values explain; copies are not independent observations and overstate the evidence",
-                        "keep one of each",
-                        answer,
-                    )
+                message = (
+                    f"{np.sum(flags)} of {len(flags)} rows of {name} repeat an earlier row, more than coarse values "
+                    "explain; copies are not independent observations and overstate the evidence"
                 )
+                found.append((message, ("keep one of each",)))
         if self.shared_x.any():
-            found.append(_warning(*self._shared_in_words(*roles), answer))
-        return tuple(found)
+            found.append(self._shared_in_words(*roles))
+        end = f". {answer}" if answer else "."
+        return tuple(DuplicateRowsWarning(text, argument="x and y", remedy=(*remedy, end)) for text, remedy in found)
 
-    def _shared_in_words(self, x: str, y: str) -> tuple[str, Remedy]:
+    def _shared_in_words(self, x: str, y: str) -> tuple[str, tuple[str | Setting, ...]]:
         if self.shared_x.all() and self.shared_y.all():
-            remedy: Remedy = "pass the other sample, unless this is meant"
-            return f"{x} and {y} hold the same rows, as if one sample was given twice", remedy
+            said = f"{x} and {y} hold the same rows, as if one sample was given twice"
+            return said, ("pass the other sample, unless this is meant",)
         some = f"{np.sum(self.shared_x)} of {len(self.shared_x)} rows of {x} are also rows of {y}"
         if self.in_place:
             some += " at the same place"
         remedy = ("leave them out or, if these are the same units measured twice, pass ", Setting("paired", True))
         return f"{some}, more than coarse values explain; the samples are not independent", remedy
-
-
-def _warning(message: str, remedy: Remedy, answer: str) -> DuplicateRowsWarning:
-    parts = (remedy,) if isinstance(remedy, str) else remedy
-    return DuplicateRowsWarning(message, argument="x and y", remedy=(*parts, f". {answer}" if answer else "."))
 
 
 def find_copies(x: Array, y: Array, *, paired: bool = False) -> Copies:

@@ -13,20 +13,9 @@ from numpy.typing import NDArray
 from twosample.common.arrays import Array, Flags, namespace, to_numpy
 from twosample.data.blocks import Blocks, dask_blocks, is_dask, whole
 from twosample.data.categories import Levels, codes_of
-from twosample.data.cells import (
-    COMPLEX,
-    MIXED,
-    NUMBERS,
-    OTHER,
-    TEXT,
-    TIMES,
-    Cells,
-    from_objects,
-    from_series,
-    from_times,
-)
+from twosample.data.cells import MIXED, NUMBERS, OTHER, TEXT, TIMES, Cells, from_objects, from_series, from_times
 from twosample.data.choosing import EVERYTHING, Choice, Labels, LeftOut
-from twosample.errors import InputError, InputTypeError, Remedy, Setting
+from twosample.errors import InputError, InputTypeError, Remedy
 
 __all__ = [
     "Table",
@@ -40,19 +29,6 @@ __all__ = [
     "read",
 ]
 
-_REMEDIES: dict[str, Remedy] = {
-    COMPLEX: "pass the real and imaginary parts as two columns",
-    TEXT: (
-        "encode them as numbers, such as one 0/1 column per category, or leave the column out; text in data frames is "
-        "taken for categories by test, test_each and plan with model 'adaptive', and strings as such are compared by "
-        "test with ",
-        Setting("kernel", "kmer"),
-    ),
-    TIMES: "convert them to numbers, such as days since a start, or leave the column out",
-    MIXED: "give the column values of one kind, or leave it out",
-    OTHER: "convert them to floats, float('nan') where missing, or leave the column out",
-}
-_CONTENT_OF_KIND = {"c": COMPLEX, "S": TEXT, "T": TEXT, "U": TEXT}
 # Sparse matrices with more entries are not made dense: 16 GiB.
 _MOST_VALUES = 1 << 31
 _BLOCK_ROWS = 1 << 14
@@ -329,7 +305,7 @@ def _numbers(array: NDArray[Any], name: str, columns: tuple[str, ...]) -> tuple[
             raise _refusal(name, columns[0], Cells(MIXED, value=array.flat[0])) from None  # months have no fixed length
     rows, times = np.empty(array.shape), []
     for place, column in enumerate(columns):
-        cells = _cells_of(array[:, place])
+        cells = from_objects(array[:, place])
         if cells.values is None:
             raise _refusal(name, column, cells)
         rows[:, place] = cells.values
@@ -338,18 +314,11 @@ def _numbers(array: NDArray[Any], name: str, columns: tuple[str, ...]) -> tuple[
     return rows, tuple(times)
 
 
-def _cells_of(column: NDArray[Any]) -> Cells:
-    if column.dtype.kind == "O":
-        return from_objects(column)
-    value = column[0].item() if len(column) and hasattr(column[0], "item") else None
-    return Cells(_CONTENT_OF_KIND.get(column.dtype.kind, OTHER), value=value)
-
-
 def _refusal(name: str, column: str, cells: Cells) -> InputTypeError:
     return InputTypeError(
         f"column {column!r} of {name} holds {cells.content} ({_shortened(cells.value)} in row {cells.row})",
         argument=name,
-        remedy=_REMEDIES[cells.content],
+        remedy=cells.remedy,
     )
 
 
