@@ -186,9 +186,7 @@ def whole(source: Blocks, name: str) -> Any:
 def as_blocks(values: Any, *, paths: bool = False) -> Blocks | None:
     """What is read block by block: blocks, memory maps, arrays on a device, lazy frames of polars, Arrow datasets.
 
-    None for others.
-
-    A path is only where `paths` says so.
+    None for others; a path is only where `paths` says so.
     """
     if isinstance(values, Blocks):
         return values

@@ -28,23 +28,20 @@ def columns_of(values: object, name: str, columns: tuple[str, ...], kept: Flags,
     categories = tuple(column for column, level in zip(names, levels, strict=False) if level is not None)
     with needed_columns(name, "the plan needs all of its columns"):
         table = read(values, name, Choice(columns=columns if named else None, categories=categories))
-    chosen = _places(table.rows.shape[1], columns, kept)
-    if chosen is None:
-        raise InputError(
-            f"{name} has {table.rows.shape[1]} columns", argument=name, remedy=f"the plan is for {len(columns)}"
-        )
+    chosen = _places(name, table.rows.shape[1], columns, kept)
     rows = table.at(chosen)
     return _recoded(rows, table.levels_at(chosen), name, columns, levels) if levels else rows
 
 
-def _places(count: int, columns: tuple[str, ...], kept: Flags) -> list[int] | None:
-    """The places of the columns among `count` that were read; None if they are not there."""
+def _places(name: str, count: int, columns: tuple[str, ...], kept: Flags) -> list[int]:
+    """The places of the columns among `count` that were read; refuses an input that does not have them."""
     if count == len(columns):
         return list(range(count))
     if count == len(kept):
         return [int(place) for place in np.flatnonzero(kept)]
-    by_place = all(column.isdecimal() and int(column) < count for column in columns)
-    return [int(column) for column in columns] if by_place else None
+    if all(column.isdecimal() and int(column) < count for column in columns):
+        return [int(column) for column in columns]
+    raise InputError(f"{name} has {count} columns", argument=name, remedy=f"the plan is for {len(columns)}")
 
 
 def _recoded(rows: Array, of_rows: Levels, name: str, columns: tuple[str, ...], levels: Levels) -> Array:

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from twosample.common.arrays import Indices, doubles, float64, namespace, take_rows, to_numpy
+from twosample.common.arrays import Array, Indices, doubles, float64, namespace, take_rows, to_numpy
 from twosample.data.blocks import Block, Blocks, as_blocks, block_rows
 from twosample.data.categories import Growing, Levels, recoded
 from twosample.data.choosing import Choice, Labels
@@ -105,11 +105,11 @@ class Layout:
         if self.stays(values):
             table = first_table(values, name, self.choice, self.stays)
             self._check(table, first, name, block)
-            used = np.array([int(column) for column in table.columns or table.present])[places]
+            wanted = np.array([int(column) for column in table.columns or table.present])[places]
             with doubles(values):
                 rows = values[:, None] if values.ndim == 1 else values
-                if not np.array_equal(used, np.arange(rows.shape[1])):
-                    rows = take_rows(rows.T, used).T
+                if not np.array_equal(wanted, np.arange(rows.shape[1])):
+                    rows = take_rows(rows.T, wanted).T
                 return float64(rows)
         choice = Choice(columns=first.columns) if first.is_frame else self.choice
         if first.levels:
@@ -123,10 +123,10 @@ class Layout:
             where = "" if block.number is None else f", in block {block.number}"
             raise type(error)(f"{error.message}{where}", argument=error.argument, remedy=error.remedy) from None
         self._check(table, first, name, block)
-        rows = table.rows if np.array_equal(places, np.arange(table.rows.shape[1])) else table.rows[:, places]
-        return self._coded(rows, [table.levels[place] for place in places]) if self.levels else rows
+        used = places.tolist()
+        return self._coded(table.at(used), table.levels_at(used)) if self.levels else table.at(used)
 
-    def _coded(self, rows: Any, of_block: list[tuple[str, ...] | None]) -> Any:
+    def _coded(self, rows: Array, of_block: Levels) -> Array:
         """The rows of a block with the codes of the layout."""
         rows = rows.copy()
         for place, (known, own) in enumerate(zip(self.levels, of_block, strict=True)):
