@@ -199,7 +199,9 @@ def as_blocks(values: Any, *, paths: bool = False) -> Blocks | None:
             return None
         made = partial(_of_memory_map, values)
     elif isinstance(values, Path) and paths:
-        made = partial(_of_path, values)
+        from twosample.data.files.parquet import blocks_of
+
+        made = partial(blocks_of, values)
     elif kind.__module__.startswith("polars.") and kind.__name__ == "LazyFrame":
         made = partial(_of_lazy_frame, values)
     elif kind.__module__.startswith("narwhals.") and kind.__name__ == "LazyFrame":
@@ -209,12 +211,6 @@ def as_blocks(values: Any, *, paths: bool = False) -> Blocks | None:
     else:
         return None
     return Blocks(made, by_caller=False, takes_columns=not isinstance(values, np.ndarray | Path))
-
-
-def _of_path(path: Path) -> Iterator[Any]:
-    from twosample.data.files.parquet import blocks_of
-
-    return blocks_of(path)
 
 
 def _of_lazy_frame(frame: Any, columns: tuple[str, ...] | None = None) -> Iterator[Any]:

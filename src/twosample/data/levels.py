@@ -27,7 +27,7 @@ def category_columns(tables: Sequence[Table], roles: Sequence[str]) -> list[Tabl
         left_out = []
         for column in (column for column, levels in named if levels is not None and column not in everywhere):
             holders = [role for other, role in zip(tables, roles, strict=True) if column in (other.columns or ())]
-            left_out.append(LeftOut(column, f"text in {_listed(holders)} only"))
+            left_out.append(LeftOut(column, f"text in {some(holders, quote=False)} only"))
         kept = used_places(table.names, left_out)
         found.append(
             table._replace(
@@ -40,10 +40,6 @@ def category_columns(tables: Sequence[Table], roles: Sequence[str]) -> list[Tabl
             else table
         )
     return found
-
-
-def _listed(roles: Sequence[str]) -> str:
-    return some(roles, quote=False)
 
 
 def used_places(columns: tuple[str, ...], left_out: Sequence[LeftOut]) -> list[int]:
@@ -77,7 +73,9 @@ def united(
         texts = [role for role, known in zip(roles, of_each, strict=True) if known is not None]
         if len(texts) < len(roles):
             numbers = [role for role in roles if role not in texts]
-            mixed.append(LeftOut(column, f"text in {_listed(texts)} and numbers in {_listed(numbers)}"))
+            mixed.append(
+                LeftOut(column, f"text in {some(texts, quote=False)} and numbers in {some(numbers, quote=False)}")
+            )
             continue
         together = tuple(sorted(set().union(*of_each)))
         for one, known in zip(rows, of_each, strict=True):

@@ -8,7 +8,7 @@ import polars as pl
 import polars.selectors as cs
 
 from twosample.common.arrays import Indices
-from twosample.data.files.dialect import MISSING, Reading
+from twosample.data.files.dialect import MISSING, Reading, is_number
 from twosample.errors import Setting
 
 __all__ = ["sign_that_reads", "typed"]
@@ -89,12 +89,7 @@ def _without_tokens(frame: pl.DataFrame, how: Reading) -> pl.DataFrame:
     """Numbers that were named as tokens for missing values are missing; numbers too long for 64 bits are floats."""
     if pl.Int128 in frame.dtypes:
         frame = frame.cast({cs.by_dtype(pl.Int128): pl.Float64})
-    values = []
-    for token in how.missing:
-        try:
-            values.append(float(token))
-        except ValueError:
-            continue
+    values = [float(token) for token in how.missing if is_number(token)]
     numeric = [name for name, dtype in frame.schema.items() if dtype.is_numeric()] if values else []
     if not numeric:
         return frame

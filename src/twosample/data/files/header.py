@@ -81,14 +81,9 @@ def kind_of_first_line(cells: Sequence[str], decimal: str) -> Kind:
     >>> [kind_of_first_line(cells, ".") for cells in (["u", "v"], ["1", "NA"], ["id", "400"])]
     ['names', 'numbers', 'both']
     """
-    numbers = sum(is_number(cell, decimal) for cell in cells)
-    if not numbers:
+    if not any(is_number(cell, decimal) for cell in cells):
         return "names"
-    return (
-        "numbers"
-        if numbers + sum(cell in MISSING and not is_number(cell, decimal) for cell in cells) == len(cells)
-        else "both"
-    )
+    return "numbers" if all(cell in MISSING or is_number(cell, decimal) for cell in cells) else "both"
 
 
 def check_header(kind: Kind, cells: Sequence[str], frame: pl.DataFrame, name: str, place: str) -> None:
