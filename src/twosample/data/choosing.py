@@ -13,7 +13,7 @@ from twosample.common.arrays import Indices
 from twosample.data.cells import as_text, is_missing
 from twosample.errors import InputError, InputTypeError, Remedy, Setting
 
-__all__ = ["DROPPED", "EVERYTHING", "Choice", "Labels", "LeftOut", "some"]
+__all__ = ["DROPPED", "EVERYTHING", "Choice", "Labels", "LeftOut", "absent", "some"]
 
 _SHOWN = 8
 # Why a column was left out, where the caller said so.
@@ -99,7 +99,7 @@ class Choice:
             if column == self.by_column:
                 raise InputError(f"columns: {column!r} says which sample a row is in", argument="columns")
             if column not in place_of:
-                raise _absent(column, present, f"{name} has no column", "columns")
+                raise absent(column, present, f"{name} has no column", "columns")
         return [place_of[column] for column in self.columns]
 
     def dropped(self, present: tuple[str, ...]) -> tuple[LeftOut, ...]:
@@ -114,7 +114,7 @@ class Choice:
         for argument, names in (("drop", self.drop), ("categories", self.categories)):
             for column in names:
                 if column not in known:
-                    raise _absent(column, tables[0], f"{name} has no column", argument)
+                    raise absent(column, tables[0], f"{name} has no column", argument)
 
 
 EVERYTHING = Choice()
@@ -180,7 +180,7 @@ class Labels:
             return group
         if group.capitalize() in ("True", "False") and group.capitalize() in self._places:
             return group.capitalize()
-        raise _absent(group, tuple(self._places), f"{self._what} has no value", argument)
+        raise absent(group, tuple(self._places), f"{self._what} has no value", argument)
 
     def two(self, groups: tuple[str, str] | None) -> tuple[str, str]:
         """The two groups to compare."""
@@ -204,7 +204,7 @@ class Labels:
         )
 
 
-def _absent(wanted: str, present: Sequence[str], what: str, argument: str) -> InputError:
+def absent(wanted: str, present: Sequence[str], what: str, argument: str) -> InputError:
     """The refusal of a column or group that is not there; `what` says where, and which of the two it is."""
     near = difflib.get_close_matches(wanted, present, n=1)
     return InputError(

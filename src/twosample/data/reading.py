@@ -14,7 +14,7 @@ from twosample.common.arrays import Array, Flags, namespace, to_numpy
 from twosample.data.blocks import Blocks, dask_blocks, is_dask, whole
 from twosample.data.categories import Levels, codes_of
 from twosample.data.cells import MIXED, NUMBERS, OTHER, TEXT, TIMES, Cells, from_objects, from_series, from_times
-from twosample.data.choosing import EVERYTHING, Choice, Labels, LeftOut
+from twosample.data.choosing import EVERYTHING, Choice, Labels, LeftOut, absent
 from twosample.errors import InputError, InputTypeError, Remedy
 
 __all__ = [
@@ -140,14 +140,15 @@ def needed_columns(name: str, remedy: str) -> Iterator[None]:
         raise InputError(error.message.removeprefix("columns: "), argument=name, remedy=remedy) from None
 
 
-def column_labels(values: Any, column: str, name: str) -> list[Any]:
-    """The values of one column as they are, for what they say of the rows."""
-    found = _frame_or_array(values, name)
+def column_labels(values: Any, column: str) -> list[Any]:
+    """The values of the column that splits `x`, as they are."""
+    found = _frame_or_array(values, "x")
     if isinstance(found, np.ndarray) and found.ndim == 1:
         found = found[:, np.newaxis]
-    present = range(found.shape[1]) if isinstance(found, np.ndarray) else found.columns
-    [place] = Choice(columns=(column,)).places(tuple(map(str, present)), name)
-    return _listed(found[:, place])
+    present = tuple(map(str, range(found.shape[1]) if isinstance(found, np.ndarray) else found.columns))
+    if column not in present:
+        raise absent(column, present, "x has no column", "by")
+    return _listed(found[:, present.index(column)])
 
 
 def label_list(values: Any) -> list[Any]:

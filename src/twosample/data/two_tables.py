@@ -182,14 +182,7 @@ def _alone(table: Table, choice: Choice, warnings: list[TwoSampleWarning]) -> tu
 def row_labels(x: Any, by: object) -> Labels:
     """Which group each row of a table is in, by the name of a column or by labels."""
     column = Choice(by).by_column
-    if column is not None:
-        try:
-            return Labels(column_labels(x, column, "x"), f"column {column!r}")
-        except InputError as error:
-            if error.argument != "columns":
-                raise
-            raise InputError(f"by{error.message.removeprefix('columns')}", argument="by", remedy=error.remedy) from None
-    return Labels(label_list(by), "by")
+    return Labels(label_list(by)) if column is None else Labels(column_labels(x, column), f"column {column!r}")
 
 
 def align(tables: Sequence[Table], roles: Sequence[str]) -> tuple[list[list[int]], tuple[str, ...]]:
