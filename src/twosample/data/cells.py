@@ -87,8 +87,7 @@ def from_objects(column: NDArray[Any]) -> Cells:
     Cells(content='text or categories', values=None, row=2, value='three', alone=True, levels=None)
     """
     if column.dtype.kind != "O":
-        value = column[0].item() if len(column) and hasattr(column[0], "item") else None
-        return Cells(_CONTENT_OF_KIND.get(column.dtype.kind, OTHER), value=value)
+        return _of_other_type(column)
     kinds = {kind: _kind(kind) for kind in set(map(type, column))}
     if set(kinds.values()) <= {NUMBERS, _MISSING}:
         return Cells(NUMBERS, _floats([None if kinds[type(value)] == _MISSING else value for value in column]))
@@ -125,6 +124,11 @@ def from_series(series: Any) -> Cells:
         if array.dtype.kind in "Mm":
             return Cells(TIMES, from_times(array))
     return from_objects(np.fromiter(series.to_list(), dtype=object, count=len(series)))
+
+
+def _of_other_type(column: NDArray[Any]) -> Cells:
+    value = column[0].item() if len(column) and hasattr(column[0], "item") else None
+    return Cells(_CONTENT_OF_KIND.get(column.dtype.kind, OTHER), value=value)
 
 
 def _unusable(column: NDArray[Any], of_each: list[str], most: str) -> Cells:

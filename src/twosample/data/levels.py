@@ -95,7 +95,7 @@ def settled(
 ) -> tuple[list[Array], tuple[str, ...], Levels, tuple[LeftOut, ...]]:
     """Rows with codes for common levels only, without columns of text that names the rows; and which these are.
 
-    The rows (n, D) are those of each sample, or of all samples together; then `is_label` tells whether the column at a
+    The rows (n, D) are those of each sample, or of all samples together: `is_label` then tells whether the column at a
     place has one value in each sample, as a label has. Columns that were asked for stay, however many levels they have.
     """
     if not any(level is not None for level in levels):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Literal
 
 import numpy as np
@@ -181,15 +182,14 @@ class Samples:
         limits.check_size(columns)
         keep = limits.columns_to_keep()
         if not keep.all():
-            constant = [name for name, kept in zip(columns, keep, strict=True) if not kept]
+            constant = list(compress(columns, ~keep))
             left_out = tuple(LeftOut(name, "one value throughout") for name in constant)
             dropped_columns = (
                 f"Dropped {len(constant)} of {len(keep)} columns that hold one value throughout: {some(constant)}.",
             )
             x_rows, y_rows, limits = x_rows[:, keep], y_rows[:, keep], limits.select(keep)
-            columns = tuple(name for name, kept in zip(columns, keep, strict=True) if kept)
+            columns, levels = tuple(compress(columns, keep)), tuple(compress(levels, keep))
             divisors = None if divisors is None else divisors[keep]
-            levels = tuple(level for level, kept in zip(levels, keep, strict=True) if kept) if levels else ()
 
         sizes = sizes_of(levels)
         view = View.robust(x_rows, y_rows, limits, sizes)

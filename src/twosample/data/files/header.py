@@ -87,7 +87,7 @@ def kind_of_first_line(cells: Sequence[str], decimal: str) -> Kind:
 
 
 def check_header(kind: Kind, cells: Sequence[str], frame: pl.DataFrame, name: str, place: str) -> None:
-    """Refuse a first line, which stands at this place in a file, that may be names or data, where nobody said which.
+    """Refuse a first line that may be names or data, where nobody said which; `place` says in words where it stands.
 
     A line of names and numbers ("id", "400", "402") is names if a name stands above a column of numbers, dates
     or true and false, to which it cannot belong; else it is asked about.
