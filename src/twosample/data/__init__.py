@@ -1,6 +1,6 @@
 """Data of any kind, read and checked: two finite float64 samples with a pooled center and scale."""
 
-from twosample.data.blocks import Blocks, as_blocks
+from twosample.data.blocks import Blocks
 from twosample.data.choosing import DROPPED, Choice, LeftOut, some
 from twosample.data.copies import find_copies, row_hashes
 from twosample.data.known_columns import located
@@ -21,7 +21,6 @@ __all__ = [
     "Samples",
     "View",
     "are_blocks",
-    "as_blocks",
     "as_rows",
     "check_finite",
     "find_copies",

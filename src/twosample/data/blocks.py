@@ -161,13 +161,7 @@ def dask_blocks(values: Any) -> Blocks:
 
 
 def whole(source: Blocks, name: str) -> Any:
-    """All rows of a table in blocks as one array or data frame, for questions that need all of them at once.
-
-    Examples
-    --------
-    >>> whole(blocks([np.zeros((2, 1)), np.ones((1, 1))]), "x").shape
-    (3, 1)
-    """
+    """All rows of a table in blocks as one array or data frame, for questions that need all of them at once."""
     found: list[Any] = []
     count = 0
     for piece in source.pieces():
@@ -192,14 +186,7 @@ def whole(source: Blocks, name: str) -> Any:
 def as_blocks(values: Any, *, paths: bool = False) -> Blocks | None:
     """What is read block by block: blocks, memory maps, arrays on a device, lazy frames of polars, Arrow datasets.
 
-    None for others.
-
-    A path is only where `paths` says so.
-
-    Examples
-    --------
-    >>> as_blocks([1.0, 2.0]) is None, len(list(as_blocks(blocks([[1.0], [2.0]]))))
-    (True, 2)
+    None for others; a path is only where `paths` says so.
     """
     if isinstance(values, Blocks):
         return values
@@ -212,7 +199,9 @@ def as_blocks(values: Any, *, paths: bool = False) -> Blocks | None:
             return None
         made = partial(_of_memory_map, values)
     elif isinstance(values, Path) and paths:
-        made = partial(_of_path, values)
+        from twosample.data.files.parquet import blocks_of
+
+        made = partial(blocks_of, values)
     elif kind.__module__.startswith("polars.") and kind.__name__ == "LazyFrame":
         made = partial(_of_lazy_frame, values)
     elif kind.__module__.startswith("narwhals.") and kind.__name__ == "LazyFrame":
@@ -222,12 +211,6 @@ def as_blocks(values: Any, *, paths: bool = False) -> Blocks | None:
     else:
         return None
     return Blocks(made, by_caller=False, takes_columns=not isinstance(values, np.ndarray | Path))
-
-
-def _of_path(path: Path) -> Iterator[Any]:
-    from twosample.data.files.parquet import blocks_of
-
-    return blocks_of(path)
 
 
 def _of_lazy_frame(frame: Any, columns: tuple[str, ...] | None = None) -> Iterator[Any]:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twosample.data.cells import is_missing
+from twosample.common.arrays import Array, Indices
+from twosample.data.cells import as_text, is_missing
 
 __all__ = [
     "MISSING",
@@ -20,7 +20,6 @@ __all__ = [
     "distance_of_levels",
     "expanded",
     "kept_levels",
-    "level_name",
     "name_rows",
     "places_of",
     "recoded",
@@ -28,8 +27,7 @@ __all__ = [
     "starts_of",
 ]
 
-_Rows = NDArray[np.float64]
-_Indices = NDArray[np.int64]
+Indices = Indices
 
 #: The levels of each column, None for a column of numbers; nothing at all where there are only numbers. The code of a
 #: level is its place, and one more is the code of all other values.
@@ -47,7 +45,7 @@ _SMALLEST_CHANCE = 0.25
 _MOST_SEEN = 1 << 16
 
 
-def codes_of(values: Iterable[Any]) -> tuple[_Rows, tuple[str, ...]]:
+def codes_of(values: Iterable[Any]) -> tuple[Array, tuple[str, ...]]:
     """The codes of values of any kind, and the names of the levels, sorted.
 
     Examples
@@ -58,33 +56,20 @@ def codes_of(values: Iterable[Any]) -> tuple[_Rows, tuple[str, ...]]:
     listed = list(values)
     names: dict[Any, str] = {}
     try:
-        names = {value: level_name(value) for value in dict.fromkeys(listed)}
+        names = {value: _level_name(value) for value in dict.fromkeys(listed)}
         texts = [names[value] for value in listed]
     except TypeError:  # values that cannot be hashed
-        texts = [level_name(value) for value in listed]
+        texts = [_level_name(value) for value in listed]
     levels = tuple(sorted(set(texts)))
     code = {level: float(place) for place, level in enumerate(levels)}
     return np.array([code[text] for text in texts], dtype=np.float64), levels
 
 
-def level_name(value: Any) -> str:
-    """A value as the name of a level; whole numbers alike whatever their type.
-
-    Examples
-    --------
-    >>> level_name("red"), level_name(3.0), level_name(None)
-    ('red', '3', '(missing)')
-    """
-    if is_missing(value):
-        return MISSING
-    if isinstance(value, bytes):
-        return value.decode(errors="replace")
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return str(value)
+def _level_name(value: Any) -> str:
+    return MISSING if is_missing(value) else as_text(value)
 
 
-def recoded(codes: _Rows, old: Sequence[str], new: Sequence[str]) -> _Rows:
+def recoded(codes: Array, old: Sequence[str], new: Sequence[str]) -> Array:
     """Codes in another dictionary, where levels that it lacks have the code of all others.
 
     Examples
@@ -99,15 +84,8 @@ def recoded(codes: _Rows, old: Sequence[str], new: Sequence[str]) -> _Rows:
     return np.asarray(table[codes.astype(np.intp)])
 
 
-def kept_levels(codes: _Rows, levels: tuple[str, ...]) -> tuple[tuple[str, ...], str | None]:
-    """The levels that have codes of their own, most common first, and why the column says nothing, if so.
-
-    Parameters
-    ----------
-    codes
-        Of both samples together.
-    levels
-        Their dictionary.
+def kept_levels(codes: Array, levels: tuple[str, ...]) -> tuple[tuple[str, ...], str | None]:
+    """The levels that have codes of their own, most common in both samples first, and why they say nothing, if so.
 
     Examples
     --------
@@ -138,7 +116,7 @@ def name_rows(different: int, rows: int) -> bool:
     return different == rows or (different > _MANY_LEVELS and different > _MOST_DIFFERENT * rows)
 
 
-def distance_of_levels(codes: _Rows, size: int) -> float:
+def distance_of_levels(codes: Array, size: int) -> float:
     """The distance c of two different levels: √(2/q), q the chance that two rows differ, but not less than ¼.
 
     Two rows of a column are then as far apart on average as two standard normal numbers: E(a - b)² = 2.
@@ -152,19 +130,19 @@ def distance_of_levels(codes: _Rows, size: int) -> float:
     return math.sqrt(2.0 / max(1.0 - float(shares @ shares), _SMALLEST_CHANCE))
 
 
-def sizes_of(levels: Levels) -> _Indices | None:
+def sizes_of(levels: Levels) -> Indices | None:
     """How many codes each column has, (D,), 0 for numbers; None where there are only numbers."""
     if not any(level is not None for level in levels):
         return None
     return np.array([0 if level is None else len(level) + 1 for level in levels], dtype=np.int64)
 
 
-def starts_of(sizes: _Indices) -> _Indices:
+def starts_of(sizes: Indices) -> Indices:
     """Where the coordinates of each column start, and where those of the last end, (D + 1,)."""
     return np.concatenate([[0], np.cumsum(np.maximum(sizes, 1))])
 
 
-def places_of(columns: _Indices, sizes: _Indices, width: int | None = None) -> _Indices:
+def places_of(columns: Indices, sizes: Indices, width: int | None = None) -> Indices:
     """The coordinates of some columns (P, k), one column after the other, (P, K); short rows end beyond the last.
 
     Examples
@@ -182,7 +160,7 @@ def places_of(columns: _Indices, sizes: _Indices, width: int | None = None) -> _
     return places
 
 
-def expanded(seen: Any, sizes: _Indices, heights: _Rows, xp: Any = np) -> Any:
+def expanded(seen: Any, sizes: Indices, heights: Array, xp: Any = np) -> Any:
     """Rows (n, D) whose columns of categories hold codes, as coordinates: one for each code, of that height or 0.
 
     Levels are corners of a simplex, all equally far apart: √2 times the height. `xp` is the library of the array.
@@ -232,7 +210,7 @@ class Growing:
         """The levels so far, in the order of their codes."""
         return tuple(self._places)
 
-    def codes(self, codes: _Rows, levels: Sequence[str]) -> _Rows:
+    def codes(self, codes: Array, levels: Sequence[str]) -> Array:
         """Codes of this dictionary, for those of another one."""
         for level in levels:
             if level not in self._places:

@@ -12,7 +12,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["COMPLEX", "MIXED", "NUMBERS", "OTHER", "TEXT", "TIMES", "Cells", "from_objects", "from_times", "is_missing"]
+from twosample.common.arrays import Array
+from twosample.errors import Remedy, Setting
+
+__all__ = [
+    "MIXED",
+    "NUMBERS",
+    "OTHER",
+    "TEXT",
+    "TIMES",
+    "Cells",
+    "as_text",
+    "from_objects",
+    "from_series",
+    "from_times",
+    "is_missing",
+]
 
 # What a column may hold.
 NUMBERS = "numbers"
@@ -22,6 +37,20 @@ COMPLEX = "complex numbers"
 OTHER = "objects that are not numbers"
 MIXED = "values that do not go together"
 _MISSING = "missing values"
+_REMEDIES: dict[str, Remedy] = {
+    COMPLEX: "pass the real and imaginary parts as two columns",
+    TEXT: (
+        "encode them as numbers, such as one 0/1 column per category, or leave the column out; text in data frames is "
+        "taken for categories by test, test_each and plan with model 'adaptive', and strings as such are compared by "
+        "test with ",
+        Setting("kernel", "kmer"),
+    ),
+    TIMES: "convert them to numbers, such as days since a start, or leave the column out",
+    MIXED: "give the column values of one kind, or leave it out",
+    OTHER: "convert them to floats, float('nan') where missing, or leave the column out",
+}
+# What arrays hold that are neither of numbers nor of objects.
+_CONTENT_OF_KIND = {"c": COMPLEX, "S": TEXT, "T": TEXT, "U": TEXT}
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _EPOCH_ORDINAL = datetime.date(1970, 1, 1).toordinal()
@@ -29,31 +58,23 @@ _DAY = datetime.timedelta(days=1)
 
 
 class Cells(NamedTuple):
-    """One column as read.
+    """One column as read, and if it cannot be used the first row that shows why not, and what is there."""
 
-    Attributes
-    ----------
-    content
-        What it holds: `NUMBERS`, `TIMES`, or something that cannot be used.
-    values
-        Its values as float64, NaN where missing, (n,); None where they cannot be used.
-    row
-        The first row that shows why not.
-    value
-        What is there.
-    alone
-        Whether it is an exception: most values of the column can be used.
-    """
-
-    content: str
-    values: NDArray[np.float64] | None = None
+    content: str  # `NUMBERS`, `TIMES`, or something that cannot be used, unless as categories
+    values: Array | None = None  # as float64, NaN where missing, (n,); None where they cannot be used
     row: int = 0
     value: object = None
-    alone: bool = False
+    alone: bool = False  # whether it is an exception: most values of the column can be used
+    levels: tuple[str, ...] | None = None  # of categories, whose values are codes
+
+    @property
+    def remedy(self) -> Remedy:
+        """What to do with a column that cannot be used."""
+        return _REMEDIES[self.content]
 
 
 def from_objects(column: NDArray[Any]) -> Cells:
-    """Numbers from objects of any types, (n,).
+    """Numbers from objects of any types, (n,); an array of text or the like has none.
 
     The values that most of them are decide what the column holds; where those can be used, one that is of another kind
     is the column's first bad one.
@@ -63,8 +84,10 @@ def from_objects(column: NDArray[Any]) -> Cells:
     >>> from_objects(np.array([1, None, True, Decimal("2.5")], dtype=object)).values
     array([1. , nan, 1. , 2.5])
     >>> from_objects(np.array([1, 2, "three"], dtype=object))
-    Cells(content='text or categories', values=None, row=2, value='three', alone=True)
+    Cells(content='text or categories', values=None, row=2, value='three', alone=True, levels=None)
     """
+    if column.dtype.kind != "O":
+        return _of_other_type(column)
     kinds = {kind: _kind(kind) for kind in set(map(type, column))}
     if set(kinds.values()) <= {NUMBERS, _MISSING}:
         return Cells(NUMBERS, _floats([None if kinds[type(value)] == _MISSING else value for value in column]))
@@ -80,6 +103,34 @@ def from_objects(column: NDArray[Any]) -> Cells:
     return _unusable(column, of_each, most)
 
 
+def from_series(series: Any) -> Cells:
+    """Numbers from a Series of narwhals."""
+    import narwhals as nw
+
+    dtype = series.dtype
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        try:
+            return Cells(NUMBERS, np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
+        except ValueError:  # Arrow refuses whole numbers that a float rounds
+            pass
+    elif dtype in (nw.String, nw.Categorical, nw.Enum):
+        present = series.drop_nulls()
+        value = present[0] if len(present) else None
+        return Cells(TEXT, row=int(series.is_null().arg_min() or 0), value=value)
+    elif dtype.is_temporal():
+        if dtype == nw.Datetime and dtype.time_zone is not None:
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        array = series.to_numpy()
+        if array.dtype.kind in "Mm":
+            return Cells(TIMES, from_times(array))
+    return from_objects(np.fromiter(series.to_list(), dtype=object, count=len(series)))
+
+
+def _of_other_type(column: NDArray[Any]) -> Cells:
+    value = column[0].item() if len(column) and hasattr(column[0], "item") else None
+    return Cells(_CONTENT_OF_KIND.get(column.dtype.kind, OTHER), value=value)
+
+
 def _unusable(column: NDArray[Any], of_each: list[str], most: str) -> Cells:
     """A column that cannot be used, with the first row that shows why, where most values are of one content."""
     usable = most == NUMBERS or most.startswith(TIMES)
@@ -89,7 +140,7 @@ def _unusable(column: NDArray[Any], of_each: list[str], most: str) -> Cells:
     return Cells(MIXED if mixed else content, None, row, column[row], usable)
 
 
-def from_times(column: NDArray[Any]) -> NDArray[np.float64]:
+def from_times(column: NDArray[Any]) -> Array:
     """Days since 1970-01-01 of NumPy's dates, and days of its durations; NaN where missing.
 
     Examples
@@ -116,6 +167,21 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, float | np.floating | Decimal) and math.isnan(value)
 
 
+def as_text(value: Any) -> str:
+    """A label as text; whole numbers alike whatever their type.
+
+    Examples
+    --------
+    >>> as_text("red"), as_text(3.0), as_text(b"a")
+    ('red', '3', 'a')
+    """
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
 def _kind(kind: type) -> str:
     """What values of a type are; times in three kinds that do not go together."""
     if kind is type(None) or kind.__name__ in ("NAType", "NaTType"):
@@ -134,7 +200,7 @@ def _kind(kind: type) -> str:
     return COMPLEX if issubclass(kind, numbers.Complex) else OTHER
 
 
-def _floats(values: list[Any]) -> NDArray[np.float64]:
+def _floats(values: list[Any]) -> Array:
     try:
         return np.array(values, dtype=np.float64)
     except (OverflowError, ValueError, TypeError):

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from twosample.data.cells import is_missing
+from twosample.common.arrays import Indices
+from twosample.data.cells import as_text, is_missing
 from twosample.errors import InputError, InputTypeError, Remedy, Setting
 
-__all__ = ["DROPPED", "EVERYTHING", "Choice", "Labels", "LeftOut", "some"]
+__all__ = ["DROPPED", "EVERYTHING", "Choice", "Labels", "LeftOut", "absent", "some"]
 
 _SHOWN = 8
 # Why a column was left out, where the caller said so.
@@ -30,30 +30,14 @@ class LeftOut:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What the caller says of columns and groups.
+    """What the caller says of columns and groups."""
 
-    Attributes
-    ----------
-    by
-        A column that says which sample a row is in, or a label for each row; None where there are two samples.
-    groups
-        The two groups to compare, as text; None where there are no others.
-    columns
-        The columns to compare, in this order; None for all that can be.
-    drop
-        Columns to leave out.
-    categories
-        Columns that hold categories whatever they look like.
-    texts
-        Whether columns of text are categories too, rather than left out.
-    """
-
-    by: object = None
-    groups: tuple[str, str] | None = None
-    columns: tuple[str, ...] | None = None
-    drop: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    texts: bool = False
+    by: object = None  # the column that says which sample a row is in, or a label for each row; None of two samples
+    groups: tuple[str, str] | None = None  # the two to compare, as text; None where there are no others
+    columns: tuple[str, ...] | None = None  # those to compare, in this order; None for all that can be
+    drop: tuple[str, ...] = ()  # columns to leave out
+    categories: tuple[str, ...] = ()  # columns that hold categories whatever they look like
+    texts: bool = False  # whether columns of text are categories too, rather than left out
 
     @classmethod
     def of(
@@ -115,7 +99,7 @@ class Choice:
             if column == self.by_column:
                 raise InputError(f"columns: {column!r} says which sample a row is in", argument="columns")
             if column not in place_of:
-                raise no_column(column, present, name, "columns")
+                raise absent(column, present, f"{name} has no column", "columns")
         return [place_of[column] for column in self.columns]
 
     def dropped(self, present: tuple[str, ...]) -> tuple[LeftOut, ...]:
@@ -130,7 +114,7 @@ class Choice:
         for argument, names in (("drop", self.drop), ("categories", self.categories)):
             for column in names:
                 if column not in known:
-                    raise no_column(column, tables[0], name, argument)
+                    raise absent(column, tables[0], f"{name} has no column", argument)
 
 
 EVERYTHING = Choice()
@@ -158,7 +142,7 @@ class Labels:
                 try:
                     text = texts.get((type(value), value))
                     if text is None:
-                        text = texts.setdefault((type(value), value), _as_text(value))
+                        text = texts.setdefault((type(value), value), as_text(value))
                 except TypeError:
                     raise InputTypeError(
                         f"by: {what} holds {type(value).__name__}, not single values", argument="by"
@@ -186,7 +170,7 @@ class Labels:
         """The groups, and how many rows each has."""
         return {group: len(rows) for group, rows in self._places.items()}
 
-    def rows(self, group: str) -> NDArray[np.int64]:
+    def rows(self, group: str) -> Indices:
         """The rows of a group."""
         return np.array(self._places[group], dtype=np.int64)
 
@@ -196,13 +180,7 @@ class Labels:
             return group
         if group.capitalize() in ("True", "False") and group.capitalize() in self._places:
             return group.capitalize()
-        present = tuple(self._places)
-        near = difflib.get_close_matches(group, present, n=1)
-        raise InputError(
-            f"{argument}: {self._what} has no value {group!r}; it has {some(present)}",
-            argument=argument,
-            remedy=f"did you mean {near[0]!r}?" if near else None,
-        )
+        raise absent(group, tuple(self._places), f"{self._what} has no value", argument)
 
     def two(self, groups: tuple[str, str] | None) -> tuple[str, str]:
         """The two groups to compare."""
@@ -226,11 +204,11 @@ class Labels:
         )
 
 
-def no_column(column: str, present: Sequence[str], name: str, argument: str) -> InputError:
-    """The refusal of a column that is not there."""
-    near = difflib.get_close_matches(column, present, n=1)
+def absent(wanted: str, present: Sequence[str], what: str, argument: str) -> InputError:
+    """The refusal of a column or group that is not there; `what` says where, and which of the two it is."""
+    near = difflib.get_close_matches(wanted, present, n=1)
     return InputError(
-        f"{argument}: {name} has no column {column!r}; it has {some(present)}",
+        f"{argument}: {what} {wanted!r}; it has {some(present)}",
         argument=argument,
         remedy=f"did you mean {near[0]!r}?" if near else None,
     )
@@ -271,18 +249,9 @@ def _names(value: object, argument: str) -> tuple[str, ...]:
     for name in value:
         if isinstance(name, np.ndarray | list | dict | set) or name is None:
             raise InputTypeError(f"{argument}: {name!r:.40} is not a name", argument=argument)
-        names.append(_as_text(name))
+        names.append(as_text(name))
     if not names:
         raise InputError(f"{argument}: names nothing", argument=argument, remedy="name at least one, or leave it out")
     if argument != "groups" and len(set(names)) < len(names):
         raise InputError(f"{argument}: names a column twice", argument=argument, remedy="name it once")
     return tuple(names)
-
-
-def _as_text(value: Any) -> str:
-    """A label as text; whole numbers alike whatever their type."""
-    if isinstance(value, bytes):
-        return value.decode(errors="replace")
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return str(value)

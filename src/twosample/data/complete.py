@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from twosample.common.arguments import is_one_of
+from twosample.common.arrays import Array
 from twosample.data.choosing import some
 from twosample.data.reading import check_finite, finite_rows
 from twosample.errors import InputError, Setting
@@ -43,28 +43,18 @@ def check_policy(nan_policy: str) -> None:
 
 
 def complete(
-    rows: Sequence[NDArray[np.float64]],
+    rows: Sequence[Array],
     columns: tuple[str, ...],
     nan_policy: str,
     *,
     roles: Sequence[str] = _TWO,
     paired: bool = False,
     fewest: int = 2,
-) -> tuple[tuple[NDArray[np.float64], ...], str | None]:
+) -> tuple[tuple[Array, ...], str | None]:
     """The rows of samples without those that lack a value, and how many these were, in words; None for none.
 
-    Parameters
-    ----------
-    rows
-        Rows of each sample, (n, D).
-    columns, roles
-        What messages call the columns and the samples.
-    nan_policy
-        "raise" refuses missing and infinite values.
-    paired
-        Whether a row that lacks a value takes the other one of its pair with it.
-    fewest
-        The smallest number of rows that may be left of a sample.
+    "raise" refuses missing and infinite values. Of pairs, a row that lacks a value takes the other one with it. At
+    least `fewest` rows must be left of each sample.
 
     Examples
     --------

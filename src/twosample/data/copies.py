@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twosample.errors import DuplicateRowsWarning, Remedy, Setting
+from twosample.common.arrays import Array, Flags, Indices
+from twosample.errors import DuplicateRowsWarning, Setting
 
 __all__ = ["Copies", "find_copies", "row_hashes"]
 
@@ -27,64 +28,49 @@ _LARGEST_EXPONENT = 25.0
 # Gaps of a column's values to either side that tell how full its grid is there.
 _NEIGHBOURS = 7
 
-_Rows = NDArray[np.float64]
-_Flags = NDArray[np.bool_]
+Flags = Flags
 _Hashes = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
 class Copies:
-    """Rows that look copied.
+    """Rows that look copied; none where coarse values explain that they are alike."""
 
-    Attributes
-    ----------
-    repeated_x, repeated_y
-        Which rows of a sample repeat an earlier one of it; none where coarse values explain repeats.
-    shared_x, shared_y
-        Which rows of a sample are in the other one too; likewise.
-    in_place
-        Whether only those at the same place in both are meant: of coarse values others can be equal by chance.
-    paired
-        Whether the rows are pairs.
-    """
-
-    repeated_x: _Flags
-    repeated_y: _Flags
-    shared_x: _Flags
-    shared_y: _Flags
-    in_place: bool = False
+    repeated_x: Flags  # which rows of the sample repeat an earlier one of it
+    repeated_y: Flags
+    shared_x: Flags  # which rows of the sample are in the other one too
+    shared_y: Flags
+    in_place: bool = False  # whether only rows at the same place count as shared: others can be equal by chance
     paired: bool = False
 
     def __bool__(self) -> bool:
         """Whether there are any."""
         return any(flags.any() for flags in (self.repeated_x, self.repeated_y, self.shared_x, self.shared_y))
 
-    def kept(self) -> tuple[_Flags, _Flags]:
+    def kept(self) -> tuple[Flags, Flags]:
         """The rows that are left with each kept once, and those in both samples in neither."""
         keep_x, keep_y = ~(self.repeated_x | self.shared_x), ~(self.repeated_y | self.shared_y)
         return (keep_x & keep_y, keep_x & keep_y) if self.paired else (keep_x, keep_y)
 
     def warnings(self, answer: str = "", roles: tuple[str, str] = ("x", "y")) -> tuple[DuplicateRowsWarning, ...]:
         """One for each sample with copies and one for rows in both, and what the answer is without them."""
-        found = []
+        found: list[tuple[str, tuple[str | Setting, ...]]] = []
         for name, flags in zip(roles, (self.repeated_x, self.repeated_y), strict=True):
             if flags.any():
-                found.append(
-                    _warning(
-                        f"{np.sum(flags)} of {len(flags)} rows of {name} repeat an earlier row, more than coarse "
-                        "values explain; copies are not independent observations and overstate the evidence",
-                        "keep one of each",
-                        answer,
-                    )
+                message = (
+                    f"{np.sum(flags)} of {len(flags)} rows of {name} repeat an earlier row, more than coarse values "
+                    "explain; copies are not independent observations and overstate the evidence"
                 )
+                found.append((message, ("keep one of each",)))
         if self.shared_x.any():
-            found.append(_warning(*self._shared_in_words(*roles), answer))
-        return tuple(found)
+            found.append(self._shared_in_words(*roles))
+        end = f". {answer}" if answer else "."
+        return tuple(DuplicateRowsWarning(text, argument="x and y", remedy=(*remedy, end)) for text, remedy in found)
 
-    def _shared_in_words(self, x: str, y: str) -> tuple[str, Remedy]:
+    def _shared_in_words(self, x: str, y: str) -> tuple[str, tuple[str | Setting, ...]]:
         if self.shared_x.all() and self.shared_y.all():
-            remedy: Remedy = "pass the other sample, unless this is meant"
-            return f"{x} and {y} hold the same rows, as if one sample was given twice", remedy
+            said = f"{x} and {y} hold the same rows, as if one sample was given twice"
+            return said, ("pass the other sample, unless this is meant",)
         some = f"{np.sum(self.shared_x)} of {len(self.shared_x)} rows of {x} are also rows of {y}"
         if self.in_place:
             some += " at the same place"
@@ -92,36 +78,15 @@ class Copies:
         return f"{some}, more than coarse values explain; the samples are not independent", remedy
 
 
-def _warning(message: str, remedy: Remedy, answer: str) -> DuplicateRowsWarning:
-    parts = (remedy,) if isinstance(remedy, str) else remedy
-    return DuplicateRowsWarning(message, argument="x and y", remedy=(*parts, f". {answer}" if answer else "."))
-
-
-def find_copies(x: _Rows, y: _Rows, *, paired: bool = False) -> Copies:
+def find_copies(x: Array, y: Array, *, paired: bool = False) -> Copies:
     """Find the rows that look copied.
 
     Rows of coarse data (rounded, counts, categories) repeat by themselves. Copies within a sample are told from these
     in three ways. A coarse value that comes back in its own sample comes back as often in the other one. Where the
     samples do not overlap, coarse values still lie on a grid, and how full that is says how many should repeat. And
     where every row is there 2, or 3, … times, chance cannot have done that. Independent samples share a row at most as
-    often as one of them repeats it, whatever the distributions; shared rows are those beyond.
-
-    Parameters
-    ----------
-    x, y
-        Rows of the samples, (n_x, D) and (n_y, D).
-    paired
-        Whether row i of `x` belongs with row i of `y`: then the same row in both is no wonder, unless all of them are.
-
-    Examples
-    --------
-    >>> x, y = np.random.default_rng(0).normal(size=(2, 40, 1))
-    >>> bool(find_copies(x, y))
-    False
-    >>> x[20:] = x[:20]
-    >>> print(*find_copies(x, y).warnings())
-    20 of 40 rows of x repeat an earlier row, more than coarse values explain; copies are not independent observations
-    and overstate the evidence; keep one of each.
+    often as one of them repeats it, whatever the distributions; shared rows are those beyond. Of pairs the same row in
+    both is no wonder, unless all of them are.
     """
     x_hashes, y_hashes = row_hashes(x), row_hashes(y)
     x_values, y_values = (_Values.of(hashes, max(len(x), len(y))) for hashes in (x_hashes, y_hashes))
@@ -143,7 +108,7 @@ def find_copies(x: _Rows, y: _Rows, *, paired: bool = False) -> Copies:
     return Copies(repeated_x, repeated_y, shared_x, shared_y, in_place, paired)
 
 
-def row_hashes(rows: _Rows) -> _Hashes:
+def row_hashes(rows: Array) -> _Hashes:
     """A hash of the values of each row, (n,): equal for equal rows."""
     hashes = np.full(len(rows), 0x9E3779B97F4A7C15, dtype=np.uint64)
     for start in range(0, len(rows), _BLOCK_ROWS):
@@ -162,7 +127,7 @@ class _Values(NamedTuple):
     """
 
     hashes: _Hashes
-    counts: NDArray[np.int64]
+    counts: Indices
     n: int
 
     @classmethod
@@ -209,7 +174,7 @@ class _Across(NamedTuple):
         return cls(pairs, pairs / (x.n * y.n), int(min(x_counts.sum(), y_counts.sum())))
 
 
-def _repeated(rows: _Rows, hashes: _Hashes, values: _Values, others: _Values) -> _Flags:
+def _repeated(rows: Array, hashes: _Hashes, values: _Values, others: _Values) -> Flags:
     """Which rows repeat an earlier one, if they were copied."""
     none = np.zeros(len(rows), dtype=bool)
     if not values.repeat():
@@ -225,7 +190,7 @@ def _repeated(rows: _Rows, hashes: _Hashes, values: _Values, others: _Values) ->
     return repeated
 
 
-def _are_multiples(counts: NDArray[np.int64], distinct: _Rows) -> bool:
+def _are_multiples(counts: Indices, distinct: Array) -> bool:
     """Whether every distinct row is there k, 2k, 3k … times, which neither chance nor a design explains."""
     k = int(np.gcd.reduce(counts))
     if k < 2 or (len(counts) - 1) * math.log(k) < -math.log(_UNLIKELY):
@@ -233,7 +198,7 @@ def _are_multiples(counts: NDArray[np.int64], distinct: _Rows) -> bool:
     return bool((counts > k).any()) or not _is_design(distinct)
 
 
-def _is_design(distinct: _Rows) -> bool:
+def _is_design(distinct: Array) -> bool:
     """Whether the rows are all combinations of the values of their columns, and these few or evenly spaced."""
     combinations = 1
     for column in distinct.T:
@@ -258,7 +223,7 @@ def _stay_within(values: _Values, others: _Values) -> bool:
     return _Across.of(values, others).share < values.share / 4 and bool(2 * np.count_nonzero(there) < len(repeated))
 
 
-def _explained(values: NDArray[np.float64], n_repeated: int) -> bool:
+def _explained(values: Array, n_repeated: int) -> bool:
     """Whether that many of the values of a column, one for each distinct row, would repeat on a grid as full as theirs.
 
     Of cells with a rate λ of values each, the share o = 1 - exp(-λ) is occupied, and of these 1 - λ(1 - o)/o hold more
@@ -278,7 +243,7 @@ def _explained(values: NDArray[np.float64], n_repeated: int) -> bool:
     return n_repeated <= 1.5 * likely + 4.0 * math.sqrt(likely)
 
 
-def _expected_repeats(distinct: NDArray[np.float64]) -> NDArray[np.float64]:
+def _expected_repeats(distinct: Array) -> Array:
     """The probability that an occupied cell of the grid holds more than one value, at each of increasing values."""
     gaps = _on_grid(distinct).astype(np.float64)
     window = 2 * _NEIGHBOURS
@@ -290,7 +255,7 @@ def _expected_repeats(distinct: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(full > 0, 1.0 - rate * (1.0 - full) / np.where(full > 0, full, 1.0), 0.0)
 
 
-def _on_grid(distinct: NDArray[np.float64]) -> _Flags:
+def _on_grid(distinct: Array) -> Flags:
     """Which gaps between increasing values look like a step of a grid: they equal the smallest one, or the one before.
 
     If many are within a tenth of the gap before them, those count too (a grid seen through a smooth map, say).
@@ -299,7 +264,7 @@ def _on_grid(distinct: NDArray[np.float64]) -> _Flags:
     rounding = 4 * np.finfo(np.float64).eps * max(abs(distinct[0]), abs(distinct[-1]))
     changes = np.abs(np.diff(gaps))
     smallest = gaps.min(where=gaps > rounding, initial=np.inf)
-    steps: _Flags = gaps <= 1.05 * smallest
+    steps: Flags = gaps <= 1.05 * smallest
     if np.count_nonzero(steps) == 1:
         steps[:] = False  # one gap is the smallest in any case
     steps[1:] |= changes <= 1e-3 * gaps[1:]
@@ -323,7 +288,7 @@ def _are_shared(x: _Values, y: _Values, across: _Across) -> bool:
     return _tail(int(across.pairs), int(across.pairs + x.pairs + y.pairs), expected) < _UNLIKELY
 
 
-def _are_the_same(x: _Values, y: _Values, rows: _Rows) -> bool:
+def _are_the_same(x: _Values, y: _Values, rows: Array) -> bool:
     """Whether the samples hold the same rows equally often, which neither chance nor a design explains.
 
     That two counts with a mean c are equal has a probability of about 1/√(4πc), or less than 1.

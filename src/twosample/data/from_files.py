@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import numpy as np
+
 from twosample.data import Blocks, Choice
 from twosample.data.files.dialect import quoted
 from twosample.data.two_tables import row_labels
@@ -11,39 +13,22 @@ from twosample.data.two_tables import row_labels
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     import polars as pl
-    from numpy.typing import NDArray
 
-    from twosample.data.choosing import Labels
     from twosample.data.files.table import FileTable
 
 __all__ = ["Given", "group_labels", "is_usable", "split_table", "two_files", "used_columns", "who_is_who"]
 
 
 class Given(NamedTuple):
-    """Tables of files, as the functions of the library take them.
-
-    Attributes
-    ----------
-    x, y
-        Two tables, in blocks where they may be larger than memory; or one that holds all rows, and None.
-    choice
-        What to say of them: `by`, `groups`, `columns`, `drop` and `categories`.
-    names
-        What the two samples are called.
-    notes
-        What was said of their cells.
-    groups
-        How many groups there are.
-    """
+    """Tables of files, as the functions of the library take them; in blocks where they may be larger than memory."""
 
     x: pl.DataFrame | Blocks
-    y: pl.DataFrame | Blocks | None
-    choice: dict[str, Any]
-    names: tuple[str, str]
-    notes: tuple[str, ...]
-    groups: int = 2
+    y: pl.DataFrame | Blocks | None  # None where x holds all rows
+    choice: dict[str, Any]  # what to say of them: by, groups, columns, drop and categories
+    names: tuple[str, str]  # what the two samples are called
+    notes: tuple[str, ...]  # what was said of their cells
+    groups: int = 2  # how many there are
 
 
 def two_files(
@@ -51,12 +36,12 @@ def two_files(
     y: FileTable,
     names: tuple[str, str],
     *,
-    columns: Sequence[str] | None = None,
-    drop: Sequence[str] | None = None,
-    categories: Sequence[str] | None = None,
     nan_policy: Literal["raise", "omit"],
+    **chosen: Sequence[str] | None,
 ) -> Given:
-    r"""Two tables; a cell without a number where one is needed is refused, or left out with a note.
+    r"""Two tables, with the columns that were chosen as in `test`.
+
+    A cell without a number where one is needed is refused, or left out with a note.
 
     Examples
     --------
@@ -66,10 +51,11 @@ def two_files(
     >>> given.x["u"].to_list(), given.choice
     ([1, 2], {'columns': ['u']})
     """
-    choice = _said(columns=columns, drop=drop, categories=categories)
+    choice: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     used = used_columns([x.frame, y.frame], Choice.of(**choice, texts=True))
     notes = tuple(note for table in (x, y) for note in table.check(used, nan_policy))
-    return Given(_with_texts(x.frame, x, categories), _with_texts(y.frame, y, categories), choice, names, notes)
+    categories = choice.get("categories", ())
+    return Given(_with_texts(x, categories), _with_texts(y, categories), choice, names, notes)
 
 
 def split_table(
@@ -77,43 +63,35 @@ def split_table(
     by: str,
     groups: Sequence[str] | None,
     *,
-    columns: Sequence[str] | None = None,
-    drop: Sequence[str] | None = None,
-    categories: Sequence[str] | None = None,
     nan_policy: Literal["raise", "omit"],
     several: bool = False,
+    **chosen: Sequence[str] | None,
 ) -> Given:
     """One table that a column splits into two groups, or more where there may be `several`.
 
     Of the rows of other groups nothing is asked.
     """
-    choice = _said(by=by, columns=columns, drop=drop, categories=categories)
+    choice: dict[str, Any] = {"by": by} | {name: value for name, value in chosen.items() if value is not None}
     pair = Choice.of(by, groups).groups
-    frame, labels = _labelled(table, by)
+    frame = _with_texts(table, [by, *choice.get("categories", ())])
+    labels = row_labels(frame, by)
     many = several and pair is None and len(labels.counts) > 2
     names = ("", "") if many else labels.two(pair)
     used = used_columns([frame], Choice.of(**choice, texts=True))
-    frame = _with_texts(frame, table, categories)
     if pair is not None:
         choice["groups"] = pair
-    rows = _flags(frame.height, [labels.rows(group) for group in (labels.counts if many else names)])
+    rows = np.zeros(frame.height, dtype=bool)
+    for group in labels.counts if many else names:
+        rows[labels.rows(group)] = True
     notes = table.check(used, nan_policy, rows)
     return Given(frame, None, choice, names, notes, len(labels.counts) if many else 2)
 
 
 def group_labels(table: FileTable, by: str) -> dict[str, int]:
-    r"""The groups that a column splits a table into, with how many rows each has.
-
-    Examples
-    --------
-    >>> from twosample.data.files.table import read_table
-    >>> group_labels(read_table(("a.csv", b"arm,u\np,1\nq,2\np,3\n")), "arm")
-    {'p': 2, 'q': 1}
-    """
+    r"""The groups that a column splits a table into, with how many rows each has."""
     import polars as pl
 
-    column = table.labels(by) if by in table.texts else table.frame[by]
-    sizes = pl.DataFrame({by: column}).group_by(by, maintain_order=True).agg(pl.len().alias(f"{by} rows"))
+    sizes = _with_texts(table, [by]).group_by(by, maintain_order=True).agg(pl.len().alias(f"{by} rows"))
     labels = row_labels(sizes, by)
     return {group: int(sizes[f"{by} rows"].gather(labels.rows(group)).sum()) for group in labels.counts}
 
@@ -126,30 +104,13 @@ def is_usable(column: str, kind: pl.DataType) -> bool:
 
 
 def who_is_who(names: Sequence[str]) -> str:
-    """Which sample is x and which is y, where there are two.
-
-    Examples
-    --------
-    >>> who_is_who(("a.csv", "b.csv"))
-    "x is 'a.csv', y is 'b.csv'"
-    """
+    """Which sample is x and which is y, where there are two."""
     return ", ".join(f"{sample} is {quoted(name)}" for sample, name in zip(("x", "y"), names, strict=False))
 
 
-def _said(**choice: Any) -> dict[str, Any]:
-    """What was chosen."""
-    return {name: value for name, value in choice.items() if value is not None}
-
-
-def _labelled(table: FileTable, by: str) -> tuple[pl.DataFrame, Labels]:
-    """The table, with every label as the file has it, also where most of them are numbers; and the labels."""
-    frame = table.frame.with_columns(table.labels(by)) if by in table.texts else table.frame
-    return frame, row_labels(frame, by)
-
-
-def _with_texts(frame: pl.DataFrame, table: FileTable, categories: Sequence[str] | None) -> pl.DataFrame:
-    """The table, with columns that are categories as the file has them, also where most of them are numbers."""
-    return frame.with_columns(table.labels(column) for column in categories or () if column in table.texts)
+def _with_texts(table: FileTable, columns: Sequence[str]) -> pl.DataFrame:
+    """The table, with columns of labels or categories as the file has them, also where most of them are numbers."""
+    return table.frame.with_columns(table.labels(column) for column in dict.fromkeys(columns) if column in table.texts)
 
 
 def used_columns(frames: list[pl.DataFrame], choice: Choice) -> list[str]:
@@ -158,12 +119,3 @@ def used_columns(frames: list[pl.DataFrame], choice: Choice) -> list[str]:
     present = tuple(frames[0].columns)
     wanted = [present[place] for place in choice.places(present, "x")]
     return [name for name in wanted if name not in choice.categories and all(name in one for one in usable)]
-
-
-def _flags(n: int, places: list[NDArray[np.int64]]) -> NDArray[np.bool_]:
-    """True at the places."""
-    import numpy as np
-
-    flags = np.zeros(n, dtype=bool)
-    flags[np.concatenate(places)] = True
-    return flags

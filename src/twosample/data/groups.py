@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from twosample.common.arrays import Array
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut, some
 from twosample.data.complete import check_policy, complete
 from twosample.data.copies import find_copies
@@ -23,7 +24,7 @@ from twosample.errors import (
     InputTypeError,
     Role,
     TwoSampleWarning,
-    warn,
+    emit,
 )
 
 __all__ = ["Groups", "named_groups"]
@@ -35,21 +36,6 @@ _MOST_GROUPS = 50
 class Groups:
     """Validated rows of several groups.
 
-    Attributes
-    ----------
-    names
-        What the groups are called, (k,).
-    rows
-        The rows of each, (n_g, D), all finite, in the units of the data.
-    samples
-        The first group and all others, for what depends on the pooled rows alone.
-    by
-        The column that says which group a row is in; empty where there was none.
-    left_out
-        Columns that were not used, and why.
-    notes
-        One sentence for everything that was left out or warned about.
-
     Examples
     --------
     >>> groups = Groups.of({"a": [1.0, 2.0], "b": [3.0, 5.0, 4.0], "c": [1.0, 9.0]})
@@ -57,12 +43,12 @@ class Groups:
     (('a', 'b', 'c'), [2, 3, 2], 5)
     """
 
-    names: tuple[str, ...]
-    rows: tuple[NDArray[np.float64], ...]
-    samples: Samples
-    by: str
+    names: tuple[str, ...]  # what the groups are called, (k,)
+    rows: tuple[Array, ...]  # of each group, (n_g, D), all finite, in the units of the data
+    samples: Samples  # the first group and all others, for what depends on the pooled rows alone
+    by: str  # the column that says which group a row is in; empty where there was none
     left_out: tuple[LeftOut, ...]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # one sentence for everything that was left out or warned about
 
     @classmethod
     def of(
@@ -70,7 +56,11 @@ class Groups:
     ) -> Groups:
         """Read and check a dictionary or list of samples, or one table and what it is split by."""
         check_policy(nan_policy)
-        tables = _read(groups, choice) if choice.by is None else read_split(groups, choice)
+        if choice.by is None:
+            given = named_groups(groups)
+            tables = read_all(given, choice, [Role(f"group {name!r}", "groups") for name in given])
+        else:
+            tables = read_split(groups, choice)
         tables, dropped = _large_enough(tables, nan_policy, "groups" if choice.by is None else "by")
         tables = tables.with_identifiers_noted()
         names, rows, columns = tables.names, tables.rows, tables.columns
@@ -86,15 +76,13 @@ class Groups:
         samples = Samples.checked(rows[0], rest, columns, False, scale, "raise", look=False, levels=tables.levels)
         rows = tuple(one[:, samples.kept] for one in rows)
         warnings = _about_rows(tables._replace(rows=rows, columns=samples.columns, levels=samples.levels))
-        for warning in warnings:
-            warn(warning)
-        constant = (name for name, kept in zip(columns, samples.kept, strict=True) if not kept)
+        emit(warnings)
         return cls(
             names=names,
             rows=rows,
             samples=samples,
             by=choice.by_column or "",
-            left_out=tables.left_out + tuple(LeftOut(name, "one value throughout") for name in constant),
+            left_out=tables.left_out + samples.left_out,
             notes=(*tables.notes, *dropped, *samples.column_notes, *(f"{one.message}." for one in warnings)),
         )
 
@@ -122,12 +110,6 @@ def named_groups(groups: object, fewest: int = 2) -> dict[str, Any]:
     return samples
 
 
-def _read(groups: object, choice: Choice) -> Tables:
-    """A dictionary or list of samples, read with the same columns."""
-    samples = named_groups(groups)
-    return read_all(samples, choice, [Role(f"group {name!r}", "groups") for name in samples])
-
-
 def _large_enough(tables: Tables, nan_policy: str, argument: str) -> tuple[Tables, list[str]]:
     """The groups with 2 rows or more that lack no value, and notes of all that was left out."""
     rows, note = complete(tables.rows, tables.columns, nan_policy, roles=tables.roles, fewest=0)
@@ -143,8 +125,7 @@ def _large_enough(tables: Tables, nan_policy: str, argument: str) -> tuple[Table
             argument=argument,
             remedy=f"needs 2 to {_MOST_GROUPS}",
         )
-    for note in notes:
-        warn(DroppedDataWarning(note, argument=argument))
+    emit(DroppedDataWarning(note, argument=argument) for note in notes)
     names, roles = (tuple(one[place] for place in kept) for one in (tables.names, tables.roles))
     return tables._replace(rows=tuple(rows[place] for place in kept), names=names, roles=roles), notes
 

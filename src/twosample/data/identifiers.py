@@ -6,7 +6,8 @@ import math
 import re
 
 import numpy as np
-from numpy.typing import NDArray
+
+from twosample.common.arrays import Array, Flags, Indices
 
 __all__ = ["identifiers", "named_like_one"]
 
@@ -24,25 +25,12 @@ _COUNTED = {"row", "record", "serial", "line", "case", "subject", "patient", "sa
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
-def identifiers(x: NDArray[np.float64], y: NDArray[np.float64], columns: tuple[str, ...] | None) -> list[int]:
+def identifiers(x: Array, y: Array, columns: tuple[str, ...] | None) -> list[int]:
     """The places of columns that look like identifiers; NaN is missing.
 
     These hold whole numbers that are all different within a sample, and those of one sample are all others than those
     of the other one or among them; they fill at least half of their range, which is unlikely for so many numbers taken
     at random from there. Columns that are named like identifiers need only be whole numbers and mostly different.
-
-    Parameters
-    ----------
-    x, y
-        The rows of both samples, (n_x, D) and (n_y, D).
-    columns
-        Names of the columns, None where they have none.
-
-    Examples
-    --------
-    >>> x, y = np.arange(80.0)[:, np.newaxis], np.arange(80.0, 160.0)[:, np.newaxis]
-    >>> identifiers(x, y, None), identifiers(x % 10, y % 10, None)
-    ([0], [])
     """
     if len(x) + len(y) < _FEWEST_ROWS:
         return []
@@ -57,15 +45,7 @@ def identifiers(x: NDArray[np.float64], y: NDArray[np.float64], columns: tuple[s
 
 
 def named_like_one(name: str) -> bool:
-    """Whether a name is that of an identifier.
-
-    Examples
-    --------
-    >>> [named_like_one(name) for name in ("patient_id", "sampleId", "ID", "Unnamed: 0", "row number")]
-    [True, True, True, True, True]
-    >>> [named_like_one(name) for name in ("grid", "acid", "idle", "video", "price_index")]
-    [False, False, False, False, False]
-    """
+    """Whether a name is that of an identifier."""
     parts = [part.lower() for part in _PARTS.findall(name)]
     if not parts:
         return False
@@ -79,20 +59,18 @@ def named_like_one(name: str) -> bool:
     )
 
 
-def _screened(rows: NDArray[np.float64], named: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _screened(rows: Array, named: Flags) -> Flags:
     """Which columns may be identifiers by their first rows: whole numbers, and no two alike."""
     first = rows[:_SCREENED_ROWS]
     present = np.isfinite(first)
-    whole: NDArray[np.bool_] = (~present | ((first == np.floor(first)) & (np.abs(first) < _LARGEST))).all(axis=0)
+    whole: Flags = (~present | ((first == np.floor(first)) & (np.abs(first) < _LARGEST))).all(axis=0)
     places = np.flatnonzero(whole & ~named)
     ordered = np.sort(first[:, places], axis=0)
     whole[places] = (ordered[1:] != ordered[:-1]).all(axis=0)
     return whole
 
 
-def _judged(
-    x: NDArray[np.float64], y: NDArray[np.float64], named: NDArray[np.bool_], n_columns: int
-) -> NDArray[np.bool_]:
+def _judged(x: Array, y: Array, named: Flags, n_columns: int) -> Flags:
     pooled = np.concatenate((x, y))
     finite = np.isfinite(pooled)
     whole = (~finite | ((pooled == np.floor(pooled)) & (np.abs(pooled) < _LARGEST))).all(axis=0)
@@ -106,7 +84,7 @@ def _judged(
     more = np.maximum(n_x, n_y)
     all_different = (x_distinct == n_x) & (y_distinct == n_y)
     apart, within = distinct == n, distinct == more
-    numbered: NDArray[np.bool_] = enough & all_different & (apart | within) & (distinct >= _FILLED * span)
+    numbered: Flags = enough & all_different & (apart | within) & (distinct >= _FILLED * span)
     for place in np.flatnonzero(numbered):
         sizes = (n[place],) if apart[place] else (n_x[place], n_y[place])
         chance = sum(_log_chance_of_no_ties(int(size), int(span[place])) for size in sizes)
@@ -115,7 +93,7 @@ def _judged(
     return numbered
 
 
-def _counted(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _counted(rows: Array) -> tuple[Indices, Indices]:
     """How many values each column has, and how many different ones."""
     ordered = np.sort(np.where(np.isfinite(rows), rows, np.nan), axis=0)  # NaN comes last
     present = ~np.isnan(ordered)

@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from twosample.common.arrays import Array, Flags
 from twosample.data.categories import Levels, recoded
 from twosample.data.choosing import Choice
-from twosample.data.reading import Table, as_rows, read
+from twosample.data.reading import as_rows, needed_columns, read
 from twosample.errors import InputError, InputTypeError
 
 __all__ = ["columns_of", "located"]
 
 
-def columns_of(
-    values: object, name: str, columns: tuple[str, ...], kept: NDArray[np.bool_], levels: Levels = ()
-) -> NDArray[np.float64]:
+def columns_of(values: object, name: str, columns: tuple[str, ...], kept: Flags, levels: Levels = ()) -> Array:
     """The rows of one input with the columns that are wanted, by name where both have names, else by place.
 
     Columns of categories get the codes of known levels.
@@ -28,41 +26,25 @@ def columns_of(
     named = _is_frame(values) and (bool(levels) or columns != places)
     names = columns if named or (levels and hasattr(type(values), "name")) else places
     categories = tuple(column for column, level in zip(names, levels, strict=False) if level is not None)
-    table = _read(values, name, Choice(columns=columns if named else None, categories=categories))
-    chosen = _places(table.rows.shape[1], columns, kept)
-    if chosen is None:
-        raise InputError(
-            f"{name} has {table.rows.shape[1]} columns", argument=name, remedy=f"the plan is for {len(columns)}"
-        )
+    with needed_columns(name, "the plan needs all of its columns"):
+        table = read(values, name, Choice(columns=columns if named else None, categories=categories))
+    chosen = _places(name, table.rows.shape[1], columns, kept)
     rows = table.at(chosen)
     return _recoded(rows, table.levels_at(chosen), name, columns, levels) if levels else rows
 
 
-def _read(values: object, name: str, choice: Choice) -> Table:
-    """The input, of which all columns that the choice names are needed."""
-    try:
-        return read(values, name, choice)
-    except InputError as error:
-        if error.argument != "columns":
-            raise
-        raise InputError(
-            error.message.removeprefix("columns: "), argument=name, remedy="the plan needs all of its columns"
-        ) from None
-
-
-def _places(count: int, columns: tuple[str, ...], kept: NDArray[np.bool_]) -> list[int] | None:
-    """The places of the columns among `count` that were read; None if they are not there."""
+def _places(name: str, count: int, columns: tuple[str, ...], kept: Flags) -> list[int]:
+    """The places of the columns among `count` that were read; refuses an input that does not have them."""
     if count == len(columns):
         return list(range(count))
     if count == len(kept):
         return [int(place) for place in np.flatnonzero(kept)]
-    by_place = all(column.isdecimal() and int(column) < count for column in columns)
-    return [int(column) for column in columns] if by_place else None
+    if all(column.isdecimal() and int(column) < count for column in columns):
+        return [int(column) for column in columns]
+    raise InputError(f"{name} has {count} columns", argument=name, remedy=f"the plan is for {len(columns)}")
 
 
-def _recoded(
-    rows: NDArray[np.float64], of_rows: Levels, name: str, columns: tuple[str, ...], levels: Levels
-) -> NDArray[np.float64]:
+def _recoded(rows: Array, of_rows: Levels, name: str, columns: tuple[str, ...], levels: Levels) -> Array:
     """The rows with the codes of known levels."""
     found = rows.copy()
     for place, (known, own) in enumerate(zip(levels, of_rows, strict=True)):
@@ -78,7 +60,7 @@ def _recoded(
     return found
 
 
-def located(at: object, name: str, columns: tuple[str, ...], levels: Levels) -> NDArray[np.float64]:
+def located(at: object, name: str, columns: tuple[str, ...], levels: Levels) -> Array:
     """Locations in the units of the data, with codes for the levels of categories; codes may be given as they are.
 
     Examples

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from twosample.common.arrays import Array
 from twosample.data.categories import MISSING, Levels, kept_levels, recoded
 from twosample.data.choosing import LeftOut, some
 from twosample.data.reading import Table
 from twosample.errors import InputError, InputTypeError, Setting
 
 __all__ = ["category_columns", "reasons", "settled", "settled_table", "united", "used_places"]
-
-_Rows = NDArray[np.float64]
 
 
 def category_columns(tables: Sequence[Table], roles: Sequence[str]) -> list[Table]:
@@ -26,29 +24,22 @@ def category_columns(tables: Sequence[Table], roles: Sequence[str]) -> list[Tabl
     found = []
     for table in tables:
         named = list(zip(table.columns or (), table.levels, strict=False))
-        alone = [column for column, levels in named if levels is not None and column not in everywhere]
-        left_out = tuple(LeftOut(column, f"text in {_holders(column, tables, roles)} only") for column in alone)
-        found.append(_without(table._replace(left_out=table.left_out + left_out)) if alone else table)
+        left_out = []
+        for column in (column for column, levels in named if levels is not None and column not in everywhere):
+            holders = [role for other, role in zip(tables, roles, strict=True) if column in (other.columns or ())]
+            left_out.append(LeftOut(column, f"text in {some(holders, quote=False)} only"))
+        kept = used_places(table.names, left_out)
+        found.append(
+            table._replace(
+                rows=table.at(kept),
+                columns=tuple(table.names[place] for place in kept),
+                levels=table.levels_at(kept),
+                left_out=(*table.left_out, *left_out),
+            )
+            if left_out
+            else table
+        )
     return found
-
-
-def _holders(column: str, tables: Sequence[Table], roles: Sequence[str]) -> str:
-    """The samples that have a column, for a message."""
-    return _listed([role for table, role in zip(tables, roles, strict=True) if column in (table.columns or ())])
-
-
-def _listed(roles: Sequence[str]) -> str:
-    return some(roles, quote=False)
-
-
-def _without(table: Table) -> Table:
-    """The table without the columns that were left out after it was read."""
-    kept = used_places(table.names, table.left_out)
-    return table._replace(
-        rows=table.rows[:, kept],
-        columns=tuple(table.names[place] for place in kept),
-        levels=table.levels_at(kept),
-    )
 
 
 def used_places(columns: tuple[str, ...], left_out: Sequence[LeftOut]) -> list[int]:
@@ -64,25 +55,11 @@ def reasons(left_out: Sequence[LeftOut]) -> str:
 
 
 def united(
-    rows: Sequence[_Rows], levels: Sequence[Levels], columns: tuple[str, ...], roles: Sequence[str]
-) -> tuple[list[_Rows], Levels, list[LeftOut]]:
-    """Rows of samples with the same columns, with one dictionary for each column of categories.
+    rows: Sequence[Array], levels: Sequence[Levels], columns: tuple[str, ...], roles: Sequence[str]
+) -> tuple[list[Array], Levels, list[LeftOut]]:
+    """Rows of samples with the same columns and levels of their own, with one dictionary for each column of categories.
 
-    Parameters
-    ----------
-    rows
-        Rows of each sample, (n, D).
-    levels
-        The levels of the columns of each sample.
-    columns, roles
-        What messages call the columns and the samples.
-
-    Returns
-    -------
-    rows, levels
-        With common codes.
-    mixed
-        Columns that hold text in some samples and numbers in others; they keep their codes.
+    Columns that hold text in some samples and numbers in others keep their codes, and are returned as well.
     """
     rows, common = [one.copy() for one in rows], list[tuple[str, ...] | None]()
     mixed: list[LeftOut] = []
@@ -96,7 +73,9 @@ def united(
         texts = [role for role, known in zip(roles, of_each, strict=True) if known is not None]
         if len(texts) < len(roles):
             numbers = [role for role in roles if role not in texts]
-            mixed.append(LeftOut(column, f"text in {_listed(texts)} and numbers in {_listed(numbers)}"))
+            mixed.append(
+                LeftOut(column, f"text in {some(texts, quote=False)} and numbers in {some(numbers, quote=False)}")
+            )
             continue
         together = tuple(sorted(set().union(*of_each)))
         for one, known in zip(rows, of_each, strict=True):
@@ -106,28 +85,18 @@ def united(
 
 
 def settled(
-    rows: Sequence[_Rows],
+    rows: Sequence[Array],
     columns: tuple[str, ...],
     levels: Levels,
     asked: tuple[str, ...] = (),
     *,
     is_label: Callable[[int], bool] | None = None,
     argument: str = "x and y",
-) -> tuple[list[_Rows], tuple[str, ...], Levels, tuple[LeftOut, ...]]:
+) -> tuple[list[Array], tuple[str, ...], Levels, tuple[LeftOut, ...]]:
     """Rows with codes for common levels only, without columns of text that names the rows; and which these are.
 
-    Parameters
-    ----------
-    rows
-        Rows of each sample, which have one dictionary, (n, D); or of all samples together.
-    columns, levels
-        Names of the columns, and their dictionaries.
-    asked
-        Columns of categories that are not left out, however many levels they have.
-    is_label
-        Tells whether the column at a place has one value in each sample, as a label has; found in the rows by default.
-    argument
-        What messages call the samples.
+    The rows (n, D) are those of each sample, or of all samples together: `is_label` then tells whether the column at a
+    place has one value in each sample, as a label has. Columns that were asked for stay, however many levels they have.
     """
     if not any(level is not None for level in levels):
         return list(rows), columns, (), ()
@@ -170,7 +139,7 @@ def _nameless(column: str, reason: str, asked: bool, levels: tuple[str, ...]) ->
     )
 
 
-def _are_labels(codes: Sequence[_Rows]) -> bool:
+def _are_labels(codes: Sequence[Array]) -> bool:
     """Whether the values of a column are the same within every sample, and not in all of them."""
     if len(codes) < 2 or not all(map(len, codes)):
         return False

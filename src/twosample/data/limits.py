@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from twosample.common.arrays import Array, Flags
 from twosample.errors import InputError
 
 __all__ = ["Limits"]
@@ -18,18 +18,18 @@ _LARGEST = 2.0**1022
 class Limits(NamedTuple):
     """The smallest and largest value of each column of each sample, which also show whether all values are finite."""
 
-    x_low: NDArray[np.float64]
-    x_high: NDArray[np.float64]
-    y_low: NDArray[np.float64]
-    y_high: NDArray[np.float64]
+    x_low: Array
+    x_high: Array
+    y_low: Array
+    y_high: Array
 
     @classmethod
-    def of(cls, x: NDArray[np.float64], y: NDArray[np.float64]) -> Limits:
+    def of(cls, x: Array, y: Array) -> Limits:
         """Those of these rows."""
         return cls(x.min(axis=0), x.max(axis=0), y.min(axis=0), y.max(axis=0))
 
     @classmethod
-    def of_present(cls, x: NDArray[np.float64], y: NDArray[np.float64]) -> Limits:
+    def of_present(cls, x: Array, y: Array) -> Limits:
         """Those of the values that are not NaN; NaN where there are none.
 
         Examples
@@ -54,7 +54,7 @@ class Limits(NamedTuple):
         x_low, x_high, y_low, y_high = (float(limit[column]) for limit in self)
         return x_low == x_high and y_low == y_high and x_low != y_low
 
-    def select(self, keep: NDArray[np.bool_]) -> Limits:
+    def select(self, keep: Flags) -> Limits:
         """Those of some of the columns."""
         return Limits(*(limit[keep] for limit in self))
 
@@ -70,7 +70,7 @@ class Limits(NamedTuple):
                     remedy="change its unit, or remove them if they stand for missing values",
                 )
 
-    def columns_to_keep(self) -> NDArray[np.bool_]:
+    def columns_to_keep(self) -> Flags:
         """Return which columns vary over the pooled sample; all, if none does."""
         varies = (np.minimum(self.x_low, self.y_low) < np.maximum(self.x_high, self.y_high)).astype(bool)
         if not varies.any():

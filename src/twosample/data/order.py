@@ -4,14 +4,13 @@ import math
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
+from twosample.common.arrays import Array, Flags
 from twosample.data.categories import Levels
 from twosample.data.copies import Copies
 
 __all__ = ["serial_dependence"]
 
-_Rows = NDArray[np.float64]
 
 _FEWEST_ROWS = 20
 # One in this many independent data sets looks dependent by chance; less of a dependence does little harm.
@@ -25,8 +24,8 @@ _BLOCK_VALUES = 1 << 16
 
 
 def serial_dependence(
-    x: _Rows,
-    y: _Rows,
+    x: Array,
+    y: Array,
     columns: tuple[str, ...],
     copies: Copies,
     levels: Levels = (),
@@ -35,30 +34,9 @@ def serial_dependence(
     """Say, in a sentence for each sample, that its rows are not independent in the order given.
 
     What is looked at is the correlation of each column with itself one row later, of values cut off at two scales from
-    the median. Rows that are sorted by a column say nothing, unless that column only numbers them.
-
-    Parameters
-    ----------
-    x, y
-        Rows of the samples, (n, D). Columns with missing values do not count.
-    columns
-        The names of the columns.
-    copies
-        Rows that were copied, which are alike for that reason; and whether rows are pairs, of which the differences
-        count.
-    levels
-        The levels of columns of categories, which do not count.
-    roles
-        What messages call the samples.
-
-    Examples
-    --------
-    >>> from twosample.data.copies import find_copies
-    >>> x, y = np.random.default_rng(0).normal(size=(2, 200, 1))
-    >>> x = np.cumsum(x, axis=0)
-    >>> print(*serial_dependence(x, y, ("price",), find_copies(x, y)))
-    Rows of x are not independent in the order given: neighbours are alike (autocorrelation 0.97 in column 'price'), so
-    that of 200 rows about 3 count; the evidence is overstated, unless rows that are independent were put in this order.
+    the median. Rows that are sorted by a column say nothing, unless that column only numbers them. Columns with missing
+    values and of categories do not count, nor do rows that were copied, which are alike for that reason. Of pairs the
+    differences count.
     """
     notes = []
     if any(level is not None for level in levels):
@@ -91,13 +69,13 @@ def serial_dependence(
     return tuple(notes)
 
 
-def _first(rows: _Rows, repeated: NDArray[np.bool_]) -> _Rows:
+def _first(rows: Array, repeated: Flags) -> Array:
     """The first rows, as many as are looked at, without copies."""
     rows, repeated = rows[:_MOST_ROWS], repeated[:_MOST_ROWS]
     return rows[~repeated] if repeated.any() else rows
 
 
-def _autocorrelations(rows: _Rows) -> _Rows | None:
+def _autocorrelations(rows: Array) -> Array | None:
     """Of each column with itself one row later; 0 where there is nothing to see, None where the rows are sorted."""
     n, n_columns = rows.shape
     found = np.zeros(n_columns)
@@ -120,10 +98,10 @@ def _autocorrelations(rows: _Rows) -> _Rows | None:
     return found
 
 
-def _cut_off(rows: _Rows) -> _Rows:
+def _cut_off(rows: Array) -> Array:
     """Columns in units of their scales from their medians, cut off where they are far away."""
     first, middle, third = np.quantile(rows, (0.25, 0.5, 0.75), axis=0)
     with np.errstate(over="ignore"):
         scale = np.where(third > first, (third - first) / 1.349, np.abs(rows - middle).mean(axis=0))
-        cut: _Rows = np.clip((rows - middle) / np.where(scale > 0, scale, 1.0), -_FARTHEST, _FARTHEST)
+        cut: Array = np.clip((rows - middle) / np.where(scale > 0, scale, 1.0), -_FARTHEST, _FARTHEST)
     return cut

@@ -6,17 +6,17 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, Literal, NoReturn, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from twosample.common.arrays import Indices, doubles, float64, namespace, take_rows, to_numpy
+from twosample.common.arrays import Array, Indices, doubles, float64, namespace, take_rows, to_numpy
 from twosample.data.blocks import Block, Blocks, as_blocks, block_rows
 from twosample.data.categories import Growing, Levels, recoded
 from twosample.data.choosing import Choice, Labels
 from twosample.data.complete import check_pairs, dropped_in_words
 from twosample.data.levels import category_columns
-from twosample.data.reading import Table, finite_rows, from_numpy, label_list, read
+from twosample.data.reading import Table, finite_rows, from_numpy, label_list, needed_columns, read
 from twosample.data.two_tables import align, row_labels
 from twosample.errors import InputError, InputTypeError, Setting
 
@@ -53,37 +53,14 @@ def are_blocks(*samples: object) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Which columns of the blocks are compared, as their first ones say.
-
-    Attributes
-    ----------
-    columns
-        Their names.
-    tables
-        The first block of each sample, without its rows.
-    places
-        Where the columns are among those read, of each sample.
-    choice
-        Which columns are read.
-    stays
-        Tells arrays that are not copied to NumPy.
-    levels
-        The levels of columns of categories: dictionaries that grow in a first pass, or known ones. None for each column
-        of numbers, and empty where there are no categories.
-    """
+    """Which columns of the blocks are compared, as their first ones say."""
 
     columns: tuple[str, ...]
-    tables: tuple[Table, Table]
-    places: tuple[Indices, Indices]
+    tables: tuple[Table, Table]  # the first block of each sample, without its rows
+    places: tuple[Indices, Indices]  # where the columns are among those read, of each sample
     choice: Choice
-    stays: Stays
-    levels: tuple[Growing | tuple[str, ...] | None, ...] = ()
-
-    @classmethod
-    def of(cls, blocks: tuple[Any, Any], choice: Choice, stays: Stays) -> Layout:
-        """That of the first block of each sample."""
-        tables = [first_table(block, name, choice, stays) for block, name in zip(blocks, ("x", "y"), strict=True)]
-        return cls.of_tables((tables[0], tables[1]), choice, stays)
+    stays: Stays  # tells arrays that are not copied to NumPy
+    levels: tuple[Growing | tuple[str, ...] | None, ...] = ()  # as `Levels`; dictionaries grow in a first pass
 
     @classmethod
     def of_tables(cls, tables: tuple[Table, Table], choice: Choice, stays: Stays) -> Layout:
@@ -126,13 +103,13 @@ class Layout:
         name, first, places = "xy"[sample], self.tables[sample], self.places[sample]
         values = block.values
         if self.stays(values):
-            table = _without_rows(_like(values), name, self.choice)
+            table = first_table(values, name, self.choice, self.stays)
             self._check(table, first, name, block)
-            used = np.array([int(column) for column in table.columns or table.present])[places]
+            wanted = np.array([int(column) for column in table.columns or table.present])[places]
             with doubles(values):
                 rows = values[:, None] if values.ndim == 1 else values
-                if not np.array_equal(used, np.arange(rows.shape[1])):
-                    rows = take_rows(rows.T, used).T
+                if not np.array_equal(wanted, np.arange(rows.shape[1])):
+                    rows = take_rows(rows.T, wanted).T
                 return float64(rows)
         choice = Choice(columns=first.columns) if first.is_frame else self.choice
         if first.levels:
@@ -140,14 +117,16 @@ class Layout:
             categories = [name for name, level in zip(names, first.levels, strict=True) if level is not None]
             choice = replace(choice, categories=tuple(categories))
         try:
-            table = read(values, name, choice)
+            with needed_columns(name, "every block needs the columns of the first"):
+                table = read(values, name, choice)
         except (InputError, InputTypeError) as error:
-            _blame(error, name, block)
+            where = "" if block.number is None else f", in block {block.number}"
+            raise type(error)(f"{error.message}{where}", argument=error.argument, remedy=error.remedy) from None
         self._check(table, first, name, block)
-        rows = table.rows if np.array_equal(places, np.arange(table.rows.shape[1])) else table.rows[:, places]
-        return self._coded(rows, [table.levels[place] for place in places]) if self.levels else rows
+        used = places.tolist()
+        return self._coded(table.at(used), table.levels_at(used)) if self.levels else table.at(used)
 
-    def _coded(self, rows: Any, of_block: list[tuple[str, ...] | None]) -> Any:
+    def _coded(self, rows: Array, of_block: Levels) -> Array:
         """The rows of a block with the codes of the layout."""
         rows = rows.copy()
         for place, (known, own) in enumerate(zip(self.levels, of_block, strict=True)):
@@ -170,66 +149,30 @@ class Layout:
             here, there = (here, there) if column in table.times else (there, here)
             what = f"with {here} in column {column!r}, and the first one has {there}"
         if what is not None:
-            raise InputError(f"{name}: {_of_block(block)} is {what}", argument=name, remedy="give all alike")
+            which = "a block" if block.number is None else f"block {block.number}"
+            raise InputError(f"{name}: {which} is {what}", argument=name, remedy="give all alike")
 
 
 def first_table(block: Any, name: str, choice: Choice, stays: Stays) -> Table:
     """The first block of a sample, without its rows."""
-    return _without_rows(_like(block) if stays(block) else block, name, choice)
-
-
-def _like(array: Any) -> Any:
-    """An array of NumPy with the columns of another one, and no rows."""
-    return np.empty((0, *array.shape[1:]))
-
-
-def _without_rows(block: Any, name: str, choice: Choice) -> Table:
+    if stays(block):
+        block = np.empty((0, *block.shape[1:]))
     if isinstance(block, np.ndarray) and not len(block):
-        rows = from_numpy(block, name)
-        table = read(np.zeros((1, rows.shape[1])), name, choice)
-    else:
-        table = read(block, name, choice)
+        block = np.zeros((1, from_numpy(block, name).shape[1]))
+    table = read(block, name, choice)
     return table._replace(rows=np.empty((0, table.rows.shape[1])))
-
-
-def _of_block(block: Block) -> str:
-    return "a block" if block.number is None else f"block {block.number}"
-
-
-def _blame(error: InputError | InputTypeError, name: str, block: Block) -> NoReturn:
-    """The error again, with the block that it is in."""
-    message, argument, remedy = error.message, error.argument, error.remedy
-    if argument == "columns":
-        message, argument, remedy = (
-            message.removeprefix("columns: "),
-            name,
-            "every block needs the columns of the first",
-        )
-    where = "" if block.number is None else f", in block {block.number}"
-    raise type(error)(f"{message}{where}", argument=argument, remedy=remedy) from None
 
 
 @dataclass(frozen=True, eq=False)
 class Sources:
     """Where the rows of two samples come from.
 
-    Attributes
-    ----------
-    x, y
-        The samples; None for y where `choice.by` splits x, or x has rows of both.
-    choice
-        Which columns are compared, and what a single table is split by.
-    paired
-        Whether row i of x belongs with row i of y.
-    nan_policy
-        What to do with missing and infinite values.
-    apart
-        Whether the columns are looked at one by one: values that are left out are then NaN, in both values of a pair,
-        and their rows stay.
+    Where the columns are looked at `apart`, one by one, values that are left out are NaN, in both values of a pair, and
+    their rows stay.
     """
 
     x: Blocks
-    y: Blocks | None
+    y: Blocks | None  # None where the choice splits x, or x has rows of both
     choice: Choice
     paired: bool
     nan_policy: Literal["raise", "omit"]
@@ -274,24 +217,12 @@ def _blocks(values: object) -> Blocks:
 
 @dataclass(eq=False)
 class Counts:
-    """The numbers of rows that were read.
+    """The numbers of rows that were read."""
 
-    Attributes
-    ----------
-    rows
-        How many rows of each sample have been read.
-    dropped
-        How many of them were left out for a missing or infinite value.
-    unlabelled
-        How many rows belong to no group.
-    groups
-        The groups that were seen, and how many rows each has.
-    """
-
-    rows: list[int] = field(default_factory=lambda: [0, 0])
-    dropped: list[int] = field(default_factory=lambda: [0, 0])
-    unlabelled: int = 0
-    groups: dict[str, int] = field(default_factory=dict)
+    rows: list[int] = field(default_factory=lambda: [0, 0])  # of each sample
+    dropped: list[int] = field(default_factory=lambda: [0, 0])  # of these, for a missing or infinite value
+    unlabelled: int = 0  # rows that belong to no group
+    groups: dict[str, int] = field(default_factory=dict)  # those that were seen, and how many rows each has
 
     @property
     def complete(self) -> list[int]:
@@ -308,13 +239,7 @@ class Counts:
 
 
 class Pass(Counts):
-    """One pass: iterate over it for parts of the rows of x and y, (n, D) each; of pairs as many of one as of the other.
-
-    Attributes
-    ----------
-    layout
-        The columns.
-    """
+    """One pass: iterate over it for parts of the rows of x and y, (n, D) each; of pairs as many of either."""
 
     def __init__(self, sources: Sources, layout: Reader, opened: list[Iterator[Block]] | None = None) -> None:
         super().__init__()
@@ -325,13 +250,14 @@ class Pass(Counts):
     @classmethod
     def first(cls, sources: Sources, stays: Stays) -> tuple[Pass, Layout]:
         """The first pass, whose first blocks say which columns there are."""
-        opened = sources.opened()
-        first = [next(pieces, None) for pieces in opened]
-        for block, name in zip(first, ("x", "y"), strict=False):
+        opened, found = sources.opened(), list[Block]()
+        for pieces, name in zip(opened, ("x", "y"), strict=False):
+            block = next(pieces, None)
             if block is None:
                 raise InputError(f"{name} is empty", argument=name, remedy="pass at least 2 rows and 1 column")
-        found = [block for block in first if block is not None]
-        layout = Layout.of((found[0].values, found[-1].values), sources.choice, stays)
+            found.append(block)
+        x, y = (first_table(found[place].values, name, sources.choice, stays) for place, name in ((0, "x"), (-1, "y")))
+        layout = Layout.of_tables((x, y), sources.choice, stays)
         again: list[Iterator[Block]] = [chain([block], rest) for block, rest in zip(found, opened, strict=True)]
         return cls(sources, layout, again), layout
 
@@ -350,30 +276,30 @@ class Pass(Counts):
         """The parts; those of one sample do not depend on the other one, unless they are paired."""
         size = block_rows(len(self.layout.columns))
         waiting = _Waiting(), _Waiting()
-        paired = self._sources.paired
+        paired, one_table = self._sources.paired, self._sources.y is None
         for sample, rows in self._pieces():
             waiting[sample].add(rows)
             if not isinstance(rows, np.ndarray):  # a device works on as many as it has
                 size = max(size, rows.shape[0])
-            if paired:
-                while min(map(len, waiting)) >= size:
-                    yield self._of_pairs(waiting[0].take(size), waiting[1].take(size))
-                if max(map(len, waiting)) * len(self.layout.columns) > _MOST_WAITING and self._sources.y is None:
-                    raise InputError(
-                        "by: too many rows of one group come before those of the other that they are paired with",
-                        argument="by",
-                        remedy="pass the groups as two samples",
-                    )
-                continue
-            while len(waiting[sample]) >= size:
-                yield _in_place(waiting[sample].take(size), sample)
+            yield from self._parts(waiting, size, size)
+            if paired and one_table and max(map(len, waiting)) * len(self.layout.columns) > _MOST_WAITING:
+                raise InputError(
+                    "by: too many rows of one group come before those of the other that they are paired with",
+                    argument="by",
+                    remedy="pass the groups as two samples",
+                )
         if paired:
             check_pairs(*self.rows)
-            if len(waiting[0]):
+        yield from self._parts(waiting, size, 1)
+
+    def _parts(self, waiting: tuple[_Waiting, _Waiting], size: int, fewest: int) -> Iterator[tuple[Any, Any]]:
+        """Parts of a size, as long as the fewest rows for one are waiting."""
+        if self._sources.paired:
+            while min(map(len, waiting)) >= fewest:
                 yield self._of_pairs(waiting[0].take(size), waiting[1].take(size))
             return
         for sample in (0, 1):
-            if len(waiting[sample]):
+            while len(waiting[sample]) >= fewest:
                 yield _in_place(waiting[sample].take(size), sample)
 
     def _of_pairs(self, x: Any, y: Any) -> tuple[Any, Any]:
@@ -415,31 +341,27 @@ class Pass(Counts):
         """The rows of a block; those that lack a value are refused or, where they are not paired, left out."""
         rows = self.layout.rows(block, sample)
         with doubles(rows):
-            return self._checked(rows if places is None else take_rows(rows, places), block, sample, places)
-
-    def _checked(self, rows: Any, block: Block, sample: int, places: Indices | None) -> Any:
-        self.rows[sample] += rows.shape[0]
-        complete = finite_rows(rows)
-        if complete.all():
-            return rows
-        if self._sources.nan_policy == "raise":
-            row = int(np.argmin(complete))
-            [bad] = ~np.isfinite(to_numpy(take_rows(rows, np.array([row]))))
-            where = block.first + (row if places is None else int(places[row]))
-            of_block = "" if block.number is None else f" of block {block.number}"
-            name = "xy"[sample]
-            raise InputError(
-                f"{name} has a missing or infinite value (row {where}{of_block}, column "
-                f"{self.layout.columns[int(np.argmax(bad))]!r})",
-                argument=name,
-                remedy=("remove them or pass ", Setting("nan_policy", "omit")),
-            )
-        if self._sources.paired:
-            return rows
-        if self._sources.keeps_rows:
-            return np.where(np.isfinite(rows), rows, np.nan)
-        self.dropped[sample] += int(np.count_nonzero(~complete))
-        return take_rows(rows, complete)
+            rows = rows if places is None else take_rows(rows, places)
+            self.rows[sample] += rows.shape[0]
+            complete = finite_rows(rows)
+            if self._sources.nan_policy == "raise" and not complete.all():
+                row = int(np.argmin(complete))
+                [bad] = ~np.isfinite(to_numpy(take_rows(rows, np.array([row]))))
+                where = block.first + (row if places is None else int(places[row]))
+                of_block = "" if block.number is None else f" of block {block.number}"
+                name = "xy"[sample]
+                raise InputError(
+                    f"{name} has a missing or infinite value (row {where}{of_block}, column "
+                    f"{self.layout.columns[int(np.argmax(bad))]!r})",
+                    argument=name,
+                    remedy=("remove them or pass ", Setting("nan_policy", "omit")),
+                )
+            if self._sources.paired or complete.all():
+                return rows
+            if self._sources.keeps_rows:
+                return np.where(np.isfinite(rows), rows, np.nan)
+            self.dropped[sample] += int(np.count_nonzero(~complete))
+            return take_rows(rows, complete)
 
     def _split(self, block: Block) -> Iterator[tuple[int, Indices]]:
         """Which rows of a block are in which sample."""

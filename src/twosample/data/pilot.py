@@ -38,27 +38,10 @@ class Pilot:
     The pilot has the rows whose place within their sample has the smallest hashes, by one hash function for both
     samples: which sample is called x does not matter, and each row is as likely as any other. Up to `PILOT_ROWS` rows
     it has all of them. Where there are many columns it has fewer rows, but `fewest` of them.
-
-    Attributes
-    ----------
-    counts
-        How many rows of each sample there are.
-    present
-        How many values each column of each sample has, (2, D): rows may lack some, as NaN.
-    whole
-        Whether the pilot has all of them.
-
-    Examples
-    --------
-    >>> pilot = Pilot(1)
-    >>> pilot.add(0, np.array([[1.0], [4.0]]))
-    >>> pilot.add(1, np.array([[2.0], [9.0], [3.0]]))
-    >>> pilot.counts, pilot.whole, pilot.rows(1).ravel()
-    ([2, 3], True, array([2., 9., 3.]))
     """
 
     def __init__(self, n_columns: int, fewest: int = 16) -> None:
-        self.counts = [0, 0]
+        self.counts = [0, 0]  # how many rows of each sample there are
         self._limit = min(PILOT_ROWS, max(fewest, _PILOT_VALUES // max(n_columns, 1)))
         self._head_limit = max(2, min(HEAD_ROWS, _HEAD_VALUES // max(n_columns, 1)))
         self._empty(n_columns)
@@ -73,10 +56,9 @@ class Pilot:
         self._places, self._samples = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int8)
         self._used = 0
         self._heads: tuple[list[Array], list[Array]] = ([], [])
-        self._lows = [np.full(n_columns, np.inf) for _ in range(2)]
-        self._highs = [np.full(n_columns, -np.inf) for _ in range(2)]
+        self._lows, self._highs = np.full((2, n_columns), np.inf), np.full((2, n_columns), -np.inf)
         self._extremes = _Extremes(n_columns) if extremes else None
-        self.present = np.zeros((2, n_columns), dtype=np.int64)
+        self.present = np.zeros((2, n_columns), dtype=np.int64)  # values: rows may lack some, as NaN
 
     def beginning(self, first: Sequence[int], total: int) -> Pilot:
         """An empty pilot of this size, for rows that follow `first` others of each sample, of `total` in all.
@@ -111,9 +93,8 @@ class Pilot:
         joined.counts = list(pilots[-1].counts)
         for pilot in pilots:
             joined.present += pilot.present
+            joined._lows, joined._highs = np.minimum(joined._lows, pilot._lows), np.maximum(joined._highs, pilot._highs)
             for sample in (0, 1):
-                joined._lows[sample] = np.minimum(joined._lows[sample], pilot._lows[sample])
-                joined._highs[sample] = np.maximum(joined._highs[sample], pilot._highs[sample])
                 joined._heads[sample].extend(pilot._heads[sample])
             if joined._extremes is not None and pilot._extremes is not None:
                 joined._extremes.join(pilot._extremes)
@@ -242,14 +223,14 @@ class Pilot:
         found._rows = np.empty((len(self._rows), len(kept)))
         found._rows[: self._used] = of(self._rows[: self._used])
         found._heads = [of(part) for part in self._heads[0]], [of(part) for part in self._heads[1]]
-        found._lows, found._highs = ([one[list(kept)] for one in ends] for ends in (self._lows, self._highs))
+        found._lows, found._highs = self._lows[:, kept], self._highs[:, kept]
         for place, column in enumerate(kept):
             if column in codes:
                 for sample in (0, 1):
                     mine = found._rows[: self._used][self._samples[: self._used] == sample, place]
                     values = np.concatenate([mine, *(part[:, place] for part in found._heads[sample])])
-                    found._lows[sample][place] = values.min(initial=np.inf)
-                    found._highs[sample][place] = values.max(initial=-np.inf)
+                    found._lows[sample, place] = values.min(initial=np.inf)
+                    found._highs[sample, place] = values.max(initial=-np.inf)
         if self._extremes is not None:
             found._extremes = self._extremes.recoded(list(kept), of)
         return found

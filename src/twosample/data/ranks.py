@@ -14,19 +14,7 @@ _CLEAR = 2.0
 
 
 def mid_ranks(columns: Array) -> Array:
-    """Ranks within each column, from 1; equal values share the mean of their ranks, and NaN stays NaN.
-
-    Parameters
-    ----------
-    columns
-        Values (N, C).
-
-    Examples
-    --------
-    >>> mid_ranks(np.array([[30.0, 1.0], [10.0, np.nan], [30.0, 0.0]])).T
-    array([[2.5, 1. , 2.5],
-           [2. , nan, 1. ]])
-    """
+    """Ranks within each column of values (N, C), from 1; equal values share their mean rank, and NaN stays NaN."""
     values = np.ascontiguousarray(columns.T)
     count = values.shape[1]
     order = np.argsort(values, axis=1)
@@ -47,17 +35,7 @@ def mid_ranks(columns: Array) -> Array:
 def probability_larger(ranks: Array, rows_of_x: int) -> Array:
     """P(x > y) + ½P(x = y) of a value of each sample, (C,): the statistic of Mann and Whitney, or area under the curve.
 
-    Parameters
-    ----------
-    ranks
-        Mid-ranks of the pooled columns (N, C), NaN where a value is missing; those of x first.
-    rows_of_x
-        How many rows are of x.
-
-    Examples
-    --------
-    >>> probability_larger(mid_ranks(np.array([[2.0], [3.0], [1.0], [2.0]])), 2)
-    array([0.875])
+    The mid-ranks are those of the pooled columns (N, C), NaN where a value is missing; those of x first.
     """
     present = ~np.isnan(ranks)
     n_x, n_y = present[:rows_of_x].sum(axis=0), present[rows_of_x:].sum(axis=0)
@@ -66,13 +44,7 @@ def probability_larger(ranks: Array, rows_of_x: int) -> Array:
 
 
 def normal_scores(ranks: Array) -> Array:
-    """Φ⁻¹((rank - ½)/N) for ranks within columns (N, C): the values, had the column been normal; NaN stays NaN.
-
-    Examples
-    --------
-    >>> normal_scores(np.array([[1.0], [2.0], [3.0]])).round(3).T
-    array([[-0.967,  0.   ,  0.967]])
-    """
+    """Φ⁻¹((rank - ½)/N) for ranks within columns (N, C): the values, had the column been normal; NaN stays NaN."""
     return normal_quantiles((ranks - 0.5) / (~np.isnan(ranks)).sum(axis=0))
 
 
@@ -95,26 +67,9 @@ def direction(
     """How the samples differ, if they do, in words: the clearest of a shift and a spread, or neither.
 
     A shift has the z-statistic of the difference of the means, a spread that of the log ratio of the variances, which
-    for normal scores has the variance 2/(n_x - 1) + 2/(n_y - 1). The larger is said where it is above 2.
-
-    Parameters
-    ----------
-    mean_x, mean_y, variance_x, variance_y
-        Means and (unbiased) variances of the pooled normal scores in each sample, (C,).
-    n_x, n_y
-        Sizes, (C,) or numbers.
-    covariance
-        Of pairs, the covariance of their scores; both standard errors then count it.
-
-    Returns
-    -------
-    ndarray
-        "larger in x", "larger in y", "more spread in x", "more spread in y" or "different shape", (C,).
-
-    Examples
-    --------
-    >>> direction([0.5, 0.0, 0.0], [-0.5, 0.0, 0.0], [1.0, 1.6, 1.0], [1.0, 0.4, 1.0], 30, 30).tolist()
-    ['larger in x', 'more spread in x', 'different shape']
+    for normal scores has the variance 2/(n_x - 1) + 2/(n_y - 1). The larger is said where it is above 2. The means and
+    (unbiased) variances are those of the pooled normal scores in each sample, (C,); the sizes are (C,) or numbers. Of
+    pairs, both standard errors count the covariance of their scores.
     """
     mean_x, mean_y, variance_x, variance_y, n_x, n_y, covariance = (
         np.asarray(value, dtype=np.float64) for value in (mean_x, mean_y, variance_x, variance_y, n_x, n_y, covariance)
@@ -141,16 +96,8 @@ def clearest_level(
 ) -> tuple[int, float]:
     """The level whose share differs most between the samples in units of its standard error, and that z-statistic.
 
-    Of levels that are equally clear, such as two that share all rows, the rarest.
-
-    Parameters
-    ----------
-    share_x, share_y
-        Shares of the levels in each sample, (L,).
-    n_x, n_y
-        Sizes.
-    variance
-        Of pairs, the variance of the difference of the indicators of a level, (L,).
+    Of levels that are equally clear, such as two that share all rows, the rarest. Of pairs, `variance` is that of the
+    difference of the indicators of a level, (L,).
 
     Examples
     --------

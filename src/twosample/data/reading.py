@@ -3,69 +3,43 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twosample.common.arrays import namespace, to_numpy
+from twosample.common.arrays import Array, Flags, namespace, to_numpy
 from twosample.data.blocks import Blocks, dask_blocks, is_dask, whole
 from twosample.data.categories import Levels, codes_of
-from twosample.data.cells import COMPLEX, MIXED, OTHER, TEXT, TIMES, Cells, from_objects, from_times
-from twosample.data.choosing import EVERYTHING, Choice, Labels, LeftOut
-from twosample.data.frame_columns import are_plain, cells_of_series, codes_of_series, together
-from twosample.errors import InputError, InputTypeError, Remedy, Setting
+from twosample.data.cells import MIXED, NUMBERS, OTHER, TEXT, TIMES, Cells, from_objects, from_series, from_times
+from twosample.data.choosing import EVERYTHING, Choice, Labels, LeftOut, absent
+from twosample.errors import InputError, InputTypeError, Remedy
 
-__all__ = ["Table", "as_rows", "check_finite", "column_labels", "finite_rows", "from_numpy", "label_list", "read"]
+__all__ = [
+    "Table",
+    "as_rows",
+    "check_finite",
+    "column_labels",
+    "finite_rows",
+    "from_numpy",
+    "label_list",
+    "needed_columns",
+    "read",
+]
 
-_REMEDIES: dict[str, Remedy] = {
-    COMPLEX: "pass the real and imaginary parts as two columns",
-    TEXT: (
-        "encode them as numbers, such as one 0/1 column per category, or leave the column out; text in data frames is "
-        "taken for categories by test, test_each and plan with model 'adaptive', and strings as such are compared by "
-        "test with ",
-        Setting("kernel", "kmer"),
-    ),
-    TIMES: "convert them to numbers, such as days since a start, or leave the column out",
-    MIXED: "give the column values of one kind, or leave it out",
-    OTHER: "convert them to floats, float('nan') where missing, or leave the column out",
-}
-_CONTENT_OF_KIND = {"c": COMPLEX, "S": TEXT, "T": TEXT, "U": TEXT}
 # Sparse matrices with more entries are not made dense: 16 GiB.
 _MOST_VALUES = 1 << 31
 _BLOCK_ROWS = 1 << 14
 _NO_ROWS = np.empty((0, 0))
 
 
-def as_rows(
-    values: object, name: str, *, n_columns: int | None = None
-) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
-    """Turn one input of any supported kind into float64 rows.
+def as_rows(values: object, name: str, *, n_columns: int | None = None) -> tuple[Array, tuple[str, ...] | None]:
+    """Float64 rows (n, D) of one input of any kind, with n, D >= 1, and the names of their columns, if there are any.
 
-    Missing entries become NaN and are not refused here: see `check_finite`.
-
-    Parameters
-    ----------
-    values
-        Nested lists, an array, a Series or a data frame; 1-D data is one column.
-    name
-        The argument's name, for error messages.
-    n_columns
-        The number of columns that is required, if any.
-
-    Returns
-    -------
-    rows
-        Shape (n, D) with n, D >= 1; shares memory with `values` where that is float64 already.
-    columns
-        The names of the columns, or None where they have none.
-
-    Examples
-    --------
-    >>> as_rows([1, 2], "points")
-    (array([[1.],
-           [2.]]), None)
+    1-D data is one column. The rows share memory with the input where that is float64 already. Missing entries become
+    NaN and are not refused here: see `check_finite`.
     """
     table = read(values, name)
     given = table.rows.shape[1]
@@ -79,16 +53,9 @@ def as_rows(
 
 
 def check_finite(
-    rows: NDArray[np.float64], name: str, columns: tuple[str, ...] | None = None, *, remedy: Remedy = "remove them"
+    rows: Array, name: str, columns: tuple[str, ...] | None = None, *, remedy: Remedy = "remove them"
 ) -> None:
-    """Refuse rows with a missing or infinite value.
-
-    Examples
-    --------
-    >>> check_finite(np.array([[0.0], [np.nan]]), "points")
-    Traceback (most recent call last):
-    twosample.errors.InputError: points has 1 missing or infinite value (first: row 1, column '0'); remove them
-    """
+    """Refuse rows with a missing or infinite value."""
     count, first = 0, None
     for start in range(0, len(rows), _BLOCK_ROWS):
         bad = ~np.isfinite(rows[start : start + _BLOCK_ROWS])
@@ -104,14 +71,8 @@ def check_finite(
         )
 
 
-def finite_rows(rows: Any) -> NDArray[np.bool_]:
-    """Which rows have no missing or infinite value.
-
-    Examples
-    --------
-    >>> finite_rows(np.array([[0.0, 1.0], [np.nan, 2.0]]))
-    array([ True, False])
-    """
+def finite_rows(rows: Any) -> Flags:
+    """Which rows have no missing or infinite value."""
     if not isinstance(rows, np.ndarray):  # on a device
         xp = namespace(rows)
         return np.asarray(to_numpy(xp.all(xp.isfinite(rows), axis=1)))
@@ -123,46 +84,24 @@ def finite_rows(rows: Any) -> NDArray[np.bool_]:
 
 
 class Table(NamedTuple):
-    """One input as read.
+    """One input as read."""
 
-    Attributes
-    ----------
-    rows
-        Its values, (n, D), NaN where missing.
-    columns
-        The names of its columns; None where they have none.
-    is_frame
-        Whether the names identify columns, as a data frame's do.
-    left_out
-        Columns that it also has and that are not among these, and why; but not those that were not asked for.
-    times
-        Names of the columns of dates or times, which are now numbers of days.
-    present
-        Names of all columns that it has.
-    levels
-        The levels of columns of categories, whose rows hold codes; nothing where there are only numbers.
-    asked
-        The columns of categories that were asked for by name.
-    settled
-        Whether the levels are those of both samples, and rare ones have no code of their own.
-    """
-
-    rows: NDArray[np.float64]
-    columns: tuple[str, ...] | None = None
-    is_frame: bool = False
-    left_out: tuple[LeftOut, ...] = ()
-    times: tuple[str, ...] = ()
-    present: tuple[str, ...] = ()
+    rows: Array  # (n, D), NaN where missing
+    columns: tuple[str, ...] | None = None  # names; None where there are none
+    is_frame: bool = False  # whether the names identify columns, as a data frame's do
+    left_out: tuple[LeftOut, ...] = ()  # columns that it also has; but not those that were not asked for
+    times: tuple[str, ...] = ()  # columns of dates or times, which are now numbers of days
+    present: tuple[str, ...] = ()  # all columns that it has
     levels: Levels = ()
-    asked: tuple[str, ...] = ()
-    settled: bool = False
+    asked: tuple[str, ...] = ()  # the columns of categories that were asked for by name
+    settled: bool = False  # whether the levels are those of both samples, and rare ones have no code of their own
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns, or their places where they have none."""
         return tuple(map(str, range(self.rows.shape[1]))) if self.columns is None else self.columns
 
-    def at(self, places: list[int]) -> NDArray[np.float64]:
+    def at(self, places: list[int]) -> Array:
         """The rows, of the columns at these places; without a copy where these are all."""
         return self.rows if places == list(range(self.rows.shape[1])) else self.rows[:, places]
 
@@ -179,53 +118,58 @@ def read(values: object, name: str, choice: Choice = EVERYTHING) -> Table:
     """Read one input, or those of its columns that are wanted; missing entries become NaN."""
     if isinstance(values, Table):
         return values
-    table = _from_array(values, name, choice) if isinstance(values, np.ndarray) else _from_other(values, name, choice)
+    if _is_sparse(values):
+        table = _from_sparse(values, name, choice)
+    elif isinstance(found := _frame_or_array(values, name), np.ndarray):
+        table = _from_array(found, name, choice)
+    else:
+        table = (_from_frame if hasattr(found, "columns") else _from_series)(found, name, choice)
     if table.rows.size == 0:
         raise InputError(f"{name} is empty", argument=name, remedy="pass at least 2 rows and 1 column")
     return table
 
 
-def column_labels(values: Any, column: str, name: str) -> list[Any]:
-    """The values of one column as they are, for what they say of the rows."""
-    found = _frame_or_array(values, name)
-    if isinstance(found, np.ndarray):
-        array = found if found.ndim == 2 else found[:, np.newaxis]
-        present = tuple(map(str, range(array.shape[1])))
-        [place] = Choice(columns=(column,)).places(present, name)
-        return list(array[:, place].tolist())
-    present = tuple(str(label) for label in found.columns)
-    [place] = Choice(columns=(column,)).places(present, name)
-    return list(found[:, place].to_list())
+@contextmanager
+def needed_columns(name: str, remedy: str) -> Iterator[None]:
+    """Refuse an input for a lack of columns, rather than the columns that were asked for."""
+    try:
+        yield
+    except InputError as error:
+        if error.argument != "columns":
+            raise
+        raise InputError(error.message.removeprefix("columns: "), argument=name, remedy=remedy) from None
+
+
+def column_labels(values: Any, column: str) -> list[Any]:
+    """The values of the column that splits `x`, as they are."""
+    found = _frame_or_array(values, "x")
+    if isinstance(found, np.ndarray) and found.ndim == 1:
+        found = found[:, np.newaxis]
+    present = tuple(map(str, range(found.shape[1]) if isinstance(found, np.ndarray) else found.columns))
+    if column not in present:
+        raise absent(column, present, "x has no column", "by")
+    return _listed(found[:, present.index(column)])
 
 
 def label_list(values: Any) -> list[Any]:
     """Labels of rows, given as any one-dimensional thing."""
     found = _frame_or_array(values, "by")
-    if isinstance(found, np.ndarray):
-        if found.ndim == 2 and found.shape[1] == 1:
-            found = found[:, 0]
-        if found.ndim != 1:
-            raise InputError(f"by: labels have {found.ndim} dimensions, not 1", argument="by")
-        return list(found.tolist())
-    if hasattr(found, "columns"):
-        if len(found.columns) != 1:
-            raise InputError(f"by: labels have {len(found.columns)} columns, not 1", argument="by")
+    if len(found.shape) == 2 and found.shape[1] == 1:
         found = found[:, 0]
-    return list(found.to_list())
+    if len(found.shape) != 1:
+        what = f"{len(found.columns)} columns" if hasattr(found, "columns") else f"{found.ndim} dimensions"
+        raise InputError(f"by: labels have {what}, not 1", argument="by")
+    return _listed(found)
 
 
-def from_numpy(array: NDArray[Any], name: str) -> NDArray[np.float64]:
+def _listed(values: Any) -> list[Any]:
+    """The values of an array or a Series."""
+    return list(values.tolist() if isinstance(values, np.ndarray) else values.to_list())
+
+
+def from_numpy(array: NDArray[Any], name: str) -> Array:
     """Rows from an array with one or two dimensions; what is masked becomes NaN."""
     return _from_array(array, name, EVERYTHING).rows
-
-
-def _from_other(values: Any, name: str, choice: Choice) -> Table:
-    if _is_sparse(values):
-        return _from_sparse(values, name, choice)
-    native = _frame_or_array(values, name)
-    if isinstance(native, np.ndarray):
-        return _from_array(native, name, choice)
-    return _from_frame(native, name, choice) if hasattr(native, "columns") else _from_series(native, name, choice)
 
 
 def _frame_or_array(values: Any, name: str) -> Any:
@@ -334,24 +278,22 @@ def _from_array(array: NDArray[Any], name: str, choice: Choice) -> Table:
     if every:
         return about
     known = iter(rows.T)
-    found = [
-        _Column(column, *_codes_of(values[:, place], None if mask is None else mask[:, place]))
+    found = {
+        column: _coded(np.ma.masked_array(values[:, place], False if mask is None else mask[:, place]).tolist())
         if column in choice.categories
-        else _Column(column, next(known))
+        else Cells(NUMBERS, next(known))
         for place, column in enumerate(columns)
-    ]
+    }
     return _with_columns(about, found, choice)
 
 
-def _codes_of(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """The codes of a column of an array, and the levels; what is masked is missing."""
-    cells = values.tolist()
-    if missing is not None:
-        cells = [None if gone else cell for cell, gone in zip(cells, missing, strict=True)]
-    return codes_of(cells)
+def _coded(values: list[Any]) -> Cells:
+    """A column of categories."""
+    codes, levels = codes_of(values)
+    return Cells(TEXT, codes, levels=levels)
 
 
-def _numbers(array: NDArray[Any], name: str, columns: tuple[str, ...]) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+def _numbers(array: NDArray[Any], name: str, columns: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
     """The values as float64, (n, D), and which columns were dates or times."""
     # bfloat16 and its kin come from JAX with a kind that NumPy does not know.
     if array.dtype.kind in "fiub" or "float" in array.dtype.name:
@@ -364,7 +306,7 @@ def _numbers(array: NDArray[Any], name: str, columns: tuple[str, ...]) -> tuple[
             raise _refusal(name, columns[0], Cells(MIXED, value=array.flat[0])) from None  # months have no fixed length
     rows, times = np.empty(array.shape), []
     for place, column in enumerate(columns):
-        cells = _cells_of(array[:, place])
+        cells = from_objects(array[:, place])
         if cells.values is None:
             raise _refusal(name, column, cells)
         rows[:, place] = cells.values
@@ -373,18 +315,11 @@ def _numbers(array: NDArray[Any], name: str, columns: tuple[str, ...]) -> tuple[
     return rows, tuple(times)
 
 
-def _cells_of(column: NDArray[Any]) -> Cells:
-    if column.dtype.kind == "O":
-        return from_objects(column)
-    value = column[0].item() if len(column) and hasattr(column[0], "item") else None
-    return Cells(_CONTENT_OF_KIND.get(column.dtype.kind, OTHER), value=value)
-
-
 def _refusal(name: str, column: str, cells: Cells) -> InputTypeError:
     return InputTypeError(
         f"column {column!r} of {name} holds {cells.content} ({_shortened(cells.value)} in row {cells.row})",
         argument=name,
-        remedy=_REMEDIES[cells.content],
+        remedy=cells.remedy,
     )
 
 
@@ -397,45 +332,31 @@ def _two_of_a_name(name: str) -> InputError:
     return InputError(f"{name} has two columns of the same name", argument=name, remedy="rename one")
 
 
-class _Column(NamedTuple):
-    """One column as read: its values, None where it cannot be used; the levels of categories; and its content."""
-
-    name: str
-    values: NDArray[np.float64] | None
-    levels: tuple[str, ...] | None = None
-    cells: Cells | None = None
-
-    @property
-    def content(self) -> str:
-        """What it holds, of a column that is read by itself."""
-        return "" if self.cells is None else self.cells.content
-
-
 def _from_series(series: Any, name: str, choice: Choice) -> Table:
     label = "0" if series.name in (None, "") else str(series.name)
     used = choice.places((label,), name)
-    column = _column_of(series, label, choice)
-    if column.values is None and column.cells is not None:
-        raise _refusal(name, label, column.cells)
+    cells = _cells_of_series(series, label, choice)
+    if cells.values is None:
+        raise _refusal(name, label, cells)
     names = None if series.name in (None, "") else (label,)
-    table = _with_columns(Table(_NO_ROWS, names, present=(label,)), [column], choice)
+    table = _with_columns(Table(_NO_ROWS, names, present=(label,)), {label: cells}, choice)
     return table._replace(rows=table.rows[:, used])
 
 
 def _from_frame(frame: Any, name: str, choice: Choice) -> Table:
     about, wanted = _wanted_columns(frame, name, choice)
     names = about.names
-    plain = [flag and column not in choice.categories for flag, column in zip(are_plain(wanted), names, strict=True)]
-    rows = together(wanted, plain)
+    plain = [flag and column not in choice.categories for flag, column in zip(_are_plain(wanted), names, strict=True)]
+    rows = _together(wanted, plain)
     if rows is not None and all(plain):
         return about._replace(rows=rows)
     one_by_one = [True] * len(plain) if rows is None else [not flag for flag in plain]
     others = wanted[:, np.flatnonzero(one_by_one).tolist()].iter_columns() if any(one_by_one) else iter(())
     known = iter(()) if rows is None else iter(rows.T)
-    columns = [
-        _column_of(next(others), column, choice) if alone else _Column(column, next(known))
+    columns = {
+        column: _cells_of_series(next(others), column, choice) if alone else Cells(NUMBERS, next(known))
         for column, alone in zip(names, one_by_one, strict=True)
-    ]
+    }
     _check_usable(columns, name, choice)
     return _with_columns(about, columns, choice)
 
@@ -455,39 +376,57 @@ def _wanted_columns(frame: Any, name: str, choice: Choice) -> tuple[Table, Any]:
     return about, frame if places == list(range(len(present))) else frame[:, places]
 
 
-def _column_of(series: Any, name: str, choice: Choice) -> _Column:
+def _are_plain(frame: Any) -> list[bool]:
+    """Whether each column of a narwhals frame holds numbers that NumPy has: none of 128 bits."""
+    import narwhals as nw
+
+    return [
+        dtype == nw.Boolean or (dtype.is_numeric() and dtype not in (nw.Int128, nw.UInt128))
+        for dtype in frame.schema.values()
+    ]
+
+
+def _together(frame: Any, plain: list[bool]) -> Array | None:
+    """All columns of plain numbers at once, which is fast for thousands; None where they have no type in common."""
+    if not any(plain):
+        return np.empty((len(frame), 0)) if not plain else None
+    numbers = frame if all(plain) else frame[:, np.flatnonzero(plain).tolist()]
+    array = numbers.to_numpy()
+    return np.asarray(array, dtype=np.float64) if array.dtype.kind in "fiub" else None
+
+
+def _cells_of_series(series: Any, name: str, choice: Choice) -> Cells:
     """A column of a data frame as numbers or, where it holds text or is to, as categories."""
-    cells = cells_of_series(series)
+    cells = from_series(series)
     if name in choice.categories or (choice.texts and cells.content == TEXT and not cells.alone):
-        return _Column(name, *codes_of_series(series))
-    return _Column(name, cells.values, None, cells)
+        return _coded(series.to_list())
+    return cells
 
 
-def _check_usable(columns: list[_Column], name: str, choice: Choice) -> None:
+def _check_usable(columns: dict[str, Cells], name: str, choice: Choice) -> None:
     """Refuse columns that cannot be used, unless they can be left out."""
     refusals = []
-    for column in columns:
-        if column.values is None and column.cells is not None:
-            refusals.append(_refusal(name, column.name, column.cells))
-            if choice.columns is not None or column.cells.alone or column.content not in (TEXT, OTHER):
+    for column, cells in columns.items():
+        if cells.values is None:
+            refusals.append(_refusal(name, column, cells))
+            if choice.columns is not None or cells.alone or cells.content not in (TEXT, OTHER):
                 raise refusals[-1]
     if refusals and len(refusals) == len(columns):
         words = f"{name} has no column of numbers: {refusals[0].message}"
         raise InputTypeError(words, argument=name, remedy=refusals[0].remedy)
 
 
-def _with_columns(about: Table, columns: list[_Column], choice: Choice) -> Table:
+def _with_columns(about: Table, columns: dict[str, Cells], choice: Choice) -> Table:
     """The table with these columns, and with the others that were wanted among those left out."""
-    used = [column for column in columns if column.values is not None]
-    unused = [column for column in columns if column.values is None]
-    levels = tuple(column.levels for column in used)
+    used = {column: cells for column, cells in columns.items() if cells.values is not None}
+    unused = tuple(LeftOut(column, cells.content) for column, cells in columns.items() if cells.values is None)
+    levels = tuple(cells.levels for cells in used.values())
     has_categories = any(known is not None for known in levels)
-    times = tuple(column.name for column in used if column.content == TIMES)
     return about._replace(
-        rows=np.stack([column.values for column in used if column.values is not None], axis=1),
-        columns=None if about.columns is None else tuple(column.name for column in used),
-        left_out=about.left_out + tuple(LeftOut(column.name, column.content) for column in unused),
-        times=about.times + times,
+        rows=np.stack([cells.values for cells in used.values() if cells.values is not None], axis=1),
+        columns=None if about.columns is None else tuple(used),
+        left_out=about.left_out + unused,
+        times=about.times + tuple(column for column, cells in used.items() if cells.content == TIMES),
         levels=levels if has_categories else (),
         asked=(*choice.categories, *(choice.columns or ())) if has_categories else (),
     )

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from twosample.common.arguments import flag_of
+from twosample.common.arrays import Array, Flags
 from twosample.data.blocks import Block
 from twosample.data.categories import Levels, sizes_of
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut, some
@@ -19,7 +21,7 @@ from twosample.data.order import serial_dependence
 from twosample.data.parts import Pass, Sources
 from twosample.data.two_tables import Tables, read_one, read_two
 from twosample.data.views import View, given_scale
-from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, Role, warn
+from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, Role, emit, warn
 
 __all__ = ["Samples", "check_policy", "read_columns"]
 
@@ -28,52 +30,20 @@ __all__ = ["Samples", "check_policy", "read_columns"]
 class Samples:
     """Two validated samples, in the caller's units, with what is needed to standardize them.
 
-    Attributes
-    ----------
-    x, y
-        Rows of the samples, shapes (n_x, D) and (n_y, D), all finite. They share memory with the caller's data
-        wherever that already was float64 and nothing was dropped.
-    columns
-        Names of the D columns kept; "0", "1", ... by position where the data has no names.
-    view
-        The pooled median of each column and what it is divided by.
-    kept
-        Which columns of the data these are; the others hold one value throughout.
-    paired
-        Whether row i of `x` belongs with row i of `y`.
-    notes
-        One sentence for everything that was said of the rows: dropped, copied, or not independent.
-    column_notes
-        One sentence for everything that was said of the columns: left out, read in another way, or suspicious.
-    left_out
-        Columns of the data that are not among `columns`, and why.
-    names
-        What the samples are called.
-    copies
-        The rows that look copied, where they were looked for.
-    levels
-        The levels of columns of categories, whose rows hold codes; nothing where there are only numbers.
-
-    Examples
-    --------
-    >>> samples = Samples.from_data([1.0, 2.0, 4.0], [3, 5, 5, 9])
-    >>> samples.n_x, samples.n_y, samples.n_columns
-    (3, 4, 1)
-    >>> samples.center
-    array([4.])
+    The rows share memory with the caller's data wherever that already was float64 and nothing was dropped.
     """
 
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
-    columns: tuple[str, ...]
+    x: Array  # (n_x, D), all finite
+    y: Array  # (n_y, D)
+    columns: tuple[str, ...]  # "0", "1", ... by position where the data has no names
     view: View
-    kept: NDArray[np.bool_]
-    paired: bool
-    notes: tuple[str, ...]
-    column_notes: tuple[str, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
-    names: tuple[str, str] = ("x", "y")
-    copies: Copies | None = None
+    kept: Flags  # which columns of the data these are; the others hold one value throughout
+    paired: bool  # whether row i of x belongs with row i of y
+    notes: tuple[str, ...]  # a sentence for everything said of the rows: dropped, copied, or not independent
+    column_notes: tuple[str, ...] = ()  # the same of columns: left out, read in another way, or suspicious
+    left_out: tuple[LeftOut, ...] = ()  # columns of the data that are not among these
+    names: tuple[str, str] = ("x", "y")  # what the samples are called
+    copies: Copies | None = None  # the rows that look copied, where they were looked for
     levels: Levels = ()
 
     @property
@@ -92,12 +62,12 @@ class Samples:
         return len(self.columns)
 
     @property
-    def center(self) -> NDArray[np.float64]:
+    def center(self) -> Array:
         """Pooled median of each column, shape (D,)."""
         return self.view.center
 
     @property
-    def scale(self) -> NDArray[np.float64]:
+    def scale(self) -> Array:
         """What each column is divided by, shape (D,), all positive."""
         return self.view.scale
 
@@ -118,66 +88,30 @@ class Samples:
         choice: Choice = EVERYTHING,
         say_copies: bool = True,
     ) -> "Samples":
-        """Validate two samples.
+        """Validate two samples, or one table `x` that `choice` splits, without columns that hold one value throughout.
 
         Parameters
         ----------
-        x, y
-            Nested lists, NumPy, torch, JAX or CuPy arrays, or Series and data frames of any library. Rows are
-            observations; 1-D data is one column. Two data frames must have the same column names, in any order.
-        paired
-            Whether row i of `x` belongs with row i of `y`.
+        x, y, paired, nan_policy
+            As in `test`.
         scale
             "robust" divides each column by its pooled spread, the distance within which a quarter of all pairs of rows
             lie, over 0.4506; that is not less than a fifth of the interquartile range over 1.349, which takes its place
             where it is 0, as the standard deviation takes that of the range. "raw" leaves the units alone, and D
             positive numbers are used as they are.
-        nan_policy
-            What to do with missing and infinite values: "raise" an error, or "omit" the row (the pair, if `paired`).
         choice
             Which columns are compared, and what a single table `x` is split by.
         say_copies
             Whether to warn of copied rows now; else `with_copies_said` does, once the answer without them is known.
-
-        Returns
-        -------
-        Samples
-            Without the columns that hold one value throughout, unless there are no others.
-
-        Raises
-        ------
-        InputError, InputTypeError
-            If the samples cannot be used; the message names the argument.
-
-        Warns
-        -----
-        DroppedDataWarning
-            If rows or columns were left out.
-        DatesWarning
-            If columns of dates or times were read as numbers of days.
-        IdentifierWarning
-            If a column looks as if it numbers the rows.
-        DuplicateRowsWarning
-            If rows look copied: they repeat, within a sample or across, more than coarse values do.
-        DependentRowsWarning
-            If rows are like the ones before them.
-
-        Examples
-        --------
-        >>> samples = Samples.from_data([[1.0, 20.0], [3.0, 50.0]], [[2.0, 10.0], [7.0, 40.0]], scale=[1, 10])
-        >>> samples.standardize(samples.x)
-        array([[-1.5, -1. ],
-               [ 0.5,  2. ]])
         """
         check_policy(nan_policy)
         two = read_two(x, y, choice)
         paired = flag_of(paired, "paired")
         samples = cls.checked(two.x, two.y, two.columns, paired, scale, nan_policy, levels=two.levels)
-        constant = (name for name, kept in zip(two.columns, samples.kept, strict=True) if not kept)
         samples = replace(
             samples,
             column_notes=two.notes + samples.column_notes,
-            left_out=two.left_out + tuple(LeftOut(name, "one value throughout") for name in constant),
+            left_out=two.left_out + samples.left_out,
             names=(two.names[0], two.names[1]),
         )
         return samples.with_copies_said() if say_copies else samples
@@ -224,8 +158,8 @@ class Samples:
     @classmethod
     def checked(
         cls,
-        x_rows: NDArray[np.float64],
-        y_rows: NDArray[np.float64],
+        x_rows: Array,
+        y_rows: Array,
         columns: tuple[str, ...],
         paired: bool,
         scale: ArrayLike,
@@ -239,6 +173,7 @@ class Samples:
 
         dropped_rows: tuple[str, ...] = ()
         dropped_columns: tuple[str, ...] = ()
+        left_out: tuple[LeftOut, ...] = ()
         limits = Limits.of(x_rows, y_rows)
         if not limits.finite():
             (x_rows, y_rows), note = complete([x_rows, y_rows], columns, nan_policy, paired=paired)
@@ -247,23 +182,21 @@ class Samples:
         limits.check_size(columns)
         keep = limits.columns_to_keep()
         if not keep.all():
-            names = some([name for name, kept in zip(columns, keep, strict=True) if not kept])
+            constant = list(compress(columns, ~keep))
+            left_out = tuple(LeftOut(name, "one value throughout") for name in constant)
             dropped_columns = (
-                f"Dropped {np.sum(~keep)} of {len(keep)} columns that hold one value throughout: {names}.",
+                f"Dropped {len(constant)} of {len(keep)} columns that hold one value throughout: {some(constant)}.",
             )
             x_rows, y_rows, limits = x_rows[:, keep], y_rows[:, keep], limits.select(keep)
-            columns = tuple(name for name, kept in zip(columns, keep, strict=True) if kept)
+            columns, levels = tuple(compress(columns, keep)), tuple(compress(levels, keep))
             divisors = None if divisors is None else divisors[keep]
-            levels = tuple(level for level, kept in zip(levels, keep, strict=True) if kept) if levels else ()
 
         sizes = sizes_of(levels)
         view = View.robust(x_rows, y_rows, limits, sizes)
-        for note in (*dropped_rows, *dropped_columns):
-            warn(DroppedDataWarning(note, argument="x and y"))
+        emit(DroppedDataWarning(note, argument="x and y") for note in (*dropped_rows, *dropped_columns))
         copies = find_copies(x_rows, y_rows, paired=paired) if look else None
         dependent = serial_dependence(x_rows, y_rows, columns, copies, levels) if copies is not None else ()
-        for note in dependent:
-            warn(DependentRowsWarning(note, argument="x and y"))
+        emit(DependentRowsWarning(note, argument="x and y") for note in dependent)
         return cls(
             x=x_rows,
             y=y_rows,
@@ -273,25 +206,17 @@ class Samples:
             paired=paired,
             notes=dropped_rows + dependent,
             column_notes=dropped_columns,
+            left_out=left_out,
             copies=copies,
             levels=() if sizes is None else levels,
         )
 
     def with_copies_said(self, answer: str = "") -> "Samples":
         """Warn of rows that look copied, and say what the answer is without them."""
-        said = () if self.copies is None else self.copies.warnings(answer)
-        for warning in said:
-            warn(warning)
-        return replace(self, notes=self.notes + tuple(map(str, said)))
+        return self if self.copies is None else replace(self, notes=self.notes + emit(self.copies.warnings(answer)))
 
     def without_copies(self, scale: ArrayLike) -> "Samples":
-        """The samples with each row kept once, and rows in both samples in neither; scaled anew, as that says.
-
-        Raises
-        ------
-        InputError
-            If too few rows are left.
-        """
+        """The samples with each row kept once, and rows in both samples in neither; scaled anew, as that says."""
         keep_x, keep_y = (slice(None), slice(None)) if self.copies is None else self.copies.kept()
         scale = scale if isinstance(scale, str) else self.scale
         fewer = self.checked(
@@ -307,7 +232,7 @@ class Samples:
         x: object,
         y: object,
         columns: tuple[str, ...],
-        kept: NDArray[np.bool_],
+        kept: Flags,
         view: View,
         *,
         paired: bool,
@@ -338,7 +263,7 @@ class Samples:
         x: object,
         y: object,
         columns: tuple[str, ...],
-        kept: NDArray[np.bool_],
+        kept: Flags,
         view: View,
         *,
         paired: bool,
@@ -355,15 +280,8 @@ class Samples:
             nothing = np.empty((0, len(columns)))
             yield cls(nothing, nothing, columns, view, kept, paired, (rows.note,), levels=levels)
 
-    def standardize(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return ``(rows - center) / scale`` for rows of shape (m, D) in the units of the data.
-
-        Examples
-        --------
-        >>> Samples.from_data([1.0, 2.0], [3.0, 4.0], scale="raw").standardize(np.array([[2.5], [4.5]]))
-        array([[0.],
-               [2.]])
-        """
+    def standardize(self, rows: Array) -> Array:
+        """Return ``(rows - center) / scale`` for rows of shape (m, D) in the units of the data."""
         return self.view.apply(rows)
 
 
@@ -372,10 +290,10 @@ class _OfPlan:
     """Reads the columns of a plan from blocks."""
 
     columns: tuple[str, ...]
-    kept: NDArray[np.bool_]
+    kept: Flags
     levels: Levels = ()
 
-    def rows(self, block: Block, sample: int) -> NDArray[np.float64]:
+    def rows(self, block: Block, sample: int) -> Array:
         return columns_of(block.values, "xy"[sample], self.columns, self.kept, self.levels)
 
 
@@ -384,21 +302,8 @@ def read_columns(
 ) -> tuple[Tables, Limits]:
     """Validate two samples whose columns are looked at one by one, so that missing values may stay where they are.
 
-    Parameters
-    ----------
-    x, y, paired
-        As in `Samples.from_data`.
-    nan_policy
-        "raise" refuses missing and infinite values, "omit" leaves them as NaN, in both values of a pair.
-    choice
-        Which columns are looked at, and what a single table `x` is split by.
-
-    Returns
-    -------
-    tables
-        The rows (n_x, C) and (n_y, C), with the names of the columns and what there is to say of them.
-    limits
-        The smallest and largest value of each column, NaN where it has none.
+    The arguments are those of `Samples.from_data`, but "omit" leaves values as NaN, in both values of a pair. Returned
+    are also the smallest and largest value of each column, NaN where it has none.
 
     Examples
     --------

@@ -7,8 +7,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from twosample.common.arrays import Array
 from twosample.data.categories import Levels
 from twosample.data.cells import TEXT
 from twosample.data.choosing import DROPPED, EVERYTHING, Choice, Labels, LeftOut, some
@@ -27,7 +27,7 @@ from twosample.errors import (
     Role,
     Setting,
     TwoSampleWarning,
-    warn,
+    emit,
 )
 
 __all__ = [
@@ -50,36 +50,16 @@ _SHOWN = 8
 
 
 class Tables(NamedTuple):
-    """The rows of samples with the same columns.
+    """The rows of samples with the same columns."""
 
-    Attributes
-    ----------
-    rows
-        The rows of each sample, (n, D), NaN where values are missing.
-    columns
-        The names of the columns.
-    names
-        What the samples are called.
-    roles
-        What messages call them.
-    left_out
-        Columns of the data that are not among these, and why.
-    notes
-        One sentence for everything that was warned about.
-    levels
-        The levels of columns of categories, most common first; nothing where there are only numbers.
-    named
-        Whether the columns have names in the data.
-    """
-
-    rows: tuple[NDArray[np.float64], ...]
+    rows: tuple[Array, ...]  # of each sample, (n, D), NaN where values are missing
     columns: tuple[str, ...]
-    names: tuple[str, ...] = ("x", "y")
-    roles: tuple[str, ...] = ("x", "y")
+    names: tuple[str, ...] = ("x", "y")  # what the samples are called
+    roles: tuple[str, ...] = ("x", "y")  # what messages call them
     left_out: tuple[LeftOut, ...] = ()
-    notes: tuple[str, ...] = ()
-    levels: Levels = ()
-    named: bool = True
+    notes: tuple[str, ...] = ()  # one sentence for everything that was warned about
+    levels: Levels = ()  # most common first
+    named: bool = True  # whether the columns have names in the data
 
     def with_identifiers_noted(self) -> Tables:
         """The same, with a note of columns that look like identifiers, after a warning of them."""
@@ -87,42 +67,25 @@ class Tables(NamedTuple):
         rest = others[0] if len(others) == 1 else np.concatenate(others)
         found = identifiers(first, rest, self.columns if self.named else None)
         of_numbers = [self.columns[place] for place in found if not self.levels or self.levels[place] is None]
-        warnings = about_identifiers(of_numbers)
-        for warning in warnings:
-            warn(warning)
-        return self._replace(notes=self.notes + _notes(warnings))
+        return self._replace(notes=self.notes + _said(about_identifiers(of_numbers)))
 
     def levels_at(self, places: Iterable[int]) -> Levels:
         """The levels of the columns at these places."""
         return tuple(self.levels[place] if self.levels else None for place in places)
 
     @property
-    def x(self) -> NDArray[np.float64]:
+    def x(self) -> Array:
         """The rows of the first sample."""
         return self.rows[0]
 
     @property
-    def y(self) -> NDArray[np.float64]:
+    def y(self) -> Array:
         """The rows of the second sample."""
         return self.rows[1]
 
 
 def read_two(x: object, y: object, choice: Choice = EVERYTHING) -> Tables:
-    """Read two samples, or one table that is split in two; warns about what is left out or looks wrong.
-
-    Parameters
-    ----------
-    x, y
-        The samples; the table and None, where it is split.
-    choice
-        The columns that are compared, and what the table is split by.
-
-    Examples
-    --------
-    >>> two = read_two([[1.0, 0], [2.0, 0], [3.0, 1]], None, Choice.of(by=1))
-    >>> two.x.ravel(), two.y.ravel(), two.names
-    (array([1., 2.]), array([3.]), ('0', '1'))
-    """
+    """Read two samples, or one table that is split in two; warns about what is left out or looks wrong."""
     if choice.by is None:
         if y is None:
             raise no_second_sample()
@@ -177,9 +140,7 @@ def _together(
     left_out = [one for table in tables for one in table.left_out] + list(found.left_out)
     left_out = list({one.column: one for one in left_out}.values())
     warnings += _about(left_out, tuple(dict.fromkeys(column for table in tables for column in table.times)))
-    for warning in warnings:
-        warn(warning)
-    return found._replace(left_out=tuple(left_out), notes=_notes(warnings))
+    return found._replace(left_out=tuple(left_out), notes=_said(warnings))
 
 
 def _with_levels(found: Tables, tables: Sequence[Table], places: list[list[int]]) -> Tables:
@@ -202,8 +163,7 @@ def _with_levels(found: Tables, tables: Sequence[Table], places: list[list[int]]
 
 def read_one(x: object, choice: Choice = EVERYTHING) -> tuple[Table, tuple[str, ...]]:
     """Read one table with rows of both samples; returns also what was warned about."""
-    table = read(x, "x", choice)
-    return _alone(table, choice, [])
+    return _alone(read(x, "x", choice), choice, [])
 
 
 def read_groups(x: object, choice: Choice) -> tuple[Table, Labels, tuple[str, ...]]:
@@ -216,23 +176,13 @@ def read_groups(x: object, choice: Choice) -> tuple[Table, Labels, tuple[str, ..
 def _alone(table: Table, choice: Choice, warnings: list[TwoSampleWarning]) -> tuple[Table, tuple[str, ...]]:
     choice.check_drop([table.present])
     table = settled_table(table)
-    warnings += _about(table.left_out, table.times)
-    for warning in warnings:
-        warn(warning)
-    return table, _notes(warnings)
+    return table, _said(warnings + _about(table.left_out, table.times))
 
 
 def row_labels(x: Any, by: object) -> Labels:
     """Which group each row of a table is in, by the name of a column or by labels."""
     column = Choice(by).by_column
-    if column is not None:
-        try:
-            return Labels(column_labels(x, column, "x"), f"column {column!r}")
-        except InputError as error:
-            if error.argument != "columns":
-                raise
-            raise InputError(f"by{error.message.removeprefix('columns')}", argument="by", remedy=error.remedy) from None
-    return Labels(label_list(by), "by")
+    return Labels(label_list(by)) if column is None else Labels(column_labels(x, column), f"column {column!r}")
 
 
 def align(tables: Sequence[Table], roles: Sequence[str]) -> tuple[list[list[int]], tuple[str, ...]]:
@@ -290,8 +240,9 @@ def _all_of(roles: Sequence[str]) -> str:
     return " and ".join(dict.fromkeys(role.argument if isinstance(role, Role) else role for role in roles))
 
 
-def _notes(warnings: list[TwoSampleWarning]) -> tuple[str, ...]:
-    """What the result keeps of warnings: a sentence each, without what to do."""
+def _said(warnings: list[TwoSampleWarning]) -> tuple[str, ...]:
+    """Issue warnings; returns what the result keeps of them: a sentence each, without what to do."""
+    emit(warnings)
     return tuple(f"{warning.message.rstrip('.')}." for warning in warnings)
 
 
@@ -344,33 +295,22 @@ def _check_times(tables: Sequence[Table], roles: Sequence[str]) -> None:
 def _about(left_out: Sequence[LeftOut], times: tuple[str, ...]) -> list[TwoSampleWarning]:
     """What to say of columns that were left out, and of dates."""
     warnings: list[TwoSampleWarning] = []
-    nameless = [one for one in left_out if one.column == ""]
     others = [one for one in left_out if one.column != "" and one.reason != DROPPED]
     if others:
-        only_numbers = any(one.reason == TEXT for one in others)
-        remedy = "to include one, encode it as numbers, such as one 0/1 column per category."
-        if not only_numbers:
-            remedy = "to include one, name it among the columns to compare, or encode it as categories that rows share."
-        warnings.append(
-            DroppedDataWarning(
-                f"Left out columns that do not hold numbers{'' if only_numbers else ' or categories'}: "
-                f"{reasons(others)}",
-                argument="columns",
-                remedy=remedy,
-            )
+        what, how = (
+            "numbers or categories",
+            "name it among the columns to compare, or encode it as categories that rows share",
         )
-    if nameless:
-        warnings.append(
-            DroppedDataWarning("Left out a column without a name; it may number the rows.", argument="columns")
-        )
+        if any(one.reason == TEXT for one in others):  # categories were not asked for
+            what, how = "numbers", "encode it as numbers, such as one 0/1 column per category"
+        message = f"Left out columns that do not hold {what}: {reasons(others)}"
+        warnings.append(DroppedDataWarning(message, argument="columns", remedy=f"to include one, {how}."))
+    if any(one.column == "" for one in left_out):
+        message = "Left out a column without a name; it may number the rows."
+        warnings.append(DroppedDataWarning(message, argument="columns"))
     if times:
-        warnings.append(
-            DatesWarning(
-                "Read dates as days since 1970-01-01 in UTC, durations as days and times of day as shares of a day: "
-                f"{some(times)}.",
-                argument="columns",
-            )
-        )
+        message = "Read dates as days since 1970-01-01 in UTC, durations as days and times of day as shares of a day"
+        warnings.append(DatesWarning(f"{message}: {some(times)}.", argument="columns"))
     return warnings
 
 

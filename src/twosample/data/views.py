@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from twosample.common.arrays import Array, Flags, Indices
 from twosample.common.records import DIGESTED_IF_SET, Comparable
 from twosample.data.categories import distance_of_levels, expanded, places_of, starts_of
 from twosample.data.limits import Limits
@@ -33,27 +34,11 @@ class View(Comparable):
     """A center and a scale for each column, through which rows are standardised.
 
     A column of categories becomes as many coordinates as it has codes, such that any two levels are 1/scale apart.
-
-    Attributes
-    ----------
-    center
-        What is subtracted from each column, shape (D,).
-    scale
-        What each column is divided by, shape (D,), all positive.
-    sizes
-        How many codes each column has, (D,), 0 for numbers; None where there are only numbers.
-
-    Examples
-    --------
-    >>> view = View(np.array([2.0, 30.0]), np.array([1.0, 10.0]))
-    >>> view.apply(np.array([[1.0, 20.0], [3.0, 50.0]]))
-    array([[-1., -1.],
-           [ 1.,  2.]])
     """
 
-    center: NDArray[np.float64]
-    scale: NDArray[np.float64]
-    sizes: NDArray[np.int64] | None = None
+    center: Array  # what is subtracted from each column, (D,)
+    scale: Array  # what each column is divided by, (D,), all positive
+    sizes: Indices | None = None  # how many codes each column has, (D,), 0 for numbers; None where all are numbers
 
     @classmethod
     def none(cls, n_columns: int) -> "View":
@@ -61,13 +46,7 @@ class View(Comparable):
         return cls(np.zeros(n_columns), np.ones(n_columns))
 
     @classmethod
-    def robust(
-        cls,
-        x: NDArray[np.float64],
-        y: NDArray[np.float64],
-        limits: Limits,
-        sizes: NDArray[np.int64] | None = None,
-    ) -> "View":
+    def robust(cls, x: Array, y: Array, limits: Limits, sizes: Indices | None = None) -> "View":
         """Pooled median and robust scale of each column, from order statistics only; of codes how common each is.
 
         Close pairs of a clustered column are in one cluster, and say how wide clusters are; quartiles, how far apart.
@@ -97,7 +76,7 @@ class View(Comparable):
             scale[column] = max(width, farthest * _SMALLEST_SHARE, np.finfo(np.float64).tiny)
         return cls(center, scale, sizes)
 
-    def select(self, columns: NDArray[np.int64]) -> "View":
+    def select(self, columns: Indices) -> "View":
         """Those of some of the columns."""
         return View(self.center[columns], self.scale[columns], _selected(self.sizes, columns))
 
@@ -106,7 +85,7 @@ class View(Comparable):
         """Number of coordinates that `apply` returns."""
         return _width(self.sizes, len(self.scale))
 
-    def places(self, columns: NDArray[np.int64], width: int | None = None) -> NDArray[np.int64]:
+    def places(self, columns: Indices, width: int | None = None) -> Indices:
         """The coordinates of some columns (P, k), (P, K); `width` is K, and short rows end in one beyond the last."""
         return columns if self.sizes is None else places_of(columns, self.sizes, width)
 
@@ -115,36 +94,29 @@ class View(Comparable):
         """What a standardised lengthscale is multiplied by when it is shown."""
         return float(self.scale[0]) if len(self.scale) == 1 else 1.0
 
-    def apply(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    def apply(self, rows: Array) -> Array:
         """Return ``(rows - center) / scale`` for rows of shape (m, D) in the units of the data."""
         standardized = rows - self.center
         if self.sizes is None:
             standardized /= self.scale
             return standardized
         standardized[:, self.sizes == 0] /= self.scale[self.sizes == 0]
-        found: NDArray[np.float64] = expanded(standardized, self.sizes, self.heights)
+        found: Array = expanded(standardized, self.sizes, self.heights)
         return found
 
     @property
-    def codes(self) -> NDArray[np.bool_]:
+    def codes(self) -> Flags:
         """Which coordinates are those of codes, (K,)."""
         sizes = np.zeros(len(self.scale), dtype=np.int64) if self.sizes is None else self.sizes
         return np.repeat(sizes > 0, np.maximum(sizes, 1))
 
     @property
-    def heights(self) -> NDArray[np.float64]:
+    def heights(self) -> Array:
         """What a coordinate of a code is where a row has it, (D,)."""
         return np.asarray(math.sqrt(0.5) / self.scale)
 
-    def undo(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return ``rows * scale + center``: standardised rows of shape (m, D) in the units of the data.
-
-        Examples
-        --------
-        >>> View(np.array([4.0]), np.array([2.0])).undo(np.array([[-1.5], [0.5]]))
-        array([[1.],
-               [5.]])
-        """
+    def undo(self, rows: Array) -> Array:
+        """Return ``rows * scale + center``: standardised rows of shape (m, D) in the units of the data."""
         if self.sizes is None:
             return rows * self.scale + self.center
         starts, found = starts_of(self.sizes), np.empty((len(rows), len(self.scale)))
@@ -163,17 +135,6 @@ class Ranks(Comparable):
     The map is fixed by knots and linear between them. Up to 1,024 pooled rows all values are knots, and a strictly
     monotone change of a column leaves its scores as they are.
 
-    Attributes
-    ----------
-    knots
-        Values of each column, increasing, (K, D).
-    levels
-        Their mid-ranks among the pooled rows, as shares, (K, D): (rank - ½)/N, where equal values share their ranks.
-    sizes
-        How many codes each column has, (D,), 0 for numbers; None where there are only numbers.
-    heights
-        What a coordinate of a code is where a row has it, (D,).
-
     Examples
     --------
     >>> ranks = Ranks.of(np.array([[1.0], [8.0]]), np.array([[3.0], [3.0], [90.0]]))
@@ -183,13 +144,13 @@ class Ranks(Comparable):
     array([-1.282, -0.253,  0.136])
     """
 
-    knots: NDArray[np.float64]
-    levels: NDArray[np.float64]
-    sizes: NDArray[np.int64] | None = field(default=None, metadata=DIGESTED_IF_SET)
-    heights: NDArray[np.float64] | None = field(default=None, metadata=DIGESTED_IF_SET)
+    knots: Array  # values of each column, increasing, (K, D)
+    levels: Array  # (rank - ½)/N of the knots among the pooled rows, (K, D), where equal values share their ranks
+    sizes: Indices | None = field(default=None, metadata=DIGESTED_IF_SET)  # as those of a `View`
+    heights: Array | None = field(default=None, metadata=DIGESTED_IF_SET)  # a coordinate of a code where a row has it
 
     @classmethod
-    def of(cls, x: NDArray[np.float64], y: NDArray[np.float64], sizes: NDArray[np.int64] | None = None) -> "Ranks":
+    def of(cls, x: Array, y: Array, sizes: Indices | None = None) -> "Ranks":
         """Those of the pooled rows; codes of categories have no ranks, and stay what they are."""
         pooled = np.concatenate([x, y])
         pooled.sort(axis=0)
@@ -201,7 +162,7 @@ class Ranks(Comparable):
         return replace(ranks, sizes=sizes, heights=math.sqrt(0.5) * np.array(apart))
 
     @classmethod
-    def of_sorted(cls, pooled: NDArray[np.float64]) -> "Ranks":
+    def of_sorted(cls, pooled: Array) -> "Ranks":
         """Those of columns (N, D) that are sorted each."""
         n = len(pooled)
         if n <= MOST_KNOTS:
@@ -214,11 +175,11 @@ class Ranks(Comparable):
         return cls(knots, levels)
 
     @cached_property
-    def scores(self) -> NDArray[np.float64]:
+    def scores(self) -> Array:
         """Normal quantiles of the levels, (K, D)."""
         return normal_quantiles(self.levels)
 
-    def select(self, columns: NDArray[np.int64]) -> "Ranks":
+    def select(self, columns: Indices) -> "Ranks":
         """Those of some of the columns."""
         heights = None if self.heights is None else self.heights[columns]
         chosen = Ranks(self.knots[:, columns], self.levels[:, columns], _selected(self.sizes, columns), heights)
@@ -230,21 +191,19 @@ class Ranks(Comparable):
         """Number of coordinates that `apply` and `shares` return."""
         return _width(self.sizes, self.knots.shape[1])
 
-    def places(self, columns: NDArray[np.int64], width: int | None = None) -> NDArray[np.int64]:
+    def places(self, columns: Indices, width: int | None = None) -> Indices:
         """As those of a `View`."""
         return columns if self.sizes is None else places_of(columns, self.sizes, width)
 
-    def apply(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    def apply(self, rows: Array) -> Array:
         """Normal scores of rows (m, D) in the units of the data; beyond the knots those of the last one."""
         return self._seen(rows, self.scores, self.heights)
 
-    def shares(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    def shares(self, rows: Array) -> Array:
         """The levels instead of their normal quantiles: the share of pooled rows that are smaller; of codes 0 or 1."""
         return self._seen(rows, self.levels, None if self.heights is None else np.ones(len(self.heights)))
 
-    def _seen(
-        self, rows: NDArray[np.float64], values: NDArray[np.float64], heights: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
+    def _seen(self, rows: Array, values: Array, heights: Array | None) -> Array:
         found = rows.copy()
         for column in range(rows.shape[1]):
             if self.sizes is None or not self.sizes[column]:
@@ -252,23 +211,17 @@ class Ranks(Comparable):
         return found if self.sizes is None or heights is None else expanded(found, self.sizes, heights)
 
 
-def _selected(sizes: NDArray[np.int64] | None, columns: NDArray[np.int64]) -> NDArray[np.int64] | None:
+def _selected(sizes: Indices | None, columns: Indices) -> Indices | None:
     """The numbers of codes of some columns; None where these hold only numbers."""
     return None if sizes is None or not sizes[columns].any() else sizes[columns]
 
 
-def _width(sizes: NDArray[np.int64] | None, n_columns: int) -> int:
+def _width(sizes: Indices | None, n_columns: int) -> int:
     return n_columns if sizes is None else int(starts_of(sizes)[-1])
 
 
-def given_scale(scale: ArrayLike, n_columns: int) -> NDArray[np.float64] | None:
-    """The divisors that the argument `scale` names; None where the data say them.
-
-    Examples
-    --------
-    >>> given_scale("raw", 2), given_scale("robust", 2)
-    (array([1., 1.]), None)
-    """
+def given_scale(scale: ArrayLike, n_columns: int) -> Array | None:
+    """The divisors that the argument `scale` names; None where the data say them."""
     if isinstance(scale, str):
         if scale not in ("robust", "raw"):
             raise InputError(
@@ -291,7 +244,7 @@ def given_scale(scale: ArrayLike, n_columns: int) -> NDArray[np.float64] | None:
     return divisors
 
 
-def _quantile(ordered: NDArray[np.float64], level: float) -> float:
+def _quantile(ordered: Array, level: float) -> float:
     place = (len(ordered) - 1) * level
     rank = math.floor(place)
     below = float(ordered[rank])
@@ -299,7 +252,7 @@ def _quantile(ordered: NDArray[np.float64], level: float) -> float:
     return below + (above - below) * (place - rank)
 
 
-def _distance_of_quarter(ordered: NDArray[np.float64]) -> float:
+def _distance_of_quarter(ordered: Array) -> float:
     """Return the smallest distance within which a quarter of all pairs lie; of many values, those at even ranks.
 
     It is at most half the range: a third or more of all pairs have both values on one side of the middle.
@@ -312,7 +265,7 @@ def _distance_of_quarter(ordered: NDArray[np.float64]) -> float:
     return float(distances[rank])
 
 
-def _standard_deviation(pooled: NDArray[np.float64], middle: float) -> float:
+def _standard_deviation(pooled: Array, middle: float) -> float:
     """Return the standard deviation of sorted values, at any magnitude; overwrites them."""
     pooled -= middle
     exponent = math.frexp(max(-pooled[0], pooled[-1]))[1]

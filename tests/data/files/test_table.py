@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import warnings
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from twosample.data.files.dialect import Reading
-from twosample.data.files.table import Cell, read_table
+from twosample.data.files.table import read_table
 from twosample.errors import DroppedDataWarning, InputError, MissingExtraError
 
 TEXT = b'# top\nu,v,w\n1,nd,a\n\n2,3,\n,4,"c\nd"\n3,?,e\n5,6,f\n'
@@ -24,8 +25,11 @@ def table():
 
 def test_places_count_every_line_of_the_file(table):
     assert table.name == "x.csv"
-    assert table.bad_cells == (Cell(3, "v", "nd"), Cell(8, "v", "?"))
-    assert table.missing_cells == (Cell(5, "w", None), Cell(6, "u", None))
+    with pytest.warns(DroppedDataWarning):
+        assert table.check(["u", "v", "w"], "omit") == (
+            "'x.csv': left out 2 cells that are not numbers and 2 cells that are missing: line 3, column 'v' ('nd'), "
+            "line 5, column 'w' (missing), line 6, column 'u' (missing), line 8, column 'v' ('?').",
+        )
     assert table.frame["u"].to_list() == [1, 2, None, 3, 5]
     assert table.frame["v"].to_list() == [None, 3.0, 4.0, None, 6.0]
     assert table.frame["w"].to_list() == ["a", None, "c\nd", "e", "f"]
@@ -37,7 +41,10 @@ def test_a_path_is_read_as_its_bytes_are(table, tmp_path):
     for source in (path, str(path)):
         read = read_table(source, Reading(comment="#"))
         assert read.frame.equals(table.frame)
-        assert read.bad_cells == table.bad_cells
+        assert read.grid.numbers.tolist() == table.grid.numbers.tolist()
+        assert {column: cells.to_list() for column, cells in read.texts.items()} == {
+            column: cells.to_list() for column, cells in table.texts.items()
+        }
         assert read.name == str(path)
 
 
@@ -74,7 +81,6 @@ def test_nan_in_a_file_with_types_is_missing():
     file = io.BytesIO()
     pl.DataFrame({"u": [1.0, float("nan"), 2.0]}).write_parquet(file)
     table = read_table(("x.parquet", file.getvalue()))
-    assert table.missing_cells == (Cell(2, "u", None),)
     with pytest.raises(InputError, match="row 2, column 'u': the cell is missing"):
         table.check(["u"], "raise")
 
@@ -99,7 +105,10 @@ def test_kinds_after_the_first_thousand_rows_count_too():
     table = read_table(("x.csv", "\n".join(["u,v,w", *rows]).encode()))
     assert table.frame.dtypes == [pl.Float64, pl.Float64, pl.String]
     assert table.frame["u"][1200] == 1.5
-    assert table.bad_cells == (Cell(1302, "v", "nd"),)
+    with pytest.warns(DroppedDataWarning):
+        assert table.check(["v"], "omit") == (
+            "'x.csv': left out 1 cell that is not a number: line 1302, column 'v' ('nd').",
+        )
 
 
 @given(
@@ -165,9 +174,10 @@ def test_any_content_is_a_table_or_refused(content, how):
         except (InputError, MissingExtraError):
             return
         assert table.frame.height == len(table.grid.numbers) > 0
-        places = {(cell.line, cell.column) for cell in (*table.bad_cells, *table.missing_cells)}
-        assert len(places) == sum(column.null_count() + nan_count(column) for column in table.frame.get_columns())
-        table.check(table.frame.columns, "omit")
+        assert len(set(table.grid.numbers.tolist())) == table.frame.height
+        notes = table.check(table.frame.columns, "omit")
+        left_out = sum(int(count) for note in notes for count in re.findall(r"(\d+) cells? that", note.split(": ")[1]))
+        assert left_out == sum(column.null_count() + nan_count(column) for column in table.frame.get_columns())
 
 
 def nan_count(column):

@@ -41,6 +41,7 @@ def test_encodings_that_are_guessed():
         ("1,2\n3,4\n", {"header": True}, {"1": [3], "2": [4]}),
         ("1,2\n3,4\n", {}, {"0": [1, 3], "1": [2, 4]}),
         ("a\n1\n\n3\n\n", {}, {"a": [1, None, 3]}),
+        ("u,\n1,\n", {}, {"u": [1]}),
     ],
 )
 def test_grids(text, how, frame):

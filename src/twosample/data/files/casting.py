@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import polars as pl
 import polars.selectors as cs
-from numpy.typing import NDArray
 
-from twosample.data.files.dialect import MISSING, Reading
+from twosample.common.arrays import Indices
+from twosample.data.files.dialect import MISSING, Reading, is_number
+from twosample.errors import Setting
 
-__all__ = ["looks_like_decimal_comma", "looks_like_thousands", "typed"]
+__all__ = ["sign_that_reads", "typed"]
 
 _THOUSANDS = r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$"
 _DECIMAL_COMMA = r"^[+-]?\d*,\d+$"
@@ -21,26 +21,17 @@ _ZONE = r"(Z|[+-]\d{2}:?\d{2})"
 _BLANKS = "[ \u00a0\u202f]"
 
 
-def looks_like_thousands(cell: str) -> bool:
-    """Whether a cell is a number but for commas between thousands.
+def sign_that_reads(cell: str) -> Setting | None:
+    """What to pass so that a cell is a number: that its comma stands between thousands, or in place of the point.
 
     Examples
     --------
-    >>> looks_like_thousands("1,234.5"), looks_like_thousands("1,23")
-    (True, False)
+    >>> [str(sign_that_reads(cell)) for cell in ("1,234.5", "1,23", "n,d")]
+    ["thousands=','", "decimal=','", 'None']
     """
-    return re.search(_THOUSANDS, cell) is not None
-
-
-def looks_like_decimal_comma(cell: str) -> bool:
-    """Whether a cell is a number but for a comma in place of the point.
-
-    Examples
-    --------
-    >>> looks_like_decimal_comma("1,5"), looks_like_decimal_comma("n,d")
-    (True, False)
-    """
-    return re.search(_DECIMAL_COMMA, cell) is not None
+    if re.search(_THOUSANDS, cell):
+        return Setting("thousands", ",")
+    return Setting("decimal", ",") if re.search(_DECIMAL_COMMA, cell) else None
 
 
 def typed(
@@ -48,37 +39,16 @@ def typed(
 ) -> tuple[pl.DataFrame, dict[str, pl.Series]]:
     """Give every column of text the type that at least half of its cells have, missing ones not counted.
 
-    Parameters
-    ----------
-    frame
-        Columns of text, and others, which stay as they are but for missing values.
-    how
-        What stands for missing values, and the sign between thousands.
-    decimal
-        The decimal sign.
-    has_types
-        Whether columns of text are known to be that.
-
-    Returns
-    -------
-    frame
-        Numbers, booleans, dates, times and text; null where a cell is missing or of another kind than its column.
-    texts
-        The cells, without blanks around them, of the columns of which some cannot be read, or that are dates or times.
-
-    Examples
-    --------
-    >>> frame, texts = typed(pl.DataFrame({"u": ["1", "2.5", " - "], "day": ["2024-05-01", "", ""]}), Reading())
-    >>> frame["u"].to_list(), texts["u"].to_list(), frame["day"].dtype
-    ([1.0, 2.5, None], ['1', '2.5', '-'], Date)
+    Cells are null where they are missing or of another kind than their column. Other columns stay as they are but for
+    missing values, and so do columns of text where the file has types. Returned as well are the cells, without blanks
+    around them, of the columns of which some cannot be read, or that are dates or times.
     """
     frame = _without_tokens(frame, how)
     columns = [column for column in frame.get_columns() if column.dtype == pl.String]
     if not columns or frame.is_empty():
         return frame, {}
-    cells = _stripped(
-        pl.concat(columns, rechunk=True), how
-    )  # all columns as one: much faster where there are thousands
+    cells = pl.concat(columns, rechunk=True).str.strip_chars()  # all columns as one: much faster for thousands
+    cells = cells.set(cells.is_in(list(dict.fromkeys((*MISSING, *how.missing)))), None)
     plain = _plain(cells, how.thousands, decimal)
     numbers = plain.cast(pl.Float64, strict=False)
     integers = plain.cast(pl.Int64, strict=False)
@@ -87,7 +57,8 @@ def typed(
     made: dict[str, pl.Series] = {}
     texts: dict[str, pl.Series] = {}
     for place, column in enumerate(columns):
-        text, number, integer = (_part(one, place, column) for one in (cells, numbers, integers))
+        start, count = place * len(column), len(column)
+        text, number, integer = (one.slice(start, count).alias(column.name) for one in (cells, numbers, integers))
         if has_types or not present[place]:
             made[column.name] = text
         elif _is_numeric(text, present[place], read[place]):
@@ -101,21 +72,10 @@ def typed(
     return pl.DataFrame({column.name: made.get(column.name, column) for column in frame.get_columns()}), texts
 
 
-def _stripped(cells: pl.Series, how: Reading) -> pl.Series:
-    """Cells without blanks around them, null where they stand for a missing value."""
-    tokens = list(dict.fromkeys((*MISSING, *how.missing)))
-    stripped = cells.str.strip_chars()
-    return stripped.set(stripped.is_in(tokens), None)
-
-
-def _counts(cells: pl.Series, columns: int) -> NDArray[np.int64]:
+def _counts(cells: pl.Series, columns: int) -> Indices:
     """How many cells of each column are not null, of columns one after the other."""
-    counts: NDArray[np.int64] = cells.is_not_null().to_numpy().reshape(columns, -1).sum(axis=1)
+    counts: Indices = cells.is_not_null().to_numpy().reshape(columns, -1).sum(axis=1)
     return counts
-
-
-def _part(cells: pl.Series, place: int, column: pl.Series) -> pl.Series:
-    return cells.slice(place * len(column), len(column)).alias(column.name)
 
 
 def _is_numeric(text: pl.Series, present: int, read: int) -> bool:
@@ -129,12 +89,7 @@ def _without_tokens(frame: pl.DataFrame, how: Reading) -> pl.DataFrame:
     """Numbers that were named as tokens for missing values are missing; numbers too long for 64 bits are floats."""
     if pl.Int128 in frame.dtypes:
         frame = frame.cast({cs.by_dtype(pl.Int128): pl.Float64})
-    values = []
-    for token in how.missing:
-        try:
-            values.append(float(token))
-        except ValueError:
-            continue
+    values = [float(token) for token in how.missing if is_number(token)]
     numeric = [name for name, dtype in frame.schema.items() if dtype.is_numeric()] if values else []
     if not numeric:
         return frame

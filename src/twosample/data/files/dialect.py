@@ -16,36 +16,19 @@ _DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon"
 class Reading:
     r"""Settings of the reader of a file; None is detected.
 
-    Attributes
-    ----------
-    missing
-        Texts that stand for a missing value, besides the empty cell, NA, NaN, null and the like.
-    decimal
-        The decimal sign: "." or ",".
-    thousands
-        The sign between groups of three digits, such as "," in 1,234.5; it also tells the decimal sign.
-    encoding
-        The encoding of text.
-    comment
-        What lines begin with that are to be skipped.
-    header
-        Whether the first line holds the names of the columns.
-    delimiter
-        What stands between cells: one character, or "tab", or "space" for any run of blanks.
-
     Examples
     --------
     >>> Reading(thousands=".").decimal, Reading(delimiter="tab").delimiter
     (',', '\t')
     """
 
-    missing: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()  # what stands for a missing value, besides the empty cell, NA, NaN, null and the like
     decimal: str | None = None
-    thousands: str | None = None
+    thousands: str | None = None  # the sign in 1,234.5; it also tells the decimal sign
     encoding: str | None = None
-    comment: str | None = None
-    header: bool | None = None
-    delimiter: str | None = None
+    comment: str | None = None  # what lines begin with that are to be skipped
+    header: bool | None = None  # whether the first line holds the names of the columns
+    delimiter: str | None = None  # between cells: one character, or "tab", or "space" for any run of blanks
 
     def __post_init__(self) -> None:
         """Check the settings and complete them."""
@@ -53,7 +36,10 @@ class Reading:
         if self.decimal not in (None, ".", ","):
             raise InputError(f"decimal: must be '.' or ',', not {self.decimal!r}", argument="decimal")
         if self.thousands is not None:
-            _check_thousands(self.thousands)
+            if len(self.thousands) != 1 or self.thousands.isalnum() or self.thousands in '+-\r\n"':
+                raise InputError(
+                    f"thousands: must be one sign such as ',', not {self.thousands!r}", argument="thousands"
+                )
             _check_not_decimal("thousands", self.thousands, self.decimal)
             if self.decimal is None and self.thousands in ".,":
                 object.__setattr__(self, "decimal", "," if self.thousands == "." else ".")
@@ -64,11 +50,6 @@ class Reading:
         if self.delimiter is not None:
             object.__setattr__(self, "delimiter", _delimiter(self.delimiter))
             _check_not_decimal("delimiter", self.delimiter, self.decimal)
-
-
-def _check_thousands(sign: str) -> None:
-    if len(sign) != 1 or sign.isalnum() or sign in '+-\r\n"':
-        raise InputError(f"thousands: must be one sign such as ',', not {sign!r}", argument="thousands")
 
 
 def _check_not_decimal(argument: str, sign: str, decimal: str | None) -> None:

@@ -25,11 +25,6 @@ def as_utf8(content: bytes, name: str, encoding: str | None) -> bytes:
 
     Without an encoding, a byte order mark or the places of NUL bytes tell UTF-16; what is not UTF-8 is read as
     Windows-1252 (a superset of printable Latin-1), with a warning, as nothing in such a file says which encoding it is.
-
-    Examples
-    --------
-    >>> as_utf8("\ufeffu\n1".encode("utf-16-be"), "a.csv", None)
-    b'u\n1'
     """
     mark, told = next(((mark, kind) for mark, kind in _MARKS if content.startswith(mark)), (b"", None))
     if encoding is None and told is not None:

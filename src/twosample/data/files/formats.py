@@ -18,10 +18,9 @@ import numpy as np
 import polars as pl
 
 from twosample.data.choosing import some
-from twosample.data.files.cell_grid import Grid
 from twosample.data.files.dialect import Reading, quoted
-from twosample.data.files.header import kind_of_first_line
-from twosample.data.files.text import named, read_text
+from twosample.data.files.header import Grid, under_header
+from twosample.data.files.text import read_text
 from twosample.errors import InputError, MissingExtraError, ReadingWarning, warn
 
 __all__ = ["check_schema", "damage", "parquet_parts", "read_grid", "unpacked"]
@@ -38,15 +37,7 @@ _DEEPEST = 3
 
 
 def read_grid(source: Path | str | tuple[str, bytes], how: Reading) -> tuple[str, Grid]:
-    """Read a file, a folder or pattern of Parquet parts, or bytes with a name; "-" is standard input.
-
-    Returns
-    -------
-    name
-        What to call it.
-    grid
-        Its rows.
-    """
+    """The rows of a file, a folder or pattern of Parquet parts, or bytes, and their name; "-" is standard input."""
     if isinstance(source, tuple):
         return source[0], _from_bytes(source[1], source[0], how)
     path = Path(source)
@@ -67,13 +58,7 @@ def read_grid(source: Path | str | tuple[str, bytes], how: Reading) -> tuple[str
 
 
 def parquet_parts(path: Path) -> list[Path] | None:
-    """The Parquet files that a path means: itself, or those in a folder or of a pattern; None where it is another file.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
+    """The Parquet files that a path means: itself, those in a folder or of a pattern; None where it is another file."""
     name = str(path)
     if path.is_dir():
         parts = sorted(
@@ -216,18 +201,7 @@ def _workbook(content: bytes, name: str, how: Reading) -> Grid:
         raise InputError(f"{quoted(name)}: its sheet {book.sheet_names[0]!r} is empty")
     cells = cells.filter(pl.Series(filled))
     first = ["" if cell is None else cell.strip() for cell in cells.row(0)]
-    kind = kind_of_first_line(first, ".")
-    has_header = how.header if how.header is not None else kind != "numbers"
-    if has_header and len(places) == 1:
-        raise InputError(f"{quoted(name)} has no rows, only row {places[0] + 1}")
-    rows = cells[int(has_header) :]
-    return Grid(
-        named(rows, first, has_header, name),
-        places[int(has_header) :] + 1,
-        first=first,
-        first_number=int(places[0]) + 1,
-        kind=kind,
-    )
+    return under_header(first, places + 1, lambda has_header: cells[int(has_header) :], name, how)
 
 
 def unpacked(content: bytes, name: str) -> tuple[str, bytes]:
@@ -260,17 +234,19 @@ def _unpacked_once(content: bytes, name: str) -> tuple[str, bytes | None]:
 def _from_zip(content: bytes, name: str) -> tuple[str, bytes]:
     """The only file of an archive, with its name."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        members = [member for member in archive.namelist() if not member.endswith("/") and not _is_clutter(member)]
+        members = [
+            member
+            for member in archive.namelist()
+            if not member.endswith("/")
+            and not member.startswith("__MACOSX/")
+            and not PurePath(member).name.startswith(".")
+        ]
         if len(members) != 1:
             shown = some(members) if members else "none"
             raise InputError(
                 f"{quoted(name)} holds {len(members)} files, not one: {shown}", remedy="unpack it and pass the file"
             )
         return f"{name}/{members[0]}", archive.read(members[0])
-
-
-def _is_clutter(member: str) -> bool:
-    return member.startswith("__MACOSX/") or PurePath(member).name.startswith(".")
 
 
 def _from_zstd(content: bytes) -> bytes:

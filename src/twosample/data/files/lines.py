@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from twosample.common.arrays import Flags, Indices
 from twosample.data.files.dialect import quoted
 from twosample.errors import InputError, Setting
 
@@ -35,9 +36,9 @@ class Lines:
     name: str
     content: bytes
     delimiter: str
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    numbers: NDArray[np.int64]
+    starts: Indices
+    ends: Indices
+    numbers: Indices
     whole: bool
 
     @classmethod
@@ -87,7 +88,7 @@ class Lines:
             next(pairs)
         return b"\n".join(self.content[start:end] for start, end in pairs) + b"\n"
 
-    def widths(self) -> NDArray[np.int64]:
+    def widths(self) -> Indices:
         """How many cells each row has."""
         data = np.frombuffer(self.content, np.uint8)
         between = data == ord(self.delimiter)
@@ -178,9 +179,9 @@ class Lines:
                 )
 
 
-def _in_quotes(data: NDArray[np.uint8]) -> NDArray[np.bool_]:
+def _in_quotes(data: NDArray[np.uint8]) -> Flags:
     """Whether an odd number of quotes stands up to each byte; a doubled quote counts twice."""
-    odd: NDArray[np.bool_] = (np.cumsum(data == ord('"'), dtype=np.uint8) & 1).view(np.bool_)
+    odd: Flags = (np.cumsum(data == ord('"'), dtype=np.uint8) & 1).view(np.bool_)
     return odd
 
 

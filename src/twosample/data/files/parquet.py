@@ -21,20 +21,10 @@ _MOST_VALUES = 1 << 21
 
 @dataclass(frozen=True)
 class Parquet:
-    """A Parquet file, or parts of one table in several.
-
-    Attributes
-    ----------
-    name
-        What to call it.
-    parts
-        The files, and how many rows each has.
-    schema
-        The columns and their types.
-    """
+    """A Parquet file, or parts of one table in several."""
 
     name: str
-    parts: tuple[tuple[Path, int], ...]
+    parts: tuple[tuple[Path, int], ...]  # the files, and how many rows each has
     schema: pl.Schema
 
     @classmethod

@@ -20,13 +20,6 @@ def read_strings(source: Path | str | tuple[str, bytes], how: Reading | None = N
 
     A file of FASTA, by its name, has one string a record: its lines without the one that begins with ">". Any other has
     one a line. Blank lines are left out, with a warning, and so are those that begin with the sign of comments.
-
-    Examples
-    --------
-    >>> read_strings(("a.txt", b"one line\r\nanother\n"))
-    ['one line', 'another']
-    >>> read_strings(("a.fasta", b">first\nGATT\nACA\n>second\nGG\n"))
-    ['GATTACA', 'GG']
     """
     how = Reading() if how is None else how
     if isinstance(source, tuple):

@@ -5,72 +5,41 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from twosample.data.files.casting import looks_like_decimal_comma, looks_like_thousands, typed
-from twosample.data.files.cell_grid import Grid
+from twosample.common.arrays import Flags
+from twosample.data.files.casting import sign_that_reads, typed
 from twosample.data.files.dialect import Reading, quoted
 from twosample.data.files.formats import read_grid
-from twosample.data.files.header import check_header
+from twosample.data.files.header import Grid, check_header
 from twosample.errors import DroppedDataWarning, InputError, Setting, warn
 
-__all__ = ["Cell", "FileTable", "read_table"]
+__all__ = ["FileTable", "read_table"]
 
 _SHOWN_CELLS = 5
 _LONGEST_SHOWN = 40
 _BAD, _MISSING = 1, 2
 
 
-class Cell(NamedTuple):
-    """A cell and its place: the line of the file (the row, where it has no lines), from 1, and the column."""
-
-    line: int
-    column: str
-    text: str | None
-
-
 @dataclass(frozen=True, eq=False)
 class FileTable:
     r"""A file as a typed table.
 
-    Attributes
-    ----------
-    name
-        What to call the file.
-    frame
-        Numbers, booleans, dates, times and text; null where a cell is missing or cannot be read.
-    texts
-        The cells as they stand in the file, of the columns that have unreadable ones and of dates and times.
-    grid
-        Where the rows stand in the file.
-
     Examples
     --------
     >>> table = read_table(("a.csv", b"u,v\n1,2\n3,nd\n5,6\n"))
-    >>> table.bad_cells
-    (Cell(line=3, column='v', text='nd'),)
     >>> table.check(["u"], "raise")
     ()
     """
 
     name: str
-    frame: pl.DataFrame
-    texts: Mapping[str, pl.Series]
-    grid: Grid
-
-    @property
-    def bad_cells(self) -> tuple[Cell, ...]:
-        """The cells that cannot be read as what the rest of their column is, by line."""
-        return self._cells(list(self.texts), _BAD)
-
-    @property
-    def missing_cells(self) -> tuple[Cell, ...]:
-        """The cells without a value, by line."""
-        return self._cells(self.frame.columns, _MISSING)
+    frame: pl.DataFrame  # numbers, booleans, dates, times and text; null where a cell is missing or cannot be read
+    texts: Mapping[str, pl.Series]  # cells as the file has them, of columns with unreadable ones or dates or times
+    grid: Grid  # where the rows stand in the file
 
     def labels(self, column: str) -> pl.Series:
         r"""A column as text, with every cell as the file has it; null where it is missing.
@@ -94,31 +63,10 @@ class FileTable:
     def check(
         self, columns: Sequence[str], nan_policy: Literal["raise", "omit"], rows: ArrayLike | None = None
     ) -> tuple[str, ...]:
-        """Refuse cells without a number, or say where they are.
+        """Refuse cells without a number in the columns that are used, or warn of them and return that note.
 
-        Parameters
-        ----------
-        columns
-            The columns that are used.
-        nan_policy
-            "raise" refuses, "omit" warns.
-        rows
-            True for the rows that are used; None for all.
-
-        Returns
-        -------
-        tuple of str
-            The note, if there is one.
-
-        Raises
-        ------
-        InputError
-            If there is such a cell and `nan_policy` is "raise"; names file, line, column and cell, and what to do.
-
-        Warns
-        -----
-        DroppedDataWarning
-            The note.
+        Only the rows with a True among `rows` are used, if these are given. The refusal names file, line, column and
+        cell, and what to do.
         """
         kept = np.ones(self.frame.height, bool) if rows is None else np.asarray(rows, bool)
         names, kinds = self._faults(columns, kept)
@@ -153,34 +101,22 @@ class FileTable:
         text = self.texts[column][row]
         counts = f"{bad} such cells in all" if bad > 1 else ""
         counts += f"{', ' * bool(counts)}{missing} missing" if missing else ""
-        sign: tuple[str | Setting, ...] = ("read it as missing with ", Setting("missing", text), " and ")
-        if looks_like_thousands(text):
-            sign = ("pass ", Setting("thousands", ","), "; or ")
-        elif looks_like_decimal_comma(text):
-            sign = ("pass ", Setting("decimal", ","), "; or ")
+        setting = sign_that_reads(text)
+        read_it = ("read it as missing with ", Setting("missing", text), " and ")
+        if setting is not None:
+            read_it = ("pass ", setting, "; or ")
         kind = "date or time" if self.frame.schema[column].is_temporal() else "number"
         return InputError(
             f"{place}: {_short(text)} is not a {kind}{f' ({counts})' if counts else ''}",
             argument="missing",
-            remedy=("fix the cell; or ", *sign, "pass ", Setting("nan_policy", "omit"), *leave_out),
+            remedy=("fix the cell; or ", *read_it, "pass ", Setting("nan_policy", "omit"), *leave_out),
         )
 
     def _in_words(self, row: int, column: str) -> str:
         text = self.texts[column][row] if column in self.texts else None
         return f"{self.place(row)}, column {column!r} ({'missing' if text is None else _short(text)})"
 
-    def _cells(self, columns: Sequence[str], kind: int) -> tuple[Cell, ...]:
-        names, kinds = self._faults(columns, np.ones(self.frame.height, bool))
-        return tuple(
-            Cell(
-                int(self.grid.numbers[row]),
-                names[at],
-                self.texts[names[at]][int(row)] if names[at] in self.texts else None,
-            )
-            for row, at in np.argwhere(kinds == kind)
-        )
-
-    def _faults(self, columns: Sequence[str], rows: NDArray[np.bool_]) -> tuple[list[str], NDArray[np.int8]]:
+    def _faults(self, columns: Sequence[str], rows: Flags) -> tuple[list[str], NDArray[np.int8]]:
         """The columns that lack numbers, and for each row of theirs whether a cell is bad, missing or neither (0)."""
         by_name = dict(zip(self.frame.columns, self.frame.get_columns(), strict=True))
         lacking = [
@@ -205,29 +141,13 @@ def _short(text: str) -> str:
 
 
 def read_table(source: Path | str | tuple[str, bytes], how: Reading | None = None) -> FileTable:
-    r"""Read a file as a typed table.
+    r"""Read a file as a typed table; where it cannot be read, the refusal names the line if there is one.
 
-    Parameters
-    ----------
-    source
-        The path of a file, "-" for standard input, a folder or a pattern (``parts/*.parquet``) of Parquet files whose
-        rows belong together, or a name and the bytes of a file. Text is in UTF-8, UTF-16 or Windows-1252, with tabs,
-        semicolons, bars, commas or blanks between cells; others are Parquet, Arrow (Feather) and Excel. Any may be
-        compressed with gzip, Zstandard, zip, bzip2 or xz. What a file is, its first bytes tell.
-    how
-        What the file does not say itself.
-
-    Returns
-    -------
-    FileTable
-        The table.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, naming the line where there is one.
-    MissingExtraError
-        If it is a workbook and fastexcel (extra `excel`) is not installed.
+    The source is the path of a file, "-" for standard input, a folder or a pattern (``parts/*.parquet``) of Parquet
+    files whose rows belong together, or a name and the bytes of a file. Text is in UTF-8, UTF-16 or Windows-1252, with
+    tabs, semicolons, bars, commas or blanks between cells; others are Parquet, Arrow (Feather) and Excel, which needs
+    the extra `excel`. Any may be compressed with gzip, Zstandard, zip, bzip2 or xz. What a file is, its first bytes
+    tell.
 
     Examples
     --------

@@ -22,24 +22,12 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Tail:
-    """The rows of a text file, in batches; a row is a whole line.
-
-    Attributes
-    ----------
-    path
-        The file.
-    how
-        How it is to be read.
-    batch
-        Rows in a table.
-    skip
-        How many rows at the start are left out.
-    """
+    """The rows of a text file, in batches; a row is a whole line."""
 
     path: Path
     how: Reading
-    batch: int
-    skip: int = 0
+    batch: int  # rows in a table
+    skip: int = 0  # how many rows at the start are left out
 
     def tables(self) -> Iterator[FileTable]:
         """Tables of `batch` rows each, for ever; waits for lines that are not there yet."""

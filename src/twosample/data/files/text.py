@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import polars as pl
 
-from twosample.data.files.cell_grid import Grid
 from twosample.data.files.dialect import MISSING, Reading, quoted
 from twosample.data.files.encodings import as_utf8
-from twosample.data.files.header import kind_of_first_line
+from twosample.data.files.header import Grid, under_header
 from twosample.data.files.lines import COMMENT, Lines
 from twosample.errors import InputError, Setting
 
@@ -22,27 +22,7 @@ _NUMBER_AND_BLANK = re.compile(r"\d,\d+[ \t]+[-+]?\d+,\d")
 
 
 def read_text(content: bytes, name: str, how: Reading) -> Grid:
-    r"""Read text.
-
-    Parameters
-    ----------
-    content
-        The bytes of the file.
-    name
-        Its name, for errors.
-    how
-        What is known about it.
-
-    Returns
-    -------
-    Grid
-        The cells as numbers where all of a column is numbers, else as text; the columns have names if the file has.
-
-    Examples
-    --------
-    >>> read_text(b"u|v\n1|x\n\n2|y\n", "a.txt", Reading()).numbers
-    array([2, 4])
-    """
+    r"""Read text: its cells are numbers where all of a column is numbers, else text."""
     content = as_utf8(content, name, how.encoding)
     if b"\n" not in content:
         content = content.replace(b"\r", b"\n")
@@ -62,45 +42,8 @@ def read_text(content: bytes, name: str, how: Reading) -> Grid:
         raise InputError(f"{quoted(name)} has no lines but comments", argument="comment")
     if how.comment is None:
         lines.check_comments(is_named=bool(how.header))
-    first = lines.cells(0)
-    kind = kind_of_first_line(first, decimal)
-    has_header = how.header if how.header is not None else kind != "numbers"
-    if has_header and len(lines.starts) == 1:
-        raise InputError(f"{quoted(name)} has no rows, only line {lines.numbers[0]}")
-    frame = _frame(lines, has_header, decimal, how)
-    numbers = lines.numbers[1:] if has_header else lines.numbers
-    return Grid(
-        named(frame, first, has_header, name),
-        numbers,
-        "line",
-        first=first,
-        first_number=int(lines.numbers[0]),
-        kind=kind,
-        decimal=decimal,
-    )
-
-
-def named(frame: pl.DataFrame, first: list[str], has_header: bool, name: str) -> pl.DataFrame:
-    """The frame with the names of the first line; columns with neither a name nor a value are gone.
-
-    Examples
-    --------
-    >>> named(pl.DataFrame({"0": [1], "1": [None]}), ["u", ""], True, "a.csv").columns
-    ['u']
-    """
-    if not has_header:
-        frame.columns = [str(place) for place in range(frame.width)]
-        return frame
-    if "" in first:
-        kept = [place for place, cell in enumerate(first) if cell or frame.to_series(place).null_count() < frame.height]
-        frame, first = frame[:, kept], [first[place] for place in kept]
-    seen: set[str] = set()
-    for cell in first:
-        if cell in seen:
-            raise InputError(f"{quoted(name)} has two columns named {cell!r}; rename one")
-        seen.add(cell)
-    frame.columns = first
-    return frame
+    rows = partial(_frame, lines, decimal, how)
+    return under_header(lines.cells(0), lines.numbers, rows, name, how, decimal=decimal, unit="line")
 
 
 def _sample(content: bytes) -> list[str]:
@@ -169,7 +112,7 @@ def _decimal(sample: list[str], delimiter: str, name: str, how: Reading) -> str:
     return ","
 
 
-def _frame(lines: Lines, has_header: bool, decimal: str, how: Reading) -> pl.DataFrame:
+def _frame(lines: Lines, decimal: str, how: Reading, has_header: bool) -> pl.DataFrame:
     """The rows; polars finds out which columns are numbers, unless their signs are others than it knows."""
     width = len(lines.cells(0))
     lines.check_widths(width)
