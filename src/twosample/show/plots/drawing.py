@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twosample.common.words import printable
 from twosample.show.plots.axes import (
     DIFFER_COLOR,
     FAINT,
@@ -17,6 +16,7 @@ from twosample.show.plots.axes import (
     add_legend,
     as_text,
     centered,
+    name_ticks,
     new_figure,
     number_log_axis,
     witness_colors,
@@ -24,7 +24,6 @@ from twosample.show.plots.axes import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
     from twosample.common.arrays import Array
@@ -109,7 +108,7 @@ def draw_marks(panel: Panel, axes: Axes) -> dict[str, Any]:
 def _draw_marks(panel: Panel, axes: Axes) -> None:
     handles = draw_marks(panel, axes)
     if panel.names:
-        _name(axes.xaxis, panel.names)
+        name_ticks(axes.xaxis, panel.names)
     elif panel.places:
         axes.set_xticks(panel.places)
     for side in ("top", "right"):
@@ -196,7 +195,7 @@ def _draw_bars(panel: Panel, axes: Axes) -> None:
     colors = [_COLORS[style] for style in styles[0]] if styles else DIFFER_COLOR
     axes.barh(places, np.asarray(values), color=colors)
     axes.axvline(0.0, color=INK, linewidth=0.8)
-    _name(axes.yaxis, [str(name) for name in names])
+    name_ticks(axes.yaxis, names)
     axes.invert_yaxis()
     if panel.limits is not None:
         axes.set_xlim(*panel.limits)
@@ -213,9 +212,9 @@ def _draw_map(panel: Panel, axes: Axes) -> None:
     drawn = axes.pcolormesh(first, second, mean.T, cmap=witness_colors(), norm=centered(mean, sd), shading="nearest")
     as_text(axes.figure.colorbar(drawn, ax=axes, shrink=0.8, pad=0.02).ax.yaxis.label).set_text(label)
     if panel.names:
-        _name(axes.xaxis, panel.names)
+        name_ticks(axes.xaxis, panel.names)
     if panel.names_up:
-        _name(axes.yaxis, panel.names_up)
+        name_ticks(axes.yaxis, panel.names_up)
     if more:
         clear: Array = (np.abs(mean) - 2.0 * sd).T
         if min(clear.shape) > 1 and clear.min() < 0.0 < clear.max():
@@ -229,16 +228,9 @@ def _draw_matrix(panel: Panel, axes: Axes) -> None:
     ((across, up, values),) = panel.series.values()
     cells = np.asarray(values, dtype=float)
     axes.imshow(cells, vmin=0.0, vmax=1.0, cmap="Blues")
-    _name(axes.xaxis, across, rotation=90 if len(across) > 4 else 0)
-    _name(axes.yaxis, up)
+    name_ticks(axes.xaxis, across, rotation=90 if len(across) > 4 else 0)
+    name_ticks(axes.yaxis, up)
     if len(across) <= _MOST_NUMBERS:
         for row, column in np.argwhere(~np.eye(len(cells), dtype=bool)):
             value = cells[row, column]
             axes.text(column, row, f"{value:.2f}", ha="center", va="center", color="white" if value > 0.6 else INK)
-
-
-def _name(axis: Axis, names: Sequence[Any] | Array, rotation: float = 0.0) -> None:
-    """Names at the places 0, 1, ... of an axis."""
-    axis.set_ticks(range(len(names)), [printable(str(name)) for name in names])
-    for text in axis.get_ticklabels():
-        as_text(text).set_rotation(rotation)

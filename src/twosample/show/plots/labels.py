@@ -9,6 +9,7 @@ from twosample.common.words import log_bf10_text, probability_in_words, share_in
 
 if TYPE_CHECKING:
     from twosample.inference.columns import ColumnEvidence
+    from twosample.inference.witness import Driver
     from twosample.paper.baselines import HolmesResult
     from twosample.paper.gibbs_result import GibbsResult
     from twosample.results.comparison import Comparison
@@ -27,6 +28,7 @@ __all__ = [
     "probability_label",
     "sample_labels",
     "sampled_answer_in_words",
+    "shown_drivers",
     "unit_in_words",
 ]
 
@@ -120,6 +122,12 @@ def unit_in_words(result: TwoSampleResult | GibbsResult) -> str:
     if (result.scale == 1.0).all():
         return "(in the units of the columns)"
     return "(1 = the typical spread of a column)"
+
+
+def shown_drivers(result: TwoSampleResult) -> tuple[Driver, ...]:
+    """The witness of the columns that are shown: that of the picture, else those of the columns that drive it."""
+    own = result.witness_picture
+    return result.drivers if own is None else (own,)
 
 
 def prior_and_posterior(result: TwoSampleResult) -> tuple[Lengthscale, Any, float, str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twosample.show.plots.axes import DIFFER_COLOR, FAINT, NEUTRAL, as_text, headline, new_figure
+from twosample.show.plots.axes import DIFFER_COLOR, FAINT, NEUTRAL, as_text, figure_docs, headline, new_figure
 from twosample.show.plots.labels import answer_in_words, column_labels
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_tree"]
 
 
+@figure_docs
 def plot_tree(result: HolmesResult, *, figsize: tuple[float, float] | None = None) -> Figure:
     """Draw what each node of a Pólya tree adds to log BF10: at which quantile and depth the samples differ.
 
@@ -27,13 +28,7 @@ def plot_tree(result: HolmesResult, *, figsize: tuple[float, float] | None = Non
     ----------
     result
         What `twosample.paper.baselines.holmes` returned.
-    figsize
-        Width and height in inches, if not those that the panels need.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Save it with ``figure.savefig("tree.png")``.
+    {figure}
     """
     figure = new_figure(9.5, 5.6, figsize)
     from matplotlib.collections import PolyCollection

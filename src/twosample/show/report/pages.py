@@ -24,7 +24,13 @@ from twosample.inference.witness import Driver
 from twosample.show import question_panels, sample_panels
 from twosample.show.content import DataTable
 from twosample.show.numbers import number
-from twosample.show.plots.labels import beyond_in_words, column_labels, outside_in_words, prior_and_posterior
+from twosample.show.plots.labels import (
+    beyond_in_words,
+    column_labels,
+    outside_in_words,
+    prior_and_posterior,
+    shown_drivers,
+)
 from twosample.show.report import witness_charts
 from twosample.show.report.page import (
     MOST_PICTURES,
@@ -427,10 +433,10 @@ def _pictures(result: TwoSampleResult) -> tuple[list[Chart], list[Chart]]:
         beyond = "; ".join(filter(None, (beyond_in_words(result, shown.outside[:, i], names, i) for i in range(2))))
         panel = sample_panels.samples_of_column(shown, picture.rows, names, labels[shown.column], beyond)
         samples.append(of_panel(panel, f"The samples: {panel.title}"))
-    plane, own = picture.plane, result.witness_picture
+    plane = picture.plane
     witness = [
         _witness(driver, plane, names, [labels[i] for i in driver.columns], [levels[i] for i in driver.columns])
-        for driver in (result.drivers if own is None else (own,))
+        for driver in shown_drivers(result)
     ]
     if plane is not None:
         axes = [f"principal axis {place + 1} ({share:.0%})" for place, share in enumerate(plane.shares)]
