@@ -25,7 +25,7 @@ from twosample.app.form import Question, in_form, reading_of
 from twosample.app.guard import Guard
 from twosample.app.jobs import Jobs
 from twosample.app.sessions import SLOTS, FullError, Session, Sessions
-from twosample.app.work import Upload, compare, example, fault, look
+from twosample.app.work import Answer, Upload, compare, example, fault, look
 from twosample.common.threads import cores, one_thread
 from twosample.errors import InputError, InputTypeError, Setting
 from twosample.show.report import script, style
@@ -90,7 +90,7 @@ class _App:
     def _drop(self, identity: str) -> None:
         session = self.sessions.drop(identity)
         if session is not None and session.job is not None:
-            self.jobs.cancel(session.job)
+            session.job.cancel()
 
     def session_of(self, request: Request) -> Session:
         """The session that the address names."""
@@ -210,23 +210,23 @@ class _App:
         """End the test."""
         job = self.session_of(request).job
         if job is not None:
-            self.jobs.cancel(job)
+            job.cancel()
         return Response(status_code=204)
 
     async def report(self, request: Request) -> Response:
         """The report as a page."""
-        session = self.session_of(request)
-        if session.job is None or session.job.answer is None:
-            raise _RefusalError(404, "there is no report")
         policy = {"Content-Security-Policy": self.report_policy}
-        return Response(session.job.answer.page, headers=policy, media_type="text/html")
+        return Response(self._answer(request, "report").page, headers=policy, media_type="text/html")
 
     async def result(self, request: Request) -> Response:
         """The result as JSON."""
-        session = self.session_of(request)
-        if session.job is None or session.job.answer is None:
-            raise _RefusalError(404, "there is no result")
-        return Response(session.job.answer.result, media_type="application/json")
+        return Response(self._answer(request, "result").result, media_type="application/json")
+
+    def _answer(self, request: Request, wanted: str) -> Answer:
+        job = self.session_of(request).job
+        if job is None or job.answer is None:
+            raise _RefusalError(404, f"there is no {wanted}")
+        return job.answer
 
     async def _json(self, request: Request) -> dict[str, Any]:
         """A short body, as JSON."""
@@ -257,28 +257,11 @@ def _refused(request: Request, error: Exception) -> Response:
     return JSONResponse({"message": fault(error)}, 500)
 
 
-def _file(text: str, kind: str) -> Callable[[Request], Any]:
-    """An answer that is always the same."""
-
-    async def answer(request: Request) -> Response:
-        return Response(text, media_type=kind)
-
-    return answer
-
-
 def make_app(token: str, port: int, *, max_size: float = 100.0, idle: float = _IDLE_SECONDS) -> ASGIApp:
-    """The app, for a server.
+    """The app at the address with this secret token, for a server at this port.
 
-    Parameters
-    ----------
-    token
-        The secret part of its address.
-    port
-        Where the server listens.
-    max_size
-        The largest file that is taken, in megabytes (of 1,000,000 bytes).
-    idle
-        After how many seconds without a request the data of a page are dropped.
+    Files are not larger than `max_size` megabytes (of 1,000,000 bytes); the data of a page are dropped after `idle`
+    seconds without a request.
     """
     app = _App(max_size, idle)
     page, own_script, own_style = (
@@ -286,9 +269,9 @@ def make_app(token: str, port: int, *, max_size: float = 100.0, idle: float = _I
     )
     there = "/sessions/{session}"
     routes = [
-        Route("/", _file(page, "text/html")),
-        Route("/script.js", _file(own_script, "text/javascript")),
-        Route("/style.css", _file(style() + own_style, "text/css")),
+        Route("/", Response(page, media_type="text/html"), methods=["GET"]),
+        Route("/script.js", Response(own_script, media_type="text/javascript"), methods=["GET"]),
+        Route("/style.css", Response(style() + own_style, media_type="text/css"), methods=["GET"]),
         Route("/sessions", app.new_session, methods=["POST"]),
         Route(f"{there}/close", app.close, methods=["POST"]),
         Route(f"{there}/example", app.put_example, methods=["POST"]),
@@ -309,23 +292,9 @@ def make_app(token: str, port: int, *, max_size: float = 100.0, idle: float = _I
 def serve(
     port: int = 0, *, max_size: float = 100.0, say: Callable[[str], object] = print, browser: bool = False
 ) -> None:
-    """Serve the app on this computer until it is interrupted.
+    """Serve the app on this computer until it is interrupted, which is raised again after it has ended in order.
 
-    Parameters
-    ----------
-    port
-        Where to listen, on the loopback interface only; 0 finds a free one.
-    max_size
-        The largest file that is taken, in megabytes.
-    say
-        Is called with the address.
-    browser
-        Whether to open it in the browser.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        When it is interrupted, after it has ended in order.
+    It listens on the loopback interface only, at a free port for 0; `say` is called with the address.
     """
     import uvicorn
 

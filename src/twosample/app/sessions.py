@@ -22,24 +22,12 @@ class FullError(Exception):
 
 
 class Session:
-    """One opened page.
-
-    Attributes
-    ----------
-    identity
-        By which it is reached.
-    uploads
-        Its files, by slot.
-    job
-        Its test, or the last one; None before the first.
-    used
-        When it was last asked for.
-    """
+    """One opened page."""
 
     def __init__(self, now: float) -> None:
         self.identity = secrets.token_urlsafe(24)
-        self.uploads: dict[str, Upload] = {}
-        self.job: Job | None = None
+        self.uploads: dict[str, Upload] = {}  # by slot
+        self.job: Job | None = None  # the last one; None before the first
         self.used = now
 
     @property
@@ -51,24 +39,7 @@ class Session:
 
 
 class Sessions:
-    """All opened pages.
-
-    Parameters
-    ----------
-    most_bytes
-        How much all of them may hold together.
-    idle
-        After how many seconds without a request one is dropped.
-    clock
-        What tells the time, in seconds.
-
-    Examples
-    --------
-    >>> sessions = Sessions(most_bytes=1000, idle=60.0)
-    >>> one = sessions.new()
-    >>> sessions.find(one.identity) is one, sessions.find("another")
-    (True, None)
-    """
+    """All opened pages, which hold not more bytes than that together; one is idle after so many seconds."""
 
     def __init__(self, most_bytes: int, idle: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._all: dict[str, Session] = {}
@@ -104,13 +75,7 @@ class Sessions:
         return [identity for identity, session in self._all.items() if now - session.used > self._idle]
 
     def reserve(self, size: int) -> None:
-        """Count bytes that arrive, before a session has them.
-
-        Raises
-        ------
-        FullError
-            If there is no room for them.
-        """
+        """Count bytes that arrive, before a session has them, or refuse them where there is no room."""
         if self._arriving + size + sum(session.size for session in self._all.values()) > self._most:
             raise FullError(
                 f"all opened pages together hold as much as they may ({self._most / 1e6:,.0f} MB); close those that "
