@@ -21,38 +21,36 @@ _MOST_PERMUTATIONS = 1_000_000
 _PATH = click.Path(path_type=Path)
 
 
-def _lengthscale(context: click.Context, parameter: click.Parameter, value: str | None) -> float | str | None:
-    if value is None or value == "median":
-        return value
-    try:
-        return float(value)
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is neither a number nor 'median'.") from None
+_Callback = Callable[[click.Context, click.Parameter, Any], Any]
 
 
-def _names(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
-    """Names between commas; quotes protect a comma within a name, as in CSV."""
-    if value is None:
-        return None
-    names = tuple(next(csv.reader([value], skipinitialspace=True), ()))
+def _parsed(parse: Callable[[str], Any], otherwise: str) -> _Callback:
+    """What makes something else of the text of an option; where that raises ValueError, it says what the text is."""
+
+    def callback(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
+        try:
+            return None if value is None else parse(value)
+        except ValueError:
+            raise click.BadParameter(f"{value!r} is {otherwise}.") from None
+
+    return callback
+
+
+def _between_commas(value: str) -> list[str]:
+    """Quotes protect a comma within a name, as in CSV."""
+    return next(csv.reader([value], skipinitialspace=True), [])
+
+
+def _names(value: str) -> tuple[str, ...]:
+    names = tuple(_between_commas(value))
     if not names or not all(names):
-        raise click.BadParameter(f"{value!r} is not a list of names separated by commas.")
+        raise ValueError
     return names
 
 
 def _tokens(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Tokens of all the times that the option was given, each a list between commas."""
-    return tuple(token for value in values for token in next(csv.reader([value], skipinitialspace=True), ()))
-
-
-def _integers(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...] | None:
-    """Whole numbers between commas."""
-    if value is None:
-        return None
-    try:
-        return tuple(int(part) for part in value.split(","))
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is not a list of whole numbers separated by commas.") from None
+    return tuple(token for value in values for token in _between_commas(value))
 
 
 def _kernels(context: click.Context, parameter: click.Parameter, value: str) -> str | list[str]:
@@ -78,7 +76,9 @@ def _default(*flags: str, default: Any, type: Any, help: str, **about: Any) -> _
 
 
 def _columns(flag: str, help: str, metavar: str = "NAMES", **about: Any) -> _Declared:
-    return _option(flag, help=help, metavar=metavar, callback=_names, **about)
+    return _option(
+        flag, help=help, metavar=metavar, callback=_parsed(_names, "not a list of names separated by commas"), **about
+    )
 
 
 def _file(flag: str, help: str, **about: Any) -> _Declared:
@@ -167,11 +167,16 @@ OPTIONS: dict[str, _Declared] = {
     "parameters": _option(
         "--parameters",
         metavar="K,K",
-        callback=_integers,
+        callback=_parsed(
+            lambda value: tuple(map(int, value.split(","))), "not a list of whole numbers separated by commas"
+        ),
         help="With --kernel kmer: lengths of the runs of letters, which are averaged over [1,2,3,4].",
     ),
     "lengthscale": _option(
-        "--lengthscale", metavar="NUMBER|median", callback=_lengthscale, help="Fix the lengthscale [inferred]."
+        "--lengthscale",
+        metavar="NUMBER|median",
+        callback=_parsed(lambda value: value if value == "median" else float(value), "neither a number nor 'median'"),
+        help="Fix the lengthscale [inferred].",
     ),
     "points": _count("--points", 40, "Number of evaluation points."),
     "subsets": _choice(
@@ -275,16 +280,10 @@ _Function = Callable[..., int | None]
 def command(takes: str, epilog: str, **changed: dict[str, Any]) -> Callable[[_Function], click.Command]:
     """Make a command of a function.
 
-    Parameters
-    ----------
-    takes
-        Names of its options in `OPTIONS`, with blanks between, in the order of the help; those of how files are read
-        follow. The function gets what says where the samples are as one `source`, the files to write as `outputs`,
-        which are checked before it is called, and every other option by its own name.
-    epilog
-        What the help says last: examples.
-    changed
-        By the name of an option, what this command declares otherwise.
+    It takes the options of these names in `OPTIONS`, in the order of the help, with what is `changed` in their
+    declarations; those of how files are read follow. The function gets what says where the samples are as one `source`,
+    the files to write as `outputs`, which are checked before it is called, and every other option by its own name. The
+    help ends with the `epilog`: examples.
     """
     reading = [field.name for field in fields(Reading)]
     order = [*takes.split(), *(name for name in OPTIONS if name in reading)]
