@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from twosample.results.objects_result import ObjectsResult
 
 __all__ = [
+    "TABLE_ROWS",
     "at_one",
     "cut",
     "dependence",
@@ -35,7 +36,7 @@ __all__ = [
 ]
 
 # Lines of a table beside a curve.
-_TABLE_ROWS = 21
+TABLE_ROWS = 21
 _BINS = 24
 # The density of a share may be infinite at 0 and 1; so far from there it is drawn.
 _EDGE = 1e-3
@@ -45,9 +46,9 @@ _MOST_PAIRS, _MOST_PARTITIONS = 20, 8
 _LONGEST_NAME, _LONGEST_LABEL = 24, 44
 
 
-def some_places(count: int) -> Array:
+def some_places(count: int, most: int = TABLE_ROWS) -> Array:
     """Places of a curve for a table."""
-    return np.unique(np.linspace(0, count - 1, min(count, _TABLE_ROWS)).round().astype(int))
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
 
 
 def cut(name: str, longest: int = _LONGEST_NAME) -> str:
@@ -64,10 +65,7 @@ def at_one(value: float) -> Array:
 def sensitivity(curves: Sequence[Any]) -> list[Panel]:
     """Log BF10 against each choice of the prior, with the choice that was made and the limits of the verdicts.
 
-    Parameters
-    ----------
-    curves
-        Each has a `label`, `values`, `log_bf10` and the `default` value.
+    Each of the curves has a `label`, `values`, `log_bf10` and the `default` value.
     """
     every = np.concatenate([np.asarray(curve.log_bf10, dtype=float) for curve in curves])
     low, high = min(0.0, float(every.min())), max(0.0, float(every.max()))
@@ -108,18 +106,10 @@ def sensitivity(curves: Sequence[Any]) -> list[Panel]:
 
 
 def evidence_over_time(history: Sequence[Any], alpha: float) -> Panel:
-    """The log e-value and the log run length after each batch, with the limit and the first crossing.
-
-    Parameters
-    ----------
-    history
-        Rows with the number of a `batch`, `log_evalue` and `log_run_length`; perhaps none.
-    alpha
-        The alarm is at an e-value of 1/alpha.
-    """
-    batches = np.array([row.batch for row in history], dtype=float)
-    log_evalue, log_run_length = (
-        np.array([getattr(row, name) for row in history]) for name in ("log_evalue", "log_run_length")
+    """The log e-value and the log run length after each batch, with the limit 1/alpha and the first crossing."""
+    batches, log_evalue, log_run_length = (
+        np.array([getattr(row, name) for row in history], dtype=float)
+        for name in ("batch", "log_evalue", "log_run_length")
     )
     limit, at, evalues = -math.log(alpha), batches, log_evalue
     if not len(batches) or batches[0] == 1.0:
@@ -208,15 +198,7 @@ def objects(result: ObjectsResult, names: tuple[str, str]) -> list[Panel]:
 
 
 def evidence_of_columns(log_bf10: Array, least: float | None) -> Panel:
-    """How many columns have how much evidence; beyond the ends in the outermost bars.
-
-    Parameters
-    ----------
-    log_bf10
-        Of all columns.
-    least
-        The least of those that are found to differ; None without any.
-    """
+    """How many columns have how much evidence, and whether it is at least that of those that are found to differ."""
     clipped = np.clip(log_bf10, -10.0, 20.0)
     low, high = np.floor(clipped.min()), max(np.floor(clipped.max()) + 1.0, np.floor(clipped.min()) + 4.0)
     edges = np.arange(low, high + 0.5)

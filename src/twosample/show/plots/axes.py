@@ -13,6 +13,7 @@ import numpy as np
 
 from twosample.common.words import printable, sentence
 from twosample.errors import InputError, MissingExtraError, Setting
+from twosample.show.sample_panels import largest_shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -211,10 +212,10 @@ def name_ticks(axis: Axis, names: Iterable[Any], **style: Any) -> None:
 
 
 def centered(mean: Array, sd: Array) -> Normalize:
-    """Colours symmetric about zero, pale where the witness is small beside its own uncertainty."""
+    """Colours symmetric about zero."""
     from matplotlib.colors import Normalize
 
-    reach = max(float(np.abs(mean).max()), 2.0 * float(np.quantile(sd, 0.9)), float(np.finfo(float).tiny))
+    reach = largest_shown(mean, sd)
     return Normalize(-reach, reach)
 
 

@@ -23,7 +23,7 @@ from twosample.inference.bayes_factor import probability
 from twosample.inference.witness import Driver
 from twosample.show import question_panels, sample_panels
 from twosample.show.content import DataTable
-from twosample.show.numbers import number
+from twosample.show.numbers import is_or_sign, number
 from twosample.show.plots.labels import (
     beyond_in_words,
     column_labels,
@@ -39,7 +39,6 @@ from twosample.show.report.page import (
     call_in_words,
     chart_section,
     compared,
-    is_or_sign,
     model_in_words,
     numerics_of,
     options_of,

@@ -34,11 +34,6 @@ def of_panel(panel: Panel, title: str = "") -> Chart:
     """The chart of a panel of lines, dots, bars or other marks, with a table that says the same.
 
     Readers that do not see it are told the `title`, where it is not that of the panel.
-
-    Examples
-    --------
-    >>> of_panel(Panel.bars("Which columns differ", "column", "P(differs)", ["a", "b"], [0.9, 0.1])).rows
-    [('a', '0.9'), ('b', '0.1')]
     """
     if panel.kind == "bar":
         return _bars(panel)
@@ -159,13 +154,7 @@ def _limits(values: list[Array], margin: float = 0.0) -> tuple[float, float]:
 
 
 def tick_names(labels: tuple[str, ...]) -> tuple[list[float], list[str]]:
-    """Where the levels of a column of categories are, and their names, as far as there is room.
-
-    Examples
-    --------
-    >>> tick_names(("red", "blue"))
-    ([0.0, 1.0], ['red', 'blue'])
-    """
+    """Where the levels of a column of categories are, and their names, as far as there is room."""
     longest = max(3, _LETTERS // len(labels))
     step = 1 if len(labels) <= _MOST_TICKS else -(-len(labels) // _MOST_TICKS)
     names = [printable(name) for name in labels[::step]]

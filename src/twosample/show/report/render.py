@@ -15,8 +15,9 @@ from twosample.common.records import write_whole
 from twosample.common.words import odds_in_words, printable
 from twosample.errors import InputError, InputTypeError, MissingExtraError
 from twosample.show import question_panels
+from twosample.show.numbers import is_or_sign
 from twosample.show.report import pages
-from twosample.show.report.page import Page, chart_section, fitting, is_or_sign
+from twosample.show.report.page import Page, chart_section, fitting
 from twosample.show.report.panel_charts import of_panel
 
 if TYPE_CHECKING:

@@ -21,28 +21,14 @@ _ROOM_FOR_NUMBERS = 44.0
 
 @dataclass(frozen=True)
 class Chart:
-    """A picture with what stands around it: a title, a legend, and the table that says the same.
-
-    Attributes
-    ----------
-    title
-        Heading.
-    svg
-        The picture, as markup.
-    legend
-        Class of the mark and what it stands for.
-    head, rows
-        The table.
-    note
-        A sentence below the picture.
-    """
+    """A picture with what stands around it: a title, a legend, and the table that says the same."""
 
     title: str
-    svg: str
-    legend: tuple[tuple[str, str], ...]
+    svg: str  # as markup
+    legend: tuple[tuple[str, str], ...]  # the class of a mark and what it stands for
     head: tuple[str, ...]
     rows: Sequence[tuple[str, ...]] = ()
-    note: str = ""
+    note: str = ""  # a sentence below the picture
 
 
 class Canvas:
