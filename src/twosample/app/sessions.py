@@ -11,14 +11,25 @@ if TYPE_CHECKING:
     from twosample.app.jobs import Job
     from twosample.app.work import Upload
 
-__all__ = ["SLOTS", "FullError", "Session", "Sessions"]
+__all__ = ["SLOTS", "FullError", "RefusalError", "Session", "Sessions"]
 
 SLOTS = ("first", "second")
 _MOST_SESSIONS = 1_000
 
 
-class FullError(Exception):
-    """There is no room for more; the text is for people."""
+class RefusalError(Exception):
+    """A request that is not answered as it wishes, with why; the text is for people."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class FullError(RefusalError):
+    """There is no room for more."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(507, message)
 
 
 class Session:

@@ -70,9 +70,9 @@ def _option(*flags: str, help: str, **about: Any) -> _Declared:
     return partial(click.option, *flags, help=help, **about)
 
 
-def _default(*flags: str, default: Any, type: Any, help: str, **about: Any) -> _Declared:
+def _default(*flags: str, default: Any, help: str, **about: Any) -> _Declared:
     """An option whose default is shown."""
-    return _option(*flags, help=help, default=default, type=type, show_default=True, **about)
+    return _option(*flags, help=help, default=default, show_default=True, **about)
 
 
 def _columns(flag: str, help: str, metavar: str = "NAMES", **about: Any) -> _Declared:
@@ -87,7 +87,7 @@ def _file(flag: str, help: str, **about: Any) -> _Declared:
 
 def _count(flag: str, default: int, help: str) -> _Declared:
     """An option for a whole number, which the library checks."""
-    return _default(flag, default=default, type=int, help=help)
+    return _default(flag, default=default, help=help)
 
 
 def _choice(flag: str, choices: list[str], help: str, **about: Any) -> _Declared:
@@ -188,7 +188,6 @@ OPTIONS: dict[str, _Declared] = {
     ),
     "tolerance": _default(
         "--tolerance",
-        type=float,
         default=1e-3,
         metavar="ERROR",
         help="Maximum error of log BF10, relative where that is more than 1.",
@@ -203,7 +202,6 @@ OPTIONS: dict[str, _Declared] = {
     ),
     "prior_odds": _default(
         "--prior-odds",
-        type=float,
         default=1.0,
         metavar="ODDS",
         help='Prior odds of "different" against "the same".',
@@ -216,12 +214,11 @@ OPTIONS: dict[str, _Declared] = {
     "seed": _default("--seed", type=click.IntRange(min=0), default=0, help="Seed of everything random."),
     "fdr": _default(
         "--fdr",
-        type=float,
         default=0.05,
         metavar="SHARE",
         help="False discovery rate: the expected share of columns that are the same among those found to differ.",
     ),
-    "fail_if": _default("--fail-if", type=str, default="prob_h1 > 0.95", metavar="RULE", help="The rule to fail by."),
+    "fail_if": _default("--fail-if", default="prob_h1 > 0.95", metavar="RULE", help="The rule to fail by."),
     # Chains
     "steps": _count("--steps", 2000, "Gibbs steps of each chain, the burn-in included; at most."),
     "burn_in": _count("--burn-in", 500, "How many of the first steps are dropped."),
@@ -242,9 +239,7 @@ OPTIONS: dict[str, _Declared] = {
     ),
     # Streams
     "batch": _count("--batch", 100, "Rows of B in a batch."),
-    "alpha": _default(
-        "--alpha", type=float, default=0.05, metavar="SHARE", help="The alarm is at an e-value of 1/alpha."
-    ),
+    "alpha": _default("--alpha", default=0.05, metavar="SHARE", help="The alarm is at an e-value of 1/alpha."),
     "exit_on_alarm": _option("--exit-on-alarm", is_flag=True, help="Stop at the first alarm, with exit status 1."),
     "window": _option("--window", type=int, metavar="BATCHES", help="Take the e-value over the last batches only."),
     "forget": _option(

@@ -99,7 +99,7 @@ def sensitivity(curves: Sequence[Any]) -> list[Panel]:
         said = f"log BF10 is between {log_bf10.min():.2f} and {log_bf10.max():.2f}."
         title, head = f"log BF10 against {curve.label}", (curve.label, "log BF10")
         found.append(
-            Panel(title, curve.label, "log BF10", kind="marks", marks=marks, limits=limits, heights=heights, log=log,
+            Panel(title, curve.label, "log BF10", marks=marks, limits=limits, heights=heights, log=log,
                   said=said, note=said, head=head, rows=rows)
         )  # fmt: skip
     return found
@@ -138,7 +138,6 @@ def evidence_over_time(history: Sequence[Any], alpha: float) -> Panel:
         "Evidence over time",
         "batch",
         "log e-value",
-        kind="marks",
         marks=tuple(marks),
         limits=limits,
         heights=(low - 0.05 * (high - low), high + 0.08 * (high - low)),
@@ -174,7 +173,6 @@ def objects(result: ObjectsResult, names: tuple[str, str]) -> list[Panel]:
             "The witness at the objects",
             "witness",
             "share of the objects",
-            kind="marks",
             marks=(*marks, Mark("upright", "zero", at_one(0.0), np.array([0.0, top]))),
             limits=(float(edges[0]), float(edges[-1])),
             heights=(-0.18 * top, 1.08 * top),
@@ -189,7 +187,7 @@ def objects(result: ObjectsResult, names: tuple[str, str]) -> list[Panel]:
         places, parameters = np.arange(float(len(result.parameters))), tuple(map(printable, result.parameters))
         values = result.parameter_log_bf10
         found.append(
-            Panel("With each parameter alone", f"parameter of {printable(result.kernel)}", "log BF10", kind="marks",
+            Panel("With each parameter alone", f"parameter of {printable(result.kernel)}", "log BF10",
                   marks=(Mark("bars", "differ", places, values, size=0.6), Mark("across", "zero", places, at_one(0.0))),
                   names=parameters, head=("parameter", "log BF10"),
                   rows=[(name, number(value)) for name, value in zip(parameters, values.tolist(), strict=True)])
@@ -217,7 +215,6 @@ def evidence_of_columns(log_bf10: Array, least: float | None) -> Panel:
         "Evidence of all columns",
         "log BF10",
         "columns",
-        kind="marks",
         marks=marks,
         limits=(float(low), float(high)),
         heights=(0.0, 1.06 * float(heights.max())),
@@ -252,7 +249,7 @@ def each_column(result: EachResult, names: tuple[str, str], top: int) -> Panel:
     across = f"larger in {second}  \u2190  AUC: chance that {first} is larger  \u2192  larger in {first}"
     title = f"{int(found.sum())} of {columns_in_words(int(single.sum()))} differ"
     limits = (0.5 - reach, 0.5 + reach)
-    return Panel(title, across, "log BF10", kind="marks", marks=tuple(marks), limits=limits)
+    return Panel(title, across, "log BF10", marks=tuple(marks), limits=limits)
 
 
 def dependence(result: IndependenceResult) -> Panel:
@@ -302,4 +299,4 @@ def mixing(found: Mixing) -> Panel:
         Mark("upright", "ink", at_one(found.mean), at_one(0.0), "mean"),
     )
     heights = (0.0, 1.15 * max(float(density[10:-10].max()), 1.0))
-    return Panel("", "share of H1", "density", kind="marks", marks=marks, limits=(0.0, 1.0), heights=heights)
+    return Panel("", "share of H1", "density", marks=marks, limits=(0.0, 1.0), heights=heights)

@@ -76,7 +76,6 @@ def samples_of_column(
         label,
         label,
         f"{what} of the rows" if what == "share" else what,
-        kind="marks",
         marks=(*named, *marks[2:]),
         limits=shown.limits,
         heights=heights,
@@ -160,7 +159,7 @@ def witness_of_column(driver: Driver, names: tuple[str, str], label: str, levels
         (name, *map(number, row)) for name, *row in zip(first, mean[chosen], low[chosen], high[chosen], strict=False)
     ]
     return Panel(
-        label, label, "witness", kind="marks", marks=tuple(marks), limits=limits, heights=(-top, top), counted="none",
+        label, label, "witness", marks=tuple(marks), limits=limits, heights=(-top, top), counted="none",
         names=levels, said=said, note=said, head=(label, "mean of the witness", "95 % from", "to"), rows=rows,
     )  # fmt: skip
 
@@ -246,7 +245,7 @@ def lengthscale_posterior(posterior: Lengthscale, prior: Any, unit: float, words
     )
     return Panel(
         "Lengthscale: at what scale they differ, if they do", f"lengthscale {words}", "density of log lengthscale",
-        kind="marks", marks=marks, limits=limits, heights=(0.0, top), log=True, counted="none", said=said, note=said,
+        marks=marks, limits=limits, heights=(0.0, top), log=True, counted="none", said=said, note=said,
         head=("lengthscale", "prior density of its log", "posterior if they differ", "posterior if the same"),
         rows=rows,
     )  # fmt: skip
@@ -270,7 +269,7 @@ def amplitude_posterior(posterior: Amplitude, prior: HalfCauchy) -> Panel:
         Mark("line", "prior", at, expected, "prior"),
     )
     return Panel(
-        "Amplitude: how large the difference is, if there is one", "amplitude of the witness", "density", kind="marks",
+        "Amplitude: how large the difference is, if there is one", "amplitude of the witness", "density",
         marks=marks, limits=limits, heights=(0.0, 1.08 * float(max(density.max(), expected.max()))), log=True,
         counted="none", said=said, note=said, head=("amplitude", "prior density of its log", "posterior density"),
         rows=rows,

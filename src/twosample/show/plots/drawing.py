@@ -68,14 +68,7 @@ def figure_of(
 
 def draw_panel(panel: Panel, axes: Axes) -> Axes:
     """Draw one panel on axes, and return them."""
-    if panel.kind == "bar":
-        _draw_bars(panel, axes)
-    elif panel.kind == "map":
-        _draw_map(panel, axes)
-    elif panel.kind == "matrix":
-        _draw_matrix(panel, axes)
-    else:
-        _draw_marks(panel, axes)
+    {"bar": _draw_bars, "map": _draw_map, "matrix": _draw_matrix}.get(panel.kind, _draw_marks)(panel, axes)
     if panel.kind in ("map", "matrix"):
         as_text(axes.xaxis.get_label()).set_text(panel.across)
         as_text(axes.yaxis.get_label()).set_text(panel.up)

@@ -209,20 +209,9 @@ def table_section(
 ) -> dict[str, Any]:
     """A section of the page with the first rows of a table, and bars beside probabilities.
 
-    Parameters
-    ----------
-    identity
-        Of the section.
-    table
-        Its columns, or with `brief` those of its short form.
-    most
-        How many rows are shown.
-    note
-        What stands below it in place of the table's own note.
-    pictures
-        Small pictures as markup, by the first cell of a row: a column of their own.
-    more
-        What the section has besides: `lead`, a sentence before the table, and `all`, for the table of all columns.
+    It has all columns, or with `brief` those of the short form, and a column of small `pictures` (markup by the first
+    cell of a row); the note stands in place of the table's own. `more` may hold a `lead`, a sentence before the table,
+    and `all`, for the table of all columns.
 
     Examples
     --------

@@ -32,22 +32,10 @@ class Chart:
 
 
 class Canvas:
-    """A picture with two axes; all texts are escaped as they are written.
+    """A picture with two axes, whose ranges are `across` and `up`; all texts are escaped as they are written.
 
-    Parameters
-    ----------
-    title, said
-        What it shows, and what is to be seen in it, for readers that do not see it.
-    across, up
-        The range of either axis.
-    log
-        Whether the axis across is logarithmic.
-    numbered
-        Whether there are numbers at the left.
-    size
-        Width and height.
-    bare
-        Whether there is no room for axes at all.
+    Readers that do not see it are told the title and what is `said` to be seen in it. The axis across may be
+    logarithmic; a `numbered` picture has room for numbers at the left, and a `bare` one no room for axes at all.
 
     Examples
     --------
