@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from twosample.common.arrays import Array
     from twosample.show.content import Mark, Panel
 
-__all__ = ["draw_marks", "draw_panel", "figure_of"]
+__all__ = ["draw_marks", "draw_panel", "figure_of", "outline_clear"]
 
 _MOST_LEGEND = 8
 # With more groups the values of a matrix are colours alone.
@@ -197,8 +197,6 @@ def _draw_bars(panel: Panel, axes: Axes) -> None:
 
 def _draw_map(panel: Panel, axes: Axes) -> None:
     """Values in a plane as colours, with a line around where they are clear of zero if their sd is known."""
-    from matplotlib.lines import Line2D
-
     ((label, (across, up, values, *more)),) = panel.series.items()
     first, second, mean = (np.asarray(one, dtype=float) for one in (across, up, values))
     sd = np.asarray(more[0], dtype=float) if more else np.zeros_like(mean)
@@ -209,11 +207,18 @@ def _draw_map(panel: Panel, axes: Axes) -> None:
     if panel.names_up:
         name_ticks(axes.yaxis, panel.names_up)
     if more:
-        clear: Array = (np.abs(mean) - 2.0 * sd).T
-        if min(clear.shape) > 1 and clear.min() < 0.0 < clear.max():
-            axes.contour(first, second, clear, levels=[0.0], colors=INK, linewidths=1.2)
-        words = "inside: more than 2 sd from zero" if clear.max() > 0.0 else "nowhere 2 sd from zero"
-        add_legend(axes, [Line2D([], [], color=INK, linewidth=1.2)], [words])
+        outline_clear(axes, first, second, mean, sd)
+
+
+def outline_clear(axes: Axes, first: Array, second: Array, mean: Array, sd: Array) -> None:
+    """A line around where a witness is clear of zero, and what it is in the legend."""
+    from matplotlib.lines import Line2D
+
+    clear = (np.abs(mean) - 2.0 * sd).T
+    if min(clear.shape) > 1 and clear.min() < 0.0 < clear.max():
+        axes.contour(first, second, clear, levels=[0.0], colors=INK, linewidths=1.2)
+    words = "inside: more than 2 sd from zero" if clear.max() > 0.0 else "nowhere 2 sd from zero"
+    add_legend(axes, [Line2D([], [], color=INK, linewidth=1.2)], [words])
 
 
 def _draw_matrix(panel: Panel, axes: Axes) -> None:

@@ -161,10 +161,9 @@ def _versions() -> dict[str, str]:
 
 def _environment(caller: str) -> Environment:
     try:
-        import jinja2  # noqa: F401
+        return _loaded()
     except ImportError:
         raise MissingExtraError(caller, "jinja2", "report") from None
-    return _loaded()
 
 
 @cache
