@@ -56,7 +56,7 @@ def test_one_after_the_other_and_cancelled_before_it_begins(jobs):
     while waiting[0].state != "running":
         pass
     assert [jobs.place(job) for job in waiting] == [0, 0, 1, 2]
-    jobs.cancel(waiting[1])
+    waiting[1].cancel()
     assert [jobs.place(job) for job in waiting[2:]] == [0, 1]
     go.set()
     jobs.end()
@@ -74,7 +74,7 @@ def test_a_job_that_is_cancelled_as_it_ends_has_no_answer(jobs):
 
     job = jobs.start(work)
     entered.wait(10)
-    jobs.cancel(job)
+    job.cancel()
     go.set()
     jobs.end()
     assert (job.state, job.answer) == ("cancelled", None)
@@ -99,7 +99,7 @@ def test_files_are_let_go_with_the_work(jobs):
         return work
 
     kept = [jobs.start(with_file(file, wait)) for file, wait in zip(files, (False, True, False), strict=True)]
-    jobs.cancel(kept[2])
+    kept[2].cancel()
     files.clear()
     go.set()
     jobs.end()

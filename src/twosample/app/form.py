@@ -50,20 +50,7 @@ _FIELDS = {
 
 
 def in_form(explained: InputError | InputTypeError | TwoSampleWarning, names: Sequence[str] = ()) -> str:
-    """An error or warning of the library with the fields of the form in place of its arguments.
-
-    Parameters
-    ----------
-    explained
-        The error or warning.
-    names
-        What the samples are called, where that helps to understand it.
-
-    Examples
-    --------
-    >>> print(in_form(InputError("a cell is missing", remedy=("fill it in or pass ", Setting("nan_policy", "omit")))))
-    a cell is missing; fill it in or pass “Missing values: leave out”
-    """
+    """An error or warning of the library with the fields of the form in place of its arguments, and who is x and y."""
     text, argument = explained.render(_setting), explained.argument
     if argument in _FIELDS and text.startswith(f"{argument}:"):
         text = _FIELDS[argument].label + text.removeprefix(argument)
@@ -84,38 +71,16 @@ def _setting(setting: Setting) -> str:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of the files.
+    """What is asked of the files; what has no comment is as in `twosample.test` and `twosample.test_each`."""
 
-    Attributes
-    ----------
-    test
-        Which question: "test" compares two samples or all groups, "each" every column by itself; "independence" asks
-        whether the columns are independent of others in one file, and "goodness" whether a file comes from a law.
-    reading
-        How the files are to be read.
-    by, groups
-        The column that splits one file, and its two groups; None of two files.
-    columns
-        The columns to compare; None for all that hold numbers.
-    y
-        The columns of the other side, of a test of independence.
-    law
-        The law that a file is compared with, as text.
-    nan_policy, paired, model, prior_odds, permutations, fdr
-        As in `twosample.test` and `twosample.test_each`.
-
-    Examples
-    --------
-    >>> Question.of({"test": "each", "fdr": "0.1", "reading": {"decimal": ","}}).fdr
-    0.1
-    """
-
+    # "test" compares two samples or all groups, "each" every column by itself; "independence" asks whether the columns
+    # are independent of others in one file, and "goodness" whether a file comes from a law.
     test: str = "test"
     reading: Reading = Reading()  # noqa: RUF009
-    by: str | None = None
-    groups: tuple[str, ...] | None = None
-    columns: tuple[str, ...] | None = None
-    y: tuple[str, ...] | None = None
+    by: str | None = None  # the column that splits one file
+    groups: tuple[str, ...] | None = None  # two values of that column
+    columns: tuple[str, ...] | None = None  # None for all that hold numbers
+    y: tuple[str, ...] | None = None  # the other side of a test of independence
     law: str | None = None
     nan_policy: Literal["raise", "omit"] = "raise"
     paired: bool = False

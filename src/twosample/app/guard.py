@@ -30,19 +30,9 @@ _READING = ("GET", "HEAD")
 class Guard:
     """Refuses requests of strangers, and adds to every answer what browsers should know.
 
-    Parameters
-    ----------
-    app
-        What answers the others.
-    token
-        The secret part of the address; without it there is nothing here (404).
-    port
-        Where the app listens. A `Host` that is not this computer by name (421) is that of a page elsewhere, whose name
-        was made to point here.
-
-    Notes
-    -----
-    What changes something must come from the page itself: browsers say so in `Origin` or `Sec-Fetch-Site` (403).
+    Without the token, the secret part of the address, there is nothing here (404). A `Host` that is not this computer
+    by name (421) is that of a page elsewhere, whose name was made to point here. What changes something must come from
+    the page itself: browsers say so in `Origin` or `Sec-Fetch-Site` (403).
     """
 
     def __init__(self, app: ASGIApp, token: str, port: int) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
 
 from twosample.app.work import Answer, RefusedError, Tell, fault
 from twosample.common.threads import cores
@@ -18,18 +17,9 @@ class _CancelledError(Exception):
 
 
 class Job:
-    """A test that waits, runs or has ended.
+    """A test, whose state is "waiting", "running", "done", "refused" (by the data), "failed" (a fault) or "cancelled".
 
-    Attributes
-    ----------
-    state
-        "waiting", "running", "done", "refused" (the data are to blame), "failed" (the program is) or "cancelled".
-    share, words
-        How far it is, and what it does.
-    message
-        Why there is no answer.
-    answer
-        What was found; None until then.
+    It has the share that is done and words for what it does, its answer, and a message where there will be none.
     """
 
     def __init__(self, work: Callable[[Tell], Answer]) -> None:
@@ -46,6 +36,8 @@ class Job:
     def cancel(self) -> None:
         """End it: at once as far as anybody can see, and its thread when it next tells how far it is."""
         self._unwanted.set()
+        if self.state == "waiting":
+            self._work = None
         if not self.is_over:
             self.state = "cancelled"
 
@@ -67,10 +59,6 @@ class Job:
             self.answer = None if self._unwanted.is_set() else answer
             self._end("done")
 
-    def forget(self) -> None:
-        """Let go of the files of a job that never ran."""
-        self._work = None
-
     def _end(self, state: str, message: str = "") -> None:
         self.message = message
         self.state = "cancelled" if self._unwanted.is_set() else state
@@ -82,28 +70,19 @@ class Job:
 
 
 class Jobs:
-    """Runs jobs in the order they come.
-
-    Examples
-    --------
-    >>> jobs = Jobs()
-    >>> job = jobs.start(lambda tell: Answer("page", "{}", "the same", ("x", "y"), ()))
-    >>> jobs.end()
-    >>> job.state, job.answer.headline
-    ('done', 'the same')
-    """
+    """Runs jobs in the order they come."""
 
     def __init__(self, at_a_time: int | None = None) -> None:
         self._pool = ThreadPoolExecutor(at_a_time or cores(), thread_name_prefix="test")
-        self._all: dict[Job, Future[Any]] = {}
+        self._all: list[Job] = []
         self._lock = threading.Lock()
 
     def start(self, work: Callable[[Tell], Answer]) -> Job:
         """Run the work when its turn comes; `work` receives a progress callback."""
         job = Job(work)
         with self._lock:
-            self._all[job] = future = self._pool.submit(job.run)
-        future.add_done_callback(lambda _: self._remove(job))
+            self._all.append(job)
+        self._pool.submit(job.run).add_done_callback(lambda _: self._remove(job))
         return job
 
     def place(self, job: Job) -> int:
@@ -112,23 +91,15 @@ class Jobs:
             waiting = [one for one in self._all if one.state == "waiting"]
         return waiting.index(job) if job in waiting else 0
 
-    def cancel(self, job: Job) -> None:
-        """End a job, whether it has begun or not."""
-        job.cancel()
-        with self._lock:
-            future = self._all.get(job)
-        if future is not None and future.cancel():
-            job.forget()
-
     def end(self, cancel: bool = False) -> None:
         """Wait for all jobs, or cancel them and wait for the ends of those that run."""
         if cancel:
             with self._lock:
                 jobs = list(self._all)
             for job in jobs:
-                self.cancel(job)
+                job.cancel()
         self._pool.shutdown(wait=True)
 
     def _remove(self, job: Job) -> None:
         with self._lock:
-            self._all.pop(job, None)
+            self._all.remove(job)

@@ -24,8 +24,8 @@ from starlette.routing import Route
 from twosample.app.form import Question, in_form, reading_of
 from twosample.app.guard import Guard
 from twosample.app.jobs import Jobs
-from twosample.app.sessions import SLOTS, FullError, Session, Sessions
-from twosample.app.work import Upload, compare, example, fault, look
+from twosample.app.sessions import SLOTS, RefusalError, Session, Sessions
+from twosample.app.work import Answer, Upload, compare, example, fault, look
 from twosample.common.threads import cores, one_thread
 from twosample.errors import InputError, InputTypeError, Setting
 from twosample.show.report import script, style
@@ -44,14 +44,6 @@ _LARGEST_FILES = 10
 _MOST_DISCARDED = 4_000_000_000
 _LONGEST_NAME = 200
 _MOST_JSON = 4_000_000
-
-
-class _RefusalError(Exception):
-    """A request that is not answered as it wishes, with why; the text is for people."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
 
 
 class _App:
@@ -90,7 +82,7 @@ class _App:
     def _drop(self, identity: str) -> None:
         session = self.sessions.drop(identity)
         if session is not None and session.job is not None:
-            self.jobs.cancel(session.job)
+            session.job.cancel()
 
     def session_of(self, request: Request) -> Session:
         """The session that the address names."""
@@ -98,7 +90,7 @@ class _App:
             self._drop(identity)
         session = self.sessions.find(request.path_params["session"])
         if session is None:
-            raise _RefusalError(410, "the files of this page are gone: it was closed, or not used for 30 minutes")
+            raise RefusalError(410, "the files of this page are gone: it was closed, or not used for 30 minutes")
         return session
 
     async def new_session(self, request: Request) -> Response:
@@ -124,7 +116,7 @@ class _App:
         """The body, of which not more than the limit is held; room for it is reserved."""
         announced = request.headers.get("content-length", "")
         size = int(announced) if announced.isdecimal() else 0
-        why = self._too_large() if size > self.limit else None
+        why: RefusalError | None = self._too_large() if size > self.limit else None
         if why is not None and "expect" in request.headers:
             raise why  # the sender waits for a word before it sends
         held, buffer, discarded = 0, io.BytesIO(), 0
@@ -137,8 +129,8 @@ class _App:
                         self.sessions.reserve(len(chunk))
                         held += len(chunk)
                         buffer.write(chunk)
-                    except (_RefusalError, FullError) as error:
-                        why = error if isinstance(error, _RefusalError) else _RefusalError(507, str(error))
+                    except RefusalError as error:
+                        why = error
                         buffer = io.BytesIO()
                         self.sessions.release(held)
                         held = 0
@@ -153,8 +145,8 @@ class _App:
             raise why
         return buffer.getvalue()
 
-    def _too_large(self) -> _RefusalError:
-        return _RefusalError(
+    def _too_large(self) -> RefusalError:
+        return RefusalError(
             413,
             f"the file is larger than {self.limit_words}; raise the limit by starting the app with --max-size, or use "
             "the command 'twosample test', which has none",
@@ -168,7 +160,7 @@ class _App:
     def _slot(self, request: Request) -> str:
         slot: str = request.path_params["slot"]
         if slot not in SLOTS:
-            raise _RefusalError(404, f"there is no place {slot!r} for a file")
+            raise RefusalError(404, f"there is no place {slot!r} for a file")
         return slot
 
     async def put_example(self, request: Request) -> Response:
@@ -189,7 +181,7 @@ class _App:
         session = self.session_of(request)
         question = Question.of(await self._json(request))
         if session.job is not None and not session.job.is_over:
-            raise _RefusalError(409, "a test of this page is running; cancel it first")
+            raise RefusalError(409, "a test of this page is running; cancel it first")
         uploads = [session.uploads.get(slot) for slot in SLOTS]
         session.job = self.jobs.start(lambda tell: compare(uploads, question, tell))
         return JSONResponse({}, 202)
@@ -198,7 +190,7 @@ class _App:
         """How far the test is."""
         job = self.session_of(request).job
         if job is None:
-            raise _RefusalError(404, "no test was begun")
+            raise RefusalError(404, "no test was begun")
         said: dict[str, Any] = {"state": job.state, "share": job.share, "words": job.words, "message": job.message}
         if job.state == "waiting":
             said["place"] = self.jobs.place(job)
@@ -210,23 +202,23 @@ class _App:
         """End the test."""
         job = self.session_of(request).job
         if job is not None:
-            self.jobs.cancel(job)
+            job.cancel()
         return Response(status_code=204)
 
     async def report(self, request: Request) -> Response:
         """The report as a page."""
-        session = self.session_of(request)
-        if session.job is None or session.job.answer is None:
-            raise _RefusalError(404, "there is no report")
         policy = {"Content-Security-Policy": self.report_policy}
-        return Response(session.job.answer.page, headers=policy, media_type="text/html")
+        return Response(self._answer(request, "report").page, headers=policy, media_type="text/html")
 
     async def result(self, request: Request) -> Response:
         """The result as JSON."""
-        session = self.session_of(request)
-        if session.job is None or session.job.answer is None:
-            raise _RefusalError(404, "there is no result")
-        return Response(session.job.answer.result, media_type="application/json")
+        return Response(self._answer(request, "result").result, media_type="application/json")
+
+    def _answer(self, request: Request, wanted: str) -> Answer:
+        job = self.session_of(request).job
+        if job is None or job.answer is None:
+            raise RefusalError(404, f"there is no {wanted}")
+        return job.answer
 
     async def _json(self, request: Request) -> dict[str, Any]:
         """A short body, as JSON."""
@@ -234,13 +226,13 @@ class _App:
         async for chunk in request.stream():
             body += chunk
             if len(body) > _MOST_JSON:
-                raise _RefusalError(413, "the request is too long; choose fewer columns by name")
+                raise RefusalError(413, "the request is too long; choose fewer columns by name")
         try:
             said = json.loads(body) if body else {}
         except ValueError:
             said = None
         if not isinstance(said, dict):
-            raise _RefusalError(400, "the request is not one of the page")
+            raise RefusalError(400, "the request is not one of the page")
         return said
 
 
@@ -248,37 +240,18 @@ def _refused(request: Request, error: Exception) -> Response:
     """Why a request is not answered as it wishes, in words."""
     if isinstance(error, InputError | InputTypeError):
         return JSONResponse({"message": in_form(error)}, 400)
-    if isinstance(error, _RefusalError):
+    if isinstance(error, RefusalError):
         return JSONResponse({"message": str(error)}, error.status)
-    if isinstance(error, FullError):
-        return JSONResponse({"message": str(error)}, 507)
     if isinstance(error, ClientDisconnect):
         return Response(status_code=400)  # which nobody hears
     return JSONResponse({"message": fault(error)}, 500)
 
 
-def _file(text: str, kind: str) -> Callable[[Request], Any]:
-    """An answer that is always the same."""
-
-    async def answer(request: Request) -> Response:
-        return Response(text, media_type=kind)
-
-    return answer
-
-
 def make_app(token: str, port: int, *, max_size: float = 100.0, idle: float = _IDLE_SECONDS) -> ASGIApp:
-    """The app, for a server.
+    """The app at the address with this secret token, for a server at this port.
 
-    Parameters
-    ----------
-    token
-        The secret part of its address.
-    port
-        Where the server listens.
-    max_size
-        The largest file that is taken, in megabytes (of 1,000,000 bytes).
-    idle
-        After how many seconds without a request the data of a page are dropped.
+    Files are not larger than `max_size` megabytes (of 1,000,000 bytes); the data of a page are dropped after `idle`
+    seconds without a request.
     """
     app = _App(max_size, idle)
     page, own_script, own_style = (
@@ -286,9 +259,9 @@ def make_app(token: str, port: int, *, max_size: float = 100.0, idle: float = _I
     )
     there = "/sessions/{session}"
     routes = [
-        Route("/", _file(page, "text/html")),
-        Route("/script.js", _file(own_script, "text/javascript")),
-        Route("/style.css", _file(style() + own_style, "text/css")),
+        Route("/", Response(page, media_type="text/html"), methods=["GET"]),
+        Route("/script.js", Response(own_script, media_type="text/javascript"), methods=["GET"]),
+        Route("/style.css", Response(style() + own_style, media_type="text/css"), methods=["GET"]),
         Route("/sessions", app.new_session, methods=["POST"]),
         Route(f"{there}/close", app.close, methods=["POST"]),
         Route(f"{there}/example", app.put_example, methods=["POST"]),
@@ -301,7 +274,7 @@ def make_app(token: str, port: int, *, max_size: float = 100.0, idle: float = _I
         Route(f"{there}/report", app.report),
         Route(f"{there}/result", app.result),
     ]
-    kinds = (InputError, InputTypeError, _RefusalError, FullError, ClientDisconnect, Exception)
+    kinds = (InputError, InputTypeError, RefusalError, ClientDisconnect, Exception)
     answers = Starlette(routes=routes, lifespan=app.lifespan, exception_handlers=dict.fromkeys(kinds, _refused))
     return Guard(answers, token, port)
 
@@ -309,23 +282,9 @@ def make_app(token: str, port: int, *, max_size: float = 100.0, idle: float = _I
 def serve(
     port: int = 0, *, max_size: float = 100.0, say: Callable[[str], object] = print, browser: bool = False
 ) -> None:
-    """Serve the app on this computer until it is interrupted.
+    """Serve the app on this computer until it is interrupted, which is raised again after it has ended in order.
 
-    Parameters
-    ----------
-    port
-        Where to listen, on the loopback interface only; 0 finds a free one.
-    max_size
-        The largest file that is taken, in megabytes.
-    say
-        Is called with the address.
-    browser
-        Whether to open it in the browser.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        When it is interrupted, after it has ended in order.
+    It listens on the loopback interface only, at a free port for 0; `say` is called with the address.
     """
     import uvicorn
 

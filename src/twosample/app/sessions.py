@@ -11,35 +11,34 @@ if TYPE_CHECKING:
     from twosample.app.jobs import Job
     from twosample.app.work import Upload
 
-__all__ = ["SLOTS", "FullError", "Session", "Sessions"]
+__all__ = ["SLOTS", "FullError", "RefusalError", "Session", "Sessions"]
 
 SLOTS = ("first", "second")
 _MOST_SESSIONS = 1_000
 
 
-class FullError(Exception):
-    """There is no room for more; the text is for people."""
+class RefusalError(Exception):
+    """A request that is not answered as it wishes, with why; the text is for people."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class FullError(RefusalError):
+    """There is no room for more."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(507, message)
 
 
 class Session:
-    """One opened page.
-
-    Attributes
-    ----------
-    identity
-        By which it is reached.
-    uploads
-        Its files, by slot.
-    job
-        Its test, or the last one; None before the first.
-    used
-        When it was last asked for.
-    """
+    """One opened page."""
 
     def __init__(self, now: float) -> None:
         self.identity = secrets.token_urlsafe(24)
-        self.uploads: dict[str, Upload] = {}
-        self.job: Job | None = None
+        self.uploads: dict[str, Upload] = {}  # by slot
+        self.job: Job | None = None  # the last one; None before the first
         self.used = now
 
     @property
@@ -51,24 +50,7 @@ class Session:
 
 
 class Sessions:
-    """All opened pages.
-
-    Parameters
-    ----------
-    most_bytes
-        How much all of them may hold together.
-    idle
-        After how many seconds without a request one is dropped.
-    clock
-        What tells the time, in seconds.
-
-    Examples
-    --------
-    >>> sessions = Sessions(most_bytes=1000, idle=60.0)
-    >>> one = sessions.new()
-    >>> sessions.find(one.identity) is one, sessions.find("another")
-    (True, None)
-    """
+    """All opened pages, which hold not more bytes than that together; one is idle after so many seconds."""
 
     def __init__(self, most_bytes: int, idle: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._all: dict[str, Session] = {}
@@ -104,13 +86,7 @@ class Sessions:
         return [identity for identity, session in self._all.items() if now - session.used > self._idle]
 
     def reserve(self, size: int) -> None:
-        """Count bytes that arrive, before a session has them.
-
-        Raises
-        ------
-        FullError
-            If there is no room for them.
-        """
+        """Count bytes that arrive, before a session has them, or refuse them where there is no room."""
         if self._arriving + size + sum(session.size for session in self._all.values()) > self._most:
             raise FullError(
                 f"all opened pages together hold as much as they may ({self._most / 1e6:,.0f} MB); close those that "

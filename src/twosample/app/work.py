@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twosample.app.form import Question, in_form
@@ -53,15 +54,7 @@ def fault(error: Exception) -> str:
 
 
 def look(uploads: Sequence[Upload | None], reading: Reading) -> dict[str, Any]:
-    r"""What is in the files: rows, columns and, where there is one file, the groups it can be split into.
-
-    Examples
-    --------
-    >>> from twosample.data.files.dialect import Reading
-    >>> seen = look([Upload("a.csv", b"arm,u\np,1.5\nq,2.5\n")], Reading())
-    >>> seen["columns"], seen["groupings"]
-    ([{'name': 'u', 'kind': 'numbers'}], [{'name': 'arm', 'groups': [['p', 1], ['q', 1]]}])
-    """
+    """What is in the files: rows, columns and, where there is one file, the groups it can be split into."""
     seen: list[dict[str, Any] | None] = []
     tables: list[FileTable] = []
     for upload in uploads:
@@ -101,15 +94,22 @@ def _columns(tables: Sequence[FileTable]) -> tuple[list[dict[str, str]], list[di
     return usable, others
 
 
+@contextmanager
+def _refusals(names: tuple[str, ...] = ()) -> Iterator[None]:
+    """Turn errors of the library into refusals, in the words of the form."""
+    try:
+        yield
+    except (InputError, InputTypeError) as error:
+        raise RefusedError(in_form(error, names)) from None
+    except MissingExtraError as error:
+        raise RefusedError(str(error)) from None
+
+
 def _read(upload: Upload, reading: Reading) -> FileTable:
     from twosample.data.files.table import read_table
 
-    try:
+    with _refusals():
         return read_table((upload.name, upload.content), reading)
-    except InputError as error:
-        raise RefusedError(in_form(error)) from None
-    except MissingExtraError as error:
-        raise RefusedError(str(error)) from None
 
 
 def _kind(column: Any) -> str:
@@ -145,54 +145,32 @@ def _groupings(table: FileTable) -> list[dict[str, Any]]:
 
 
 def compare(uploads: Sequence[Upload | None], question: Question, tell: Tell) -> Answer:
-    """Test what the files hold and make the report.
+    """Test what the files hold and make the report, or refuse it.
 
-    Parameters
-    ----------
-    uploads
-        Two files, or one: that a column splits, or that the question is of.
-    question
-        What to do with them.
-    tell
-        Is called with the share of work done and a description of it. Where it raises, work ends.
-
-    Raises
-    ------
-    RefusedError
-        If the files cannot be compared like that.
+    `tell` is called with the share of work done and a description of it. Where it raises, work ends.
     """
+    from twosample.show.report import render
+
     files = [upload for upload in uploads if upload is not None]
     asked = _QUESTIONS[question.test]
-    names: tuple[str, ...] = ()
     with collected_warnings() as said:
-        try:
-            tell(0.0, "Reading")
+        tell(0.0, "Reading")
+        with _refusals():
             given = asked.read(files, question)
-            names = given.names
-            tell(0.0, "Testing")
+        tell(0.0, "Testing")
+        with _refusals(given.names):
             result = asked.answer(
                 given, question, progress=lambda share: tell(share, "Testing"), **options_of(question)
             )
             varied = None
             if result.has_robustness:
                 varied = result.robustness(progress=lambda share: tell(share, "Trying other assumptions"))
-        except (InputError, InputTypeError) as error:
-            raise RefusedError(in_form(error, names)) from None
-        except MissingExtraError as error:
-            raise RefusedError(str(error)) from None
     tell(1.0, "Making the report")
+    with _refusals():
+        page = render(result, varied)
     notes = dict.fromkeys(in_form(one) for one in said)
     compared = getattr(result, "names", given.names)
-    return Answer(_page(result, varied), result.to_json(), result.facts().verdict, compared, tuple(notes))
-
-
-def _page(result: Any, varied: Any) -> str:
-    from twosample.show.report import render
-
-    try:
-        return render(result, varied)
-    except MissingExtraError as error:
-        raise RefusedError(str(error)) from None
+    return Answer(page, result.to_json(), result.facts().verdict, compared, tuple(notes))
 
 
 def _samples(uploads: list[Upload], question: Question) -> Given:
@@ -279,13 +257,7 @@ _CALLED = {("goodness", "permutations"): "simulations"}
 
 
 def options_of(question: Question) -> dict[str, Any]:
-    """What the function of the library is called with, besides the data.
-
-    Examples
-    --------
-    >>> options_of(Question(test="each"))
-    {'nan_policy': 'raise', 'paired': False, 'fdr': 0.05}
-    """
+    """What the function of the library is called with, besides the data."""
     asked = question.test
     return {_CALLED.get((asked, name), name): getattr(question, name) for name in _QUESTIONS[asked].options.split()}
 

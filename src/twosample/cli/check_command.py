@@ -61,11 +61,16 @@ def check(source: Source, outputs: Outputs, *, known: Path | None, fail_if: str,
 
     The samples are the files A and B, the file A split by a column, or a reference and the file A.
     """
+    from twosample.questions.two_samples import test
+
     start = time.monotonic()
     rule = Rule.of(fail_if)
     rule.check_settings(permutations=options["permutations"], rope=options["rope"])
     if known is None:
-        result = _of_two(source, rng=seed, **options)
+        with notes():
+            given = source.read(options["nan_policy"])
+        answer = ask(given.names, test, given.x, given.y, rng=seed, **given.choice, **options)
+        result: TwoSampleResult = answer.of_files(given.names, given.notes)
     else:
         result = _of_reference(source, known, rule, **options)
     outcome = rule.outcome(result)
@@ -83,16 +88,6 @@ def check(source: Source, outputs: Outputs, *, known: Path | None, fail_if: str,
     lead = f"{'FAIL' if outcome.holds else 'pass'}: {printable(outcome.reason)}"
     outputs.deliver(result, result.names, lead=lead, content=content)
     return _FAILED if outcome.holds else 0
-
-
-def _of_two(source: Source, **options: Any) -> TwoSampleResult:
-    """The answer for two samples."""
-    from twosample.questions.two_samples import test
-
-    with notes():
-        given = source.read(options["nan_policy"])
-    result: TwoSampleResult = ask(given.names, test, given.x, given.y, **given.choice, **options)
-    return result.of_files(given.names, given.notes)
 
 
 def _of_reference(source: Source, path: Path, rule: Rule, **options: Any) -> TwoSampleResult:

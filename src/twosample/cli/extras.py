@@ -8,14 +8,7 @@ __all__ = ["require"]
 
 
 def require(caller: str, package: str, extra: str) -> None:
-    """Refuse to go on without a package; it is not imported.
-
-    Examples
-    --------
-    >>> require("plot", "no_such_package", "plot")
-    Traceback (most recent call last):
-    twosample.errors.MissingExtraError: plot needs no_such_package; install it with: pip install 'twosample[plot]'
-    """
+    """Refuse to go on without a package; it is not imported."""
     try:
         missing = find_spec(package) is None
     except (ImportError, ValueError):

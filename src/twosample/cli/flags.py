@@ -21,38 +21,36 @@ _MOST_PERMUTATIONS = 1_000_000
 _PATH = click.Path(path_type=Path)
 
 
-def _lengthscale(context: click.Context, parameter: click.Parameter, value: str | None) -> float | str | None:
-    if value is None or value == "median":
-        return value
-    try:
-        return float(value)
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is neither a number nor 'median'.") from None
+_Callback = Callable[[click.Context, click.Parameter, Any], Any]
 
 
-def _names(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
-    """Names between commas; quotes protect a comma within a name, as in CSV."""
-    if value is None:
-        return None
-    names = tuple(next(csv.reader([value], skipinitialspace=True), ()))
+def _parsed(parse: Callable[[str], Any], otherwise: str) -> _Callback:
+    """What makes something else of the text of an option; where that raises ValueError, it says what the text is."""
+
+    def callback(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
+        try:
+            return None if value is None else parse(value)
+        except ValueError:
+            raise click.BadParameter(f"{value!r} is {otherwise}.") from None
+
+    return callback
+
+
+def _between_commas(value: str) -> list[str]:
+    """Quotes protect a comma within a name, as in CSV."""
+    return next(csv.reader([value], skipinitialspace=True), [])
+
+
+def _names(value: str) -> tuple[str, ...]:
+    names = tuple(_between_commas(value))
     if not names or not all(names):
-        raise click.BadParameter(f"{value!r} is not a list of names separated by commas.")
+        raise ValueError
     return names
 
 
 def _tokens(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Tokens of all the times that the option was given, each a list between commas."""
-    return tuple(token for value in values for token in next(csv.reader([value], skipinitialspace=True), ()))
-
-
-def _integers(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...] | None:
-    """Whole numbers between commas."""
-    if value is None:
-        return None
-    try:
-        return tuple(int(part) for part in value.split(","))
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is not a list of whole numbers separated by commas.") from None
+    return tuple(token for value in values for token in _between_commas(value))
 
 
 def _kernels(context: click.Context, parameter: click.Parameter, value: str) -> str | list[str]:
@@ -72,13 +70,15 @@ def _option(*flags: str, help: str, **about: Any) -> _Declared:
     return partial(click.option, *flags, help=help, **about)
 
 
-def _default(*flags: str, default: Any, type: Any, help: str, **about: Any) -> _Declared:
+def _default(*flags: str, default: Any, help: str, **about: Any) -> _Declared:
     """An option whose default is shown."""
-    return _option(*flags, help=help, default=default, type=type, show_default=True, **about)
+    return _option(*flags, help=help, default=default, show_default=True, **about)
 
 
 def _columns(flag: str, help: str, metavar: str = "NAMES", **about: Any) -> _Declared:
-    return _option(flag, help=help, metavar=metavar, callback=_names, **about)
+    return _option(
+        flag, help=help, metavar=metavar, callback=_parsed(_names, "not a list of names separated by commas"), **about
+    )
 
 
 def _file(flag: str, help: str, **about: Any) -> _Declared:
@@ -87,7 +87,7 @@ def _file(flag: str, help: str, **about: Any) -> _Declared:
 
 def _count(flag: str, default: int, help: str) -> _Declared:
     """An option for a whole number, which the library checks."""
-    return _default(flag, default=default, type=int, help=help)
+    return _default(flag, default=default, help=help)
 
 
 def _choice(flag: str, choices: list[str], help: str, **about: Any) -> _Declared:
@@ -167,11 +167,16 @@ OPTIONS: dict[str, _Declared] = {
     "parameters": _option(
         "--parameters",
         metavar="K,K",
-        callback=_integers,
+        callback=_parsed(
+            lambda value: tuple(map(int, value.split(","))), "not a list of whole numbers separated by commas"
+        ),
         help="With --kernel kmer: lengths of the runs of letters, which are averaged over [1,2,3,4].",
     ),
     "lengthscale": _option(
-        "--lengthscale", metavar="NUMBER|median", callback=_lengthscale, help="Fix the lengthscale [inferred]."
+        "--lengthscale",
+        metavar="NUMBER|median",
+        callback=_parsed(lambda value: value if value == "median" else float(value), "neither a number nor 'median'"),
+        help="Fix the lengthscale [inferred].",
     ),
     "points": _count("--points", 40, "Number of evaluation points."),
     "subsets": _choice(
@@ -183,7 +188,6 @@ OPTIONS: dict[str, _Declared] = {
     ),
     "tolerance": _default(
         "--tolerance",
-        type=float,
         default=1e-3,
         metavar="ERROR",
         help="Maximum error of log BF10, relative where that is more than 1.",
@@ -198,7 +202,6 @@ OPTIONS: dict[str, _Declared] = {
     ),
     "prior_odds": _default(
         "--prior-odds",
-        type=float,
         default=1.0,
         metavar="ODDS",
         help='Prior odds of "different" against "the same".',
@@ -211,12 +214,11 @@ OPTIONS: dict[str, _Declared] = {
     "seed": _default("--seed", type=click.IntRange(min=0), default=0, help="Seed of everything random."),
     "fdr": _default(
         "--fdr",
-        type=float,
         default=0.05,
         metavar="SHARE",
         help="False discovery rate: the expected share of columns that are the same among those found to differ.",
     ),
-    "fail_if": _default("--fail-if", type=str, default="prob_h1 > 0.95", metavar="RULE", help="The rule to fail by."),
+    "fail_if": _default("--fail-if", default="prob_h1 > 0.95", metavar="RULE", help="The rule to fail by."),
     # Chains
     "steps": _count("--steps", 2000, "Gibbs steps of each chain, the burn-in included; at most."),
     "burn_in": _count("--burn-in", 500, "How many of the first steps are dropped."),
@@ -237,9 +239,7 @@ OPTIONS: dict[str, _Declared] = {
     ),
     # Streams
     "batch": _count("--batch", 100, "Rows of B in a batch."),
-    "alpha": _default(
-        "--alpha", type=float, default=0.05, metavar="SHARE", help="The alarm is at an e-value of 1/alpha."
-    ),
+    "alpha": _default("--alpha", default=0.05, metavar="SHARE", help="The alarm is at an e-value of 1/alpha."),
     "exit_on_alarm": _option("--exit-on-alarm", is_flag=True, help="Stop at the first alarm, with exit status 1."),
     "window": _option("--window", type=int, metavar="BATCHES", help="Take the e-value over the last batches only."),
     "forget": _option(
@@ -275,16 +275,10 @@ _Function = Callable[..., int | None]
 def command(takes: str, epilog: str, **changed: dict[str, Any]) -> Callable[[_Function], click.Command]:
     """Make a command of a function.
 
-    Parameters
-    ----------
-    takes
-        Names of its options in `OPTIONS`, with blanks between, in the order of the help; those of how files are read
-        follow. The function gets what says where the samples are as one `source`, the files to write as `outputs`,
-        which are checked before it is called, and every other option by its own name.
-    epilog
-        What the help says last: examples.
-    changed
-        By the name of an option, what this command declares otherwise.
+    It takes the options of these names in `OPTIONS`, in the order of the help, with what is `changed` in their
+    declarations; those of how files are read follow. The function gets what says where the samples are as one `source`,
+    the files to write as `outputs`, which are checked before it is called, and every other option by its own name. The
+    help ends with the `epilog`: examples.
     """
     reading = [field.name for field in fields(Reading)]
     order = [*takes.split(), *(name for name in OPTIONS if name in reading)]

@@ -27,45 +27,23 @@ _MANY_VALUES = 1 << 22
 
 @dataclass(frozen=True)
 class Source:
-    """What a command says of where the samples are.
+    """What a command says of where the samples are."""
 
-    Attributes
-    ----------
-    files
-        Two files; one, if it is split.
-    by
-        The column to split the file by.
-    groups
-        The two values of that column to compare; None if it has only two.
-    columns, drop
-        The columns to compare, and those to leave out; None for all that hold numbers.
-    reading
-        How the files are to be read.
-    categories
-        Columns of numbers that are categories, or None.
-    """
-
-    files: tuple[Path, ...]
-    by: str | None
-    groups: tuple[str, ...] | None
-    columns: tuple[str, ...] | None
+    files: tuple[Path, ...]  # two; one, if it is split
+    by: str | None  # the column to split it by
+    groups: tuple[str, ...] | None  # the two values of that column to compare; None if it has only two
+    columns: tuple[str, ...] | None  # None for all that hold numbers
     drop: tuple[str, ...] | None
     reading: Reading
-    categories: tuple[str, ...] | None = None
+    categories: tuple[str, ...] | None = None  # columns of numbers that are categories
 
     def read(
         self, nan_policy: Literal["raise", "omit"], *, several: bool = False, stream: bool | None = False
     ) -> Given:
         """Read the tables; a cell without a number where one is needed is refused, or left out with a note.
 
-        Parameters
-        ----------
-        nan_policy
-            Which of the two.
-        several
-            Whether there may be more than two groups.
-        stream
-            Whether Parquet files are left to be read in blocks; None where they are large.
+        There may be `several` groups instead of two. Parquet files are left to be read in blocks with `stream`; where
+        they are large, if it is None.
         """
         from twosample.data.files.table import read_table
 
@@ -152,15 +130,7 @@ class Source:
     def read_one(
         self, nan_policy: Literal["raise", "omit"], columns: tuple[str, ...] | None = None
     ) -> tuple[pl.DataFrame, tuple[str, ...]]:
-        """Read the one file; returns also what was said of its cells.
-
-        Parameters
-        ----------
-        nan_policy
-            As in `read`.
-        columns
-            The columns that are used; None for those of the source.
-        """
+        """Read the one file, of which these columns or those of the source are used; returns also what was noted."""
         from twosample.data.files.table import read_table
 
         table = read_table(self.files[0], self.reading)

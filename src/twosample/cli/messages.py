@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import shlex
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
@@ -18,8 +19,6 @@ from twosample.errors import InputError, InputTypeError, Setting, TwoSampleWarni
 __all__ = ["in_options", "notes", "option_of", "printable", "quoted", "refusals", "say_error"]
 
 _SAMPLES = ("x", "y", "x and y", "by", "columns", "drop", "groups", "categories")
-# The samples, which are options where a command has one for either.
-_SIDES = ("x", "y")
 # Arguments of the library that are options here.
 _OPTIONS = {
     "rng": "--seed",
@@ -29,8 +28,7 @@ _OPTIONS = {
         name: f"--{name.replace('_', '-')}"
         for name in (
             "model paired kernel parameters lengthscale points subsets prior_odds scale nan_policy permutations rope "
-            "tolerance "
-            "steps burn_in thinning hmc_steps adapt_steps chains evidence early_stop fdr "
+            "tolerance steps burn_in thinning hmc_steps adapt_steps chains evidence early_stop fdr "
             "by groups columns drop categories reference keep_rows alpha window forget "
             "law simulations missing decimal thousands encoding comment header delimiter port"
         ).split()
@@ -44,36 +42,25 @@ def say_error(message: str) -> None:
 
 
 def in_options(explained: InputError | InputTypeError | TwoSampleWarning) -> str:
-    """An error or warning of the library with the options of the command in place of its arguments.
-
-    Examples
-    --------
-    >>> in_options(InputError("points: need more", argument="points", remedy=("use ", Setting("model", "adaptive"))))
-    '--points: need more; use --model adaptive'
-    """
+    """An error or warning of the library with the options of the command in place of its arguments."""
     text, argument = explained.render(_setting), explained.argument
     if argument in _OPTIONS and text.startswith(argument):
         return _OPTIONS[argument] + text.removeprefix(argument)
-    if argument in _SIDES and text.startswith(f"{argument}:") and _is_option(argument):
+    context = click.get_current_context(silent=True)
+    # The samples are options where a command has one for either.
+    if (
+        context is not None
+        and argument in ("x", "y")
+        and argument in context.params
+        and text.startswith(f"{argument}:")
+    ):
         return f"--{text}"
     return text
 
 
 def option_of(argument: str) -> str:
-    """The option that stands for an argument of the library.
-
-    Examples
-    --------
-    >>> option_of("rng"), option_of("nan_policy")
-    ('--seed', '--nan-policy')
-    """
+    """The option that stands for an argument of the library."""
     return _OPTIONS.get(argument, f"--{argument.replace('_', '-')}")
-
-
-def _is_option(argument: str) -> bool:
-    """Whether the command that runs has an option of this name."""
-    context = click.get_current_context(silent=True)
-    return context is not None and argument in context.params
 
 
 def _setting(setting: Setting) -> str:
@@ -82,21 +69,12 @@ def _setting(setting: Setting) -> str:
     name = _OPTIONS[setting.name]
     if isinstance(setting.value, bool):
         return name if setting.value else name.replace("--", "--no-", 1)
-    value = setting.value
-    if setting.name == "missing":
-        value = [value]
-    if isinstance(value, list | tuple):
-        value = _joined(value)
+    value = [setting.value] if setting.name == "missing" else setting.value
+    if isinstance(value, list | tuple):  # with commas between, and quotes around a comma within
+        line = io.StringIO()
+        csv.writer(line, lineterminator="").writerow(value)
+        value = line.getvalue()
     return f"{name} {shlex.quote(str(value))}"
-
-
-def _joined(values: Iterable[object]) -> str:
-    """Values as options take them, with commas between."""
-    import csv
-
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(values)
-    return line.getvalue()
 
 
 @contextmanager

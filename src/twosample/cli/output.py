@@ -17,7 +17,7 @@ import click
 from twosample.cli.extras import require
 from twosample.cli.messages import notes, printable, quoted
 from twosample.common.records import to_json, write_whole
-from twosample.common.words import log_bf10_text, probability_in_words, pvalue_text
+from twosample.common.words import aligned, log_bf10_text, probability_in_words, pvalue_text
 from twosample.data.from_files import who_is_who
 from twosample.errors import InputError
 
@@ -39,15 +39,7 @@ _PRINTED = ("json", "csv")
 
 @dataclass(frozen=True)
 class Outputs:
-    """What a command is to write, each as the path that its option was given, and how much it prints.
-
-    Attributes
-    ----------
-    json, csv, plot, trace, report, junit, out, state
-        Paths, or None.
-    quiet
-        Whether to print a line instead of the summary.
-    """
+    """What a command is to write, each as the path that its option was given, and whether it prints only a line."""
 
     json: Path | None = None
     plot: Path | None = None
@@ -69,7 +61,8 @@ class Outputs:
         for option, path in outputs.items():
             _check_place(option, path, inputs)
         for (one, first), (other, second) in itertools.combinations(outputs.items(), 2):
-            if _place(first) == _place(second) or (first.is_file() and second.is_file() and first.samefile(second)):
+            where = {os.path.normcase(os.path.realpath(path)) for path in (first, second)}
+            if len(where) == 1 or (first.is_file() and second.is_file() and first.samefile(second)):
                 raise InputError(f"{one} and {other}: {quoted(first)} and {quoted(second)} are the same file; name two")
         if self.json == self.csv == STDOUT:
             raise InputError("--json and --csv: only one of them can be printed; give the other a file")
@@ -90,22 +83,8 @@ class Outputs:
     ) -> None:
         """Print the answer, or what is to be printed in its place, and write every file that was asked for.
 
-        Parameters
-        ----------
-        result
-            Of any question.
-        names
-            What the two samples are called, where there are two.
-        lead
-            The first line, also where the JSON is printed, beside it.
-        short
-            What `quiet` leaves, if not probability and log BF10.
-        text
-            What is printed in place of the result's summary.
-        content
-            What the JSON holds in place of the result.
-        draw
-            What draws in place of the result's own method.
+        The `lead` is the first line, also where the JSON is printed, beside it. In place of what the result has,
+        `short` is what `quiet` leaves, `text` the summary, `content` what the JSON holds, and `draw` what draws.
         """
         write = result.to_json if content is None else partial(to_json, content)
         if self.json == STDOUT:
@@ -157,11 +136,6 @@ def _holds(source: Path, path: Path) -> bool:
     return any(path.samefile(one) for one in glob.iglob(str(source), recursive=True) if os.path.exists(one))
 
 
-def _place(path: Path) -> str:
-    """Where a file is or would be, without links."""
-    return os.path.normcase(os.path.realpath(path))
-
-
 def echo(text: str) -> None:
     """Print lines that cannot steer the terminal whatever names they hold."""
     click.echo("\n".join(map(printable, text.splitlines())))
@@ -199,10 +173,8 @@ def show_comparison(results: dict[str, Any], names: tuple[str, str]) -> None:
     rows = [("test", "log BF10", "P(H1)", "p-value", "verdict")]
     rows += [_row(test, result) for test, result in results.items()]
     click.echo(f"{who_is_who(names)}.")
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
-    for *cells, words in rows:
-        padded = [f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)]
-        click.echo(printable("  ".join([*padded, words])))
+    for line in aligned(rows, "<<<<<"):
+        click.echo(printable(line.removeprefix("  ")))
 
 
 def _row(test: str, result: Any) -> tuple[str, str, str, str, str]:

@@ -28,48 +28,17 @@ _NOTHING = "–"
 
 
 class Fact(NamedTuple):
-    """One line of an answer.
+    """One line of an answer."""
 
-    Attributes
-    ----------
-    label
-        What it is; empty where it goes on with the line before.
-    value
-        The value as text.
-    detail
-        What follows the value where there is room for a line: an interval, how it was found.
-    large
-        Whether it is one of the few numbers at the head of a page.
-    """
-
-    label: str
+    label: str  # empty where it goes on with the line before
     value: str
-    detail: str = ""
-    large: bool = False
+    detail: str = ""  # what follows the value where there is room for a line: an interval, how it was found
+    large: bool = False  # whether it is one of the few numbers at the head of a page
 
 
 @dataclass(frozen=True)
 class Facts:
     """An answer in words and numbers.
-
-    Attributes
-    ----------
-    title
-        What was compared.
-    verdict
-        The answer in one sentence.
-    lines
-        The facts, in the order in which they are read.
-    headline
-        The verdict in a few words, where it is long.
-    answer
-        The answer once more, as a probability and in a whole sentence.
-    remark
-        What to make of the size of a difference, or of the numbers.
-    warnings
-        Sentences to be read with the verdict.
-    notes
-        One sentence for everything that was dropped or warned about.
 
     Examples
     --------
@@ -78,14 +47,14 @@ class Facts:
     ('20 rows', [('log BF10', '+3.20')])
     """
 
-    title: str
-    verdict: str
-    lines: tuple[Fact, ...]
-    headline: str = ""
-    answer: str = ""
-    remark: str = ""
-    warnings: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    title: str  # what was compared
+    verdict: str  # the answer in one sentence
+    lines: tuple[Fact, ...]  # in the order in which they are read
+    headline: str = ""  # the verdict in a few words, where it is long
+    answer: str = ""  # once more, as a probability and in a whole sentence
+    remark: str = ""  # what to make of the size of a difference, or of the numbers
+    warnings: tuple[str, ...] = ()  # sentences to be read with the verdict
+    notes: tuple[str, ...] = ()  # a sentence for everything that was dropped or warned about
 
     def __getitem__(self, label: str) -> str:
         """Return the value with this label; empty where there is none."""
@@ -101,24 +70,6 @@ class Facts:
 class DataTable:
     """A table of plain values.
 
-    Attributes
-    ----------
-    title
-        What it shows.
-    columns
-        The name of each column, with its heading.
-    rows
-        The rows, with a value for each column: numbers, texts, None, or tuples of texts.
-    note
-        A sentence on how to read it.
-    brief
-        Names of the columns that a short form shows; all where it is empty.
-    printed
-        How many rows a summary shows.
-    texts
-        By the name of a column, a function of a row (its values by name) that writes the cell, where the value and the
-        name of the column do not say how.
-
     Examples
     --------
     >>> table = DataTable("Columns", {"column": "column", "log_bf10": "log BF10"}, [("dose", 3.2), ("age", -1.0)])
@@ -127,11 +78,13 @@ class DataTable:
     """
 
     title: str
-    columns: Mapping[str, str]
-    rows: Sequence[tuple[Any, ...]]
-    note: str = ""
-    brief: tuple[str, ...] = ()
-    printed: int = 0
+    columns: Mapping[str, str]  # the name of each, with its heading
+    rows: Sequence[tuple[Any, ...]]  # a value for each column: numbers, texts, None, or tuples of texts
+    note: str = ""  # a sentence on how to read it
+    brief: tuple[str, ...] = ()  # names of the columns that a short form shows; all where it is empty
+    printed: int = 0  # how many rows a summary shows
+    # By the name of a column, a function of a row (its values by name) that writes the cell, where the value and the
+    # name of the column do not say how.
     texts: Mapping[str, Callable[[Mapping[str, Any]], str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -140,16 +93,12 @@ class DataTable:
 
     def shown(self, most: int | None = None, *, brief: bool = False) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Headings, and the first rows as texts."""
-        names = list(self.columns)
-        wanted = [names.index(name) for name in self.brief] if brief and self.brief else range(len(names))
+        wanted = self.brief if brief and self.brief else tuple(self.columns)
         rows = [
-            tuple(self._text(names[place], dict(zip(names, row, strict=False))) for place in wanted)
-            for row in self.rows[:most]
+            tuple(self.texts[name](row) if name in self.texts else cell_text(name, row[name], row) for name in wanted)
+            for row in (dict(zip(self.columns, values, strict=False)) for values in self.rows[:most])
         ]
-        return tuple(self.columns[names[place]] for place in wanted), rows
-
-    def _text(self, name: str, row: Mapping[str, Any]) -> str:
-        return self.texts[name](row) if name in self.texts else cell_text(name, row[name], row)
+        return tuple(self.columns[name] for name in wanted), rows
 
     def to_frame(self, kind: FrameKind = "pandas") -> Any:
         """The table as a data frame of "pandas", "polars" or "pyarrow"; numbers that are not known are missing."""
@@ -166,88 +115,47 @@ def _plain(value: Any) -> Any:
 
 
 class Mark(NamedTuple):
-    """One mark of a panel.
+    """One mark of a panel."""
 
-    Attributes
-    ----------
-    kind
-        "line"; "area", from `low` up to y; "bars", `size` wide, up to y; "steps" of a histogram, whose x are
-        the edges; "dots"; "rug", short strokes; "text", the label at a place; "level", a line across with the label at
-        its end; "across" and "upright", straight lines through the whole panel; "span", the range between two places;
-        "interval", from `low` up to y; "strip", five quantiles; "corner", words in a corner; "none", for the legend.
-    style
-        Whose colours: "x", "y", "differ", "same", "ink", "prior", "median", "zero", "chosen", "unclear", "band-95",
-        "band-50", "x-sure", "y-sure", "x-text" or "y-text".
-    x, y
-        Where.
-    label
-        What it stands for, in the legend; empty for none.
-    low
-        Where an area or interval begins.
-    size
-        The width of a bar, or of a dot in points.
-    """
-
+    # "line"; "area", from `low` up to y; "bars", `size` wide, up to y; "steps" of a histogram, whose x are the edges;
+    # "dots"; "rug", short strokes; "text", the label at a place; "level", a line across with the label at its end;
+    # "across" and "upright", straight lines through the whole panel; "span", the range between two places; "interval",
+    # from `low` up to y; "strip", five quantiles; "corner", words in a corner; "none", for the legend.
     kind: str
+    # Whose colours: "x", "y", "differ", "same", "ink", "prior", "median", "zero", "chosen", "unclear", "band-95",
+    # "band-50", "x-sure", "y-sure", "x-text" or "y-text".
     style: str
     x: Array
     y: Array
-    label: str = ""
-    low: Array | float = 0.0
-    size: float = 2.4
+    label: str = ""  # what it stands for, in the legend; empty for none
+    low: Array | float = 0.0  # where an area or interval begins
+    size: float = 2.4  # the width of a bar, or of a dot in points
 
 
 @dataclass(frozen=True)
 class Panel:
-    """The data of a picture.
-
-    Attributes
-    ----------
-    title
-        What it shows.
-    across, up
-        What the axes are.
-    series
-        By name, the values across and up; of "bar" the values across are names, and a third tuple may give the styles
-        of bars; of a "map" the places across and up, a value for each pair of them, and perhaps their sd; of a "matrix"
-        the names across and up, and the values.
-    kind
-        How it is drawn: "line", "point", "bar", "map" or "matrix"; or "marks".
-    marks
-        What is drawn in place of the series.
-    limits, heights
-        The ranges of the axes; found out where they are None.
-    log
-        Whether the axis across is logarithmic.
-    counted
-        "percent" or "root" where heights are shares, or square roots of what the axis up counts; "none" where they have
-        no numbers.
-    names, names_up
-        Names of the places 0, 1, ... of an axis.
-    places
-        Where ticks across are; round numbers where it is empty.
-    said, note
-        What is to be seen, for readers that do not see it; and what stands below the picture.
-    head, rows
-        The table that says the same; made of the series where there is none.
-    """
+    """The data of a picture."""
 
     title: str
-    across: str
+    across: str  # what the axis across is, as `up` is of the other
     up: str
+    # By name, the values across and up; of "bar" the values across are names, and a third tuple may give the styles of
+    # bars; of a "map" the places across and up, a value for each pair of them, and perhaps their sd; of a "matrix" the
+    # names across and up, and the values.
     series: Mapping[str, tuple[Array | tuple[str, ...], ...]] = field(default_factory=dict)
-    kind: Literal["line", "point", "bar", "map", "matrix", "marks"] = "line"
-    marks: tuple[Mark, ...] = ()
-    limits: tuple[float, float] | None = None
-    heights: tuple[float, float] | None = None
-    log: bool = False
+    kind: Literal["line", "point", "bar", "map", "matrix"] = "line"  # how the series are drawn
+    marks: tuple[Mark, ...] = ()  # what is drawn in place of the series
+    limits: tuple[float, float] | None = None  # the range of the axis across; found out where it is None
+    heights: tuple[float, float] | None = None  # the same of the axis up
+    log: bool = False  # whether the axis across is logarithmic
+    # Whether heights are shares, or square roots of what the axis up counts, or have no numbers.
     counted: Literal["", "percent", "root", "none"] = ""
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # of the places 0, 1, ... across
     names_up: tuple[str, ...] = ()
-    places: tuple[float, ...] = ()
-    said: str = ""
-    note: str = ""
-    head: tuple[str, ...] = ()
+    places: tuple[float, ...] = ()  # where ticks across are; round numbers where it is empty
+    said: str = ""  # what is to be seen, for readers that do not see it
+    note: str = ""  # what stands below the picture
+    head: tuple[str, ...] = ()  # of the table that says the same; made of the series where there is none
     rows: Sequence[tuple[str, ...]] = ()
 
     @classmethod
@@ -292,7 +200,9 @@ def cell_text(name: str, value: Any, row: Mapping[str, Any] | None = None) -> st
     >>> cell_text("groups", (("a", "c"), ("b",))), cell_text("words", "larger in y", {"prob": 0.2})
     ('a, c | b', '–')
     """
-    if _is_missing(value) or (name in _WAYS and row is not None and not _is_likely(row)):
+    if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
+        return _NOTHING
+    if name in _WAYS and row is not None and not row.get("prob", row.get("log_bf10", 0.0) + 0.5) > 0.5:
         return _NOTHING
     if isinstance(value, tuple):
         return (" | " if value and isinstance(value[0], tuple) else ", ").join(cell_text("", one) for one in value)
@@ -305,14 +215,6 @@ def cell_text(name: str, value: Any, row: Mapping[str, Any] | None = None) -> st
     if name in _PROBABILITIES:
         return probability_in_words(value)
     return f"{value:.3g}" if name == "prior" else f"{value:.3f}"
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
-
-
-def _is_likely(row: Mapping[str, Any]) -> bool:
-    return float(row.get("prob", row.get("log_bf10", 0.0) + 0.5)) > 0.5
 
 
 def text_of_facts(facts: Facts) -> list[str]:
@@ -336,14 +238,13 @@ def text_of_table(table: DataTable, most: int | None = None) -> list[str]:
         return []
     names = table.brief or tuple(table.columns)
     cells = [head, *(tuple(map(_short, names, row)) for row in rows)]
-    sides = "".join("<" if _is_text(table, name) else ">" for name in names)
+    places = [list(table.columns).index(name) for name in names]
+    sides = "".join(
+        "<" if any(isinstance(row[place], str | tuple) for row in table.rows[:_PRINTED_ROWS]) else ">"
+        for place in places
+    )
     more = len(table) - len(rows)
     return [*aligned(cells, sides), *([f"  ... and {more} more"] if more else [])]
-
-
-def _is_text(table: DataTable, name: str) -> bool:
-    place = list(table.columns).index(name)
-    return any(isinstance(row[place], str | tuple) for row in table.rows[:_PRINTED_ROWS])
 
 
 def _short(name: str, cell: str) -> str:

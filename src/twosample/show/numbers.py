@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-__all__ = ["log_ticks", "number", "numbers", "ticks"]
+__all__ = ["is_or_sign", "log_ticks", "number", "numbers", "ticks"]
 
 
 def number(value: float) -> str:
@@ -17,6 +17,17 @@ def number(value: float) -> str:
     ('0.5', '0', '1.23e+06', '2e-07')
     """
     return f"{value + 0.0:.4g}" if 1e-3 <= abs(value) < 1e5 or value == 0.0 else f"{value:.3g}"
+
+
+def is_or_sign(words: str) -> str:
+    """A number that may begin with < or >, after a sign that it is.
+
+    Examples
+    --------
+    >>> is_or_sign("0.5"), is_or_sign("> 0.9999")
+    ('= 0.5', '> 0.9999')
+    """
+    return words if words[0] in "<>" else f"= {words}"
 
 
 def numbers(values: Iterable[float], digits: int = 4) -> list[str]:

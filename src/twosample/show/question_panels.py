@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from twosample.results.objects_result import ObjectsResult
 
 __all__ = [
+    "TABLE_ROWS",
     "at_one",
     "cut",
     "dependence",
@@ -35,7 +36,7 @@ __all__ = [
 ]
 
 # Lines of a table beside a curve.
-_TABLE_ROWS = 21
+TABLE_ROWS = 21
 _BINS = 24
 # The density of a share may be infinite at 0 and 1; so far from there it is drawn.
 _EDGE = 1e-3
@@ -45,9 +46,9 @@ _MOST_PAIRS, _MOST_PARTITIONS = 20, 8
 _LONGEST_NAME, _LONGEST_LABEL = 24, 44
 
 
-def some_places(count: int) -> Array:
+def some_places(count: int, most: int = TABLE_ROWS) -> Array:
     """Places of a curve for a table."""
-    return np.unique(np.linspace(0, count - 1, min(count, _TABLE_ROWS)).round().astype(int))
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
 
 
 def cut(name: str, longest: int = _LONGEST_NAME) -> str:
@@ -64,10 +65,7 @@ def at_one(value: float) -> Array:
 def sensitivity(curves: Sequence[Any]) -> list[Panel]:
     """Log BF10 against each choice of the prior, with the choice that was made and the limits of the verdicts.
 
-    Parameters
-    ----------
-    curves
-        Each has a `label`, `values`, `log_bf10` and the `default` value.
+    Each of the curves has a `label`, `values`, `log_bf10` and the `default` value.
     """
     every = np.concatenate([np.asarray(curve.log_bf10, dtype=float) for curve in curves])
     low, high = min(0.0, float(every.min())), max(0.0, float(every.max()))
@@ -101,25 +99,17 @@ def sensitivity(curves: Sequence[Any]) -> list[Panel]:
         said = f"log BF10 is between {log_bf10.min():.2f} and {log_bf10.max():.2f}."
         title, head = f"log BF10 against {curve.label}", (curve.label, "log BF10")
         found.append(
-            Panel(title, curve.label, "log BF10", kind="marks", marks=marks, limits=limits, heights=heights, log=log,
+            Panel(title, curve.label, "log BF10", marks=marks, limits=limits, heights=heights, log=log,
                   said=said, note=said, head=head, rows=rows)
         )  # fmt: skip
     return found
 
 
 def evidence_over_time(history: Sequence[Any], alpha: float) -> Panel:
-    """The log e-value and the log run length after each batch, with the limit and the first crossing.
-
-    Parameters
-    ----------
-    history
-        Rows with the number of a `batch`, `log_evalue` and `log_run_length`; perhaps none.
-    alpha
-        The alarm is at an e-value of 1/alpha.
-    """
-    batches = np.array([row.batch for row in history], dtype=float)
-    log_evalue, log_run_length = (
-        np.array([getattr(row, name) for row in history]) for name in ("log_evalue", "log_run_length")
+    """The log e-value and the log run length after each batch, with the limit 1/alpha and the first crossing."""
+    batches, log_evalue, log_run_length = (
+        np.array([getattr(row, name) for row in history], dtype=float)
+        for name in ("batch", "log_evalue", "log_run_length")
     )
     limit, at, evalues = -math.log(alpha), batches, log_evalue
     if not len(batches) or batches[0] == 1.0:
@@ -148,7 +138,6 @@ def evidence_over_time(history: Sequence[Any], alpha: float) -> Panel:
         "Evidence over time",
         "batch",
         "log e-value",
-        kind="marks",
         marks=tuple(marks),
         limits=limits,
         heights=(low - 0.05 * (high - low), high + 0.08 * (high - low)),
@@ -184,7 +173,6 @@ def objects(result: ObjectsResult, names: tuple[str, str]) -> list[Panel]:
             "The witness at the objects",
             "witness",
             "share of the objects",
-            kind="marks",
             marks=(*marks, Mark("upright", "zero", at_one(0.0), np.array([0.0, top]))),
             limits=(float(edges[0]), float(edges[-1])),
             heights=(-0.18 * top, 1.08 * top),
@@ -199,7 +187,7 @@ def objects(result: ObjectsResult, names: tuple[str, str]) -> list[Panel]:
         places, parameters = np.arange(float(len(result.parameters))), tuple(map(printable, result.parameters))
         values = result.parameter_log_bf10
         found.append(
-            Panel("With each parameter alone", f"parameter of {printable(result.kernel)}", "log BF10", kind="marks",
+            Panel("With each parameter alone", f"parameter of {printable(result.kernel)}", "log BF10",
                   marks=(Mark("bars", "differ", places, values, size=0.6), Mark("across", "zero", places, at_one(0.0))),
                   names=parameters, head=("parameter", "log BF10"),
                   rows=[(name, number(value)) for name, value in zip(parameters, values.tolist(), strict=True)])
@@ -208,15 +196,7 @@ def objects(result: ObjectsResult, names: tuple[str, str]) -> list[Panel]:
 
 
 def evidence_of_columns(log_bf10: Array, least: float | None) -> Panel:
-    """How many columns have how much evidence; beyond the ends in the outermost bars.
-
-    Parameters
-    ----------
-    log_bf10
-        Of all columns.
-    least
-        The least of those that are found to differ; None without any.
-    """
+    """How many columns have how much evidence, and whether it is at least that of those that are found to differ."""
     clipped = np.clip(log_bf10, -10.0, 20.0)
     low, high = np.floor(clipped.min()), max(np.floor(clipped.max()) + 1.0, np.floor(clipped.min()) + 4.0)
     edges = np.arange(low, high + 0.5)
@@ -235,7 +215,6 @@ def evidence_of_columns(log_bf10: Array, least: float | None) -> Panel:
         "Evidence of all columns",
         "log BF10",
         "columns",
-        kind="marks",
         marks=marks,
         limits=(float(low), float(high)),
         heights=(0.0, 1.06 * float(heights.max())),
@@ -270,7 +249,7 @@ def each_column(result: EachResult, names: tuple[str, str], top: int) -> Panel:
     across = f"larger in {second}  \u2190  AUC: chance that {first} is larger  \u2192  larger in {first}"
     title = f"{int(found.sum())} of {columns_in_words(int(single.sum()))} differ"
     limits = (0.5 - reach, 0.5 + reach)
-    return Panel(title, across, "log BF10", kind="marks", marks=tuple(marks), limits=limits)
+    return Panel(title, across, "log BF10", marks=tuple(marks), limits=limits)
 
 
 def dependence(result: IndependenceResult) -> Panel:
@@ -320,4 +299,4 @@ def mixing(found: Mixing) -> Panel:
         Mark("upright", "ink", at_one(found.mean), at_one(0.0), "mean"),
     )
     heights = (0.0, 1.15 * max(float(density[10:-10].max()), 1.0))
-    return Panel("", "share of H1", "density", kind="marks", marks=marks, limits=(0.0, 1.0), heights=heights)
+    return Panel("", "share of H1", "density", marks=marks, limits=(0.0, 1.0), heights=heights)

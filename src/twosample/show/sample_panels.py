@@ -24,19 +24,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "STRIP_LABEL",
-    "SURE",
     "amplitude_posterior",
+    "band",
     "bars_of",
-    "clear_intervals",
+    "largest_shown",
     "lengthscale_posterior",
     "listed",
     "samples_of_column",
+    "sure_sides",
     "witness_of_column",
 ]
 
 STRIP_LABEL = "median, middle 50 % and 90 %"
-# How sure it must be that the witness is not zero.
-SURE = 0.95
 # More values than these have no ticks of their own.
 _MOST_TICKS = 12
 # Half the width of the step of a level.
@@ -45,17 +44,13 @@ _STEP = 0.45
 
 def bars_of(shown: ShownColumn, heights: Array, gap: float | None = None) -> list[Mark]:
     """Bars side by side at the values of a column, those of the first sample at the left."""
-    wide = gap or gap_of(shown)
+    span = shown.limits[1] - shown.limits[0]
+    between = max(float(np.diff(shown.values).min()), 0.01 * span) if len(shown.values) > 1 else 0.4 * span
+    wide = gap or between
     return [
         Mark("bars", style, shown.values + side * 0.21 * wide, of_sample, size=0.4 * wide)
         for style, side, of_sample in zip("xy", (-1, 1), heights, strict=True)
     ]
-
-
-def gap_of(shown: ShownColumn) -> float:
-    """The distance of values, as bars need it."""
-    span = shown.limits[1] - shown.limits[0]
-    return max(float(np.diff(shown.values).min()), 0.01 * span) if len(shown.values) > 1 else 0.4 * span
 
 
 def samples_of_column(
@@ -63,18 +58,7 @@ def samples_of_column(
 ) -> Panel:
     """One column of both samples: bars if it is discrete, else densities with point masses as bars.
 
-    Parameters
-    ----------
-    shown
-        What is known of it.
-    rows
-        How many rows of each sample that is from.
-    names
-        Of the samples.
-    label
-        Of the column.
-    beyond
-        How many rows are outside of the range, in words.
+    `beyond` says how many rows are outside of the range.
     """
     shares = shown.counts / np.maximum(np.array(rows), 1)[:, None]
     (marks, heights, table), what = (
@@ -92,7 +76,6 @@ def samples_of_column(
         label,
         label,
         f"{what} of the rows" if what == "share" else what,
-        kind="marks",
         marks=(*named, *marks[2:]),
         limits=shown.limits,
         heights=heights,
@@ -145,8 +128,8 @@ def _densities(shown: ShownColumn, shares: Array) -> _Parts:
 def witness_of_column(driver: Driver, names: tuple[str, str], label: str, levels: tuple[str, ...] = ()) -> Panel:
     """The witness of one column with its bands: a curve, with marks where it is surely not zero, or a step a level."""
     places, mean = driver.grid[0], driver.mean
-    reach, half = (NormalDist().inv_cdf(0.5 + 0.5 * level) * driver.sd for level in (SURE, 0.5))
-    low, high = mean - reach, mean + reach
+    low, high = band(mean, driver.sd)
+    half = NormalDist().inv_cdf(0.75) * driver.sd
     top = 1.35 * max(float(np.abs([low, high]).max()), np.finfo(float).tiny)
     at, values = places, [mean, low, high, half]
     if levels:
@@ -154,7 +137,7 @@ def witness_of_column(driver: Driver, names: tuple[str, str], label: str, levels
         limits, surely = (float(places[0]) - 0.6, float(places[-1]) + 0.6), []
         said = _levels_in_words(levels, low, high, names, label)
     else:
-        limits, surely = (float(at[0]), float(at[-1])), clear_intervals(at, low, high)
+        limits, surely = (float(at[0]), float(at[-1])), _clear_intervals(at, low, high)
         said = _curve_in_words(surely, limits, names, label)
     middle, bottom, upper, inner = values
     marks = [Mark("span", f"{'xy'[side]}-sure", np.array([start, end]), at_one(0.0)) for start, end, side in surely]
@@ -176,21 +159,30 @@ def witness_of_column(driver: Driver, names: tuple[str, str], label: str, levels
         (name, *map(number, row)) for name, *row in zip(first, mean[chosen], low[chosen], high[chosen], strict=False)
     ]
     return Panel(
-        label, label, "witness", kind="marks", marks=tuple(marks), limits=limits, heights=(-top, top), counted="none",
+        label, label, "witness", marks=tuple(marks), limits=limits, heights=(-top, top), counted="none",
         names=levels, said=said, note=said, head=(label, "mean of the witness", "95 % from", "to"), rows=rows,
     )  # fmt: skip
 
 
-def clear_intervals(at: Array, low: Array, high: Array) -> list[tuple[float, float, int]]:
-    """Where a band leaves out zero: start, end, and 0 where it is above, 1 where it is below.
+def band(mean: Array, sd: Array) -> tuple[Array, Array]:
+    """Between which values the witness is with 95 % probability."""
+    reach = NormalDist().inv_cdf(0.975) * sd
+    return mean - reach, mean + reach
 
-    Examples
-    --------
-    >>> at = np.arange(5.0)
-    >>> clear_intervals(at, np.array([1.0, 1.0, -1.0, -2.0, -2.0]), np.array([2.0, 2.0, 1.0, -1.0, -1.0]))
-    [(0.0, 1.0, 0), (3.0, 4.0, 1)]
-    """
-    sides = np.where(low > 0.0, 1, np.where(high < 0.0, 2, 0))
+
+def sure_sides(low: Array, high: Array) -> Array:
+    """1 where a band is above zero, 2 where it is below, and 0 where it holds zero."""
+    return np.where(low > 0.0, 1, np.where(high < 0.0, 2, 0))
+
+
+def largest_shown(mean: Array, sd: Array) -> float:
+    """The value of the strongest colour, so that a witness is pale where it is small beside its own uncertainty."""
+    return max(float(np.abs(mean).max()), 2.0 * float(np.quantile(sd, 0.9)), float(np.finfo(float).tiny))
+
+
+def _clear_intervals(at: Array, low: Array, high: Array) -> list[tuple[float, float, int]]:
+    """Where a band leaves out zero: start, end, and 0 where it is above, 1 where it is below."""
+    sides = sure_sides(low, high)
     runs = np.split(np.arange(len(at)), np.flatnonzero(np.diff(sides)) + 1)
     return [(float(at[run[0]]), float(at[run[-1]]), int(sides[run[0]]) - 1) for run in runs if sides[run[0]]]
 
@@ -232,19 +224,7 @@ def _curve_in_words(
 
 
 def lengthscale_posterior(posterior: Lengthscale, prior: Any, unit: float, words: str) -> Panel:
-    """Prior and posterior density of the log lengthscale.
-
-    Parameters
-    ----------
-    posterior
-        Of the result.
-    prior
-        Of the model, in units of which the posterior's are multiples.
-    unit
-        That multiple.
-    words
-        The unit of the axis.
-    """
+    """Prior and posterior density of the log lengthscale; that of the prior is in this unit, which has these words."""
     grid, median = posterior.grid, posterior.median_heuristic
     ends = np.concatenate([[median], *(_bulk(grid, mass, 1e-3) for mass in (posterior.mass_h0, posterior.mass_h1))])
     limits = float(ends.min()) / 1.15, float(ends.max()) * 1.15
@@ -265,7 +245,7 @@ def lengthscale_posterior(posterior: Lengthscale, prior: Any, unit: float, words
     )
     return Panel(
         "Lengthscale: at what scale they differ, if they do", f"lengthscale {words}", "density of log lengthscale",
-        kind="marks", marks=marks, limits=limits, heights=(0.0, top), log=True, counted="none", said=said, note=said,
+        marks=marks, limits=limits, heights=(0.0, top), log=True, counted="none", said=said, note=said,
         head=("lengthscale", "prior density of its log", "posterior if they differ", "posterior if the same"),
         rows=rows,
     )  # fmt: skip
@@ -289,7 +269,7 @@ def amplitude_posterior(posterior: Amplitude, prior: HalfCauchy) -> Panel:
         Mark("line", "prior", at, expected, "prior"),
     )
     return Panel(
-        "Amplitude: how large the difference is, if there is one", "amplitude of the witness", "density", kind="marks",
+        "Amplitude: how large the difference is, if there is one", "amplitude of the witness", "density",
         marks=marks, limits=limits, heights=(0.0, 1.08 * float(max(density.max(), expected.max()))), log=True,
         counted="none", said=said, note=said, head=("amplitude", "prior density of its log", "posterior density"),
         rows=rows,

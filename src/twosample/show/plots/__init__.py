@@ -11,7 +11,7 @@ the axes.
 """
 
 from twosample.common.words import printable
-from twosample.show.plots.lengthscales import plot_lengthscales
+from twosample.show.plots.chains import plot_lengthscales, plot_trace
 from twosample.show.plots.overview import plot_result
 from twosample.show.plots.panels import columns, lengthscale, samples, witness
 from twosample.show.plots.questions import (
@@ -24,7 +24,6 @@ from twosample.show.plots.questions import (
     plot_panels,
     plot_robustness,
 )
-from twosample.show.plots.trace import plot_trace
 from twosample.show.plots.tree import plot_tree
 
 __all__ = [

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import textwrap
+from collections.abc import Callable, Iterable
 from functools import partial
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from twosample.common.words import sentence
+from twosample.common.words import printable, sentence
 from twosample.errors import InputError, MissingExtraError, Setting
+from twosample.show.sample_panels import largest_shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,10 +41,9 @@ __all__ = [
     "add_legend",
     "as_text",
     "centered",
-    "checked_size",
+    "figure_docs",
     "headline",
-    "lengthscale_unit",
-    "median_heuristic",
+    "name_ticks",
     "new_figure",
     "number_log_axis",
     "witness_colors",
@@ -66,9 +68,30 @@ _CHARACTERS_PER_INCH = 8.0
 _SMALL_PER_INCH = 14.0
 
 
+_Drawing = TypeVar("_Drawing", bound=Callable[..., Any])
+_FIGURE_DOCS = """figsize
+    Width and height in inches, if not those that the panels need.
+
+Returns
+-------
+matplotlib.figure.Figure
+    Save it with ``figure.savefig("result.png")``. It belongs to no window and no global state.
+
+Raises
+------
+MissingExtraError
+    If matplotlib is not installed."""
+
+
+def figure_docs(draw: _Drawing) -> _Drawing:
+    """Write what is the same for all functions that draw a figure in place of `{figure}` in the docstring."""
+    draw.__doc__ = inspect.cleandoc(draw.__doc__ or "").replace("{figure}", _FIGURE_DOCS)
+    return draw
+
+
 def new_figure(width: float, height: float, figsize: tuple[float, float] | None = None) -> Figure:
     """An empty figure that belongs to no window, of the size that is asked for or else of its own."""
-    width, height = (width, height) if figsize is None else checked_size(figsize)
+    width, height = (width, height) if figsize is None else _checked_size(figsize)
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -88,7 +111,7 @@ def _as_png(figure: Figure) -> bytes:
     return picture.getvalue()
 
 
-def checked_size(figsize: tuple[float, float]) -> tuple[float, float]:
+def _checked_size(figsize: tuple[float, float]) -> tuple[float, float]:
     """The width and height of a figure in inches, if they are such."""
     try:
         width, height = (float(length) for length in figsize)
@@ -180,23 +203,19 @@ def _number(value: float) -> str:
     return f"{digits}e{int(exponent)}"
 
 
-def lengthscale_unit(result: GibbsResult, index: int) -> float:
-    """What the lengthscale was multiplied by for its unit."""
-    return float(result.scale[index]) if result.kernel == "ard" or len(result.columns) == 1 else 1.0
-
-
-def median_heuristic(result: GibbsResult, index: int) -> float:
-    """The median heuristic in the unit of a lengthscale."""
-    if len(result.columns) == 1:
-        return result.median_heuristic
-    return result.median_heuristic * lengthscale_unit(result, index)
+def name_ticks(axis: Axis, names: Iterable[Any], **style: Any) -> None:
+    """Names at the places 0, 1, ... of an axis."""
+    shown = [printable(str(name)) for name in names]
+    axis.set_ticks(range(len(shown)), shown, **style)
+    for text in axis.get_ticklabels():
+        as_text(text)
 
 
 def centered(mean: Array, sd: Array) -> Normalize:
-    """Colours symmetric about zero, pale where the witness is small beside its own uncertainty."""
+    """Colours symmetric about zero."""
     from matplotlib.colors import Normalize
 
-    reach = max(float(np.abs(mean).max()), 2.0 * float(np.quantile(sd, 0.9)), float(np.finfo(float).tiny))
+    reach = largest_shown(mean, sd)
     return Normalize(-reach, reach)
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twosample.common.words import printable
 from twosample.show.plots.axes import (
     DIFFER_COLOR,
     FAINT,
@@ -17,6 +16,7 @@ from twosample.show.plots.axes import (
     add_legend,
     as_text,
     centered,
+    name_ticks,
     new_figure,
     number_log_axis,
     witness_colors,
@@ -24,13 +24,12 @@ from twosample.show.plots.axes import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
     from twosample.common.arrays import Array
     from twosample.show.content import Mark, Panel
 
-__all__ = ["draw_marks", "draw_panel", "figure_of"]
+__all__ = ["draw_marks", "draw_panel", "figure_of", "outline_clear"]
 
 _MOST_LEGEND = 8
 # With more groups the values of a matrix are colours alone.
@@ -69,14 +68,7 @@ def figure_of(
 
 def draw_panel(panel: Panel, axes: Axes) -> Axes:
     """Draw one panel on axes, and return them."""
-    if panel.kind == "bar":
-        _draw_bars(panel, axes)
-    elif panel.kind == "map":
-        _draw_map(panel, axes)
-    elif panel.kind == "matrix":
-        _draw_matrix(panel, axes)
-    else:
-        _draw_marks(panel, axes)
+    {"bar": _draw_bars, "map": _draw_map, "matrix": _draw_matrix}.get(panel.kind, _draw_marks)(panel, axes)
     if panel.kind in ("map", "matrix"):
         as_text(axes.xaxis.get_label()).set_text(panel.across)
         as_text(axes.yaxis.get_label()).set_text(panel.up)
@@ -109,7 +101,7 @@ def draw_marks(panel: Panel, axes: Axes) -> dict[str, Any]:
 def _draw_marks(panel: Panel, axes: Axes) -> None:
     handles = draw_marks(panel, axes)
     if panel.names:
-        _name(axes.xaxis, panel.names)
+        name_ticks(axes.xaxis, panel.names)
     elif panel.places:
         axes.set_xticks(panel.places)
     for side in ("top", "right"):
@@ -196,7 +188,7 @@ def _draw_bars(panel: Panel, axes: Axes) -> None:
     colors = [_COLORS[style] for style in styles[0]] if styles else DIFFER_COLOR
     axes.barh(places, np.asarray(values), color=colors)
     axes.axvline(0.0, color=INK, linewidth=0.8)
-    _name(axes.yaxis, [str(name) for name in names])
+    name_ticks(axes.yaxis, names)
     axes.invert_yaxis()
     if panel.limits is not None:
         axes.set_xlim(*panel.limits)
@@ -205,23 +197,28 @@ def _draw_bars(panel: Panel, axes: Axes) -> None:
 
 def _draw_map(panel: Panel, axes: Axes) -> None:
     """Values in a plane as colours, with a line around where they are clear of zero if their sd is known."""
-    from matplotlib.lines import Line2D
-
     ((label, (across, up, values, *more)),) = panel.series.items()
     first, second, mean = (np.asarray(one, dtype=float) for one in (across, up, values))
     sd = np.asarray(more[0], dtype=float) if more else np.zeros_like(mean)
     drawn = axes.pcolormesh(first, second, mean.T, cmap=witness_colors(), norm=centered(mean, sd), shading="nearest")
     as_text(axes.figure.colorbar(drawn, ax=axes, shrink=0.8, pad=0.02).ax.yaxis.label).set_text(label)
     if panel.names:
-        _name(axes.xaxis, panel.names)
+        name_ticks(axes.xaxis, panel.names)
     if panel.names_up:
-        _name(axes.yaxis, panel.names_up)
+        name_ticks(axes.yaxis, panel.names_up)
     if more:
-        clear: Array = (np.abs(mean) - 2.0 * sd).T
-        if min(clear.shape) > 1 and clear.min() < 0.0 < clear.max():
-            axes.contour(first, second, clear, levels=[0.0], colors=INK, linewidths=1.2)
-        words = "inside: more than 2 sd from zero" if clear.max() > 0.0 else "nowhere 2 sd from zero"
-        add_legend(axes, [Line2D([], [], color=INK, linewidth=1.2)], [words])
+        outline_clear(axes, first, second, mean, sd)
+
+
+def outline_clear(axes: Axes, first: Array, second: Array, mean: Array, sd: Array) -> None:
+    """A line around where a witness is clear of zero, and what it is in the legend."""
+    from matplotlib.lines import Line2D
+
+    clear = (np.abs(mean) - 2.0 * sd).T
+    if min(clear.shape) > 1 and clear.min() < 0.0 < clear.max():
+        axes.contour(first, second, clear, levels=[0.0], colors=INK, linewidths=1.2)
+    words = "inside: more than 2 sd from zero" if clear.max() > 0.0 else "nowhere 2 sd from zero"
+    add_legend(axes, [Line2D([], [], color=INK, linewidth=1.2)], [words])
 
 
 def _draw_matrix(panel: Panel, axes: Axes) -> None:
@@ -229,16 +226,9 @@ def _draw_matrix(panel: Panel, axes: Axes) -> None:
     ((across, up, values),) = panel.series.values()
     cells = np.asarray(values, dtype=float)
     axes.imshow(cells, vmin=0.0, vmax=1.0, cmap="Blues")
-    _name(axes.xaxis, across, rotation=90 if len(across) > 4 else 0)
-    _name(axes.yaxis, up)
+    name_ticks(axes.xaxis, across, rotation=90 if len(across) > 4 else 0)
+    name_ticks(axes.yaxis, up)
     if len(across) <= _MOST_NUMBERS:
         for row, column in np.argwhere(~np.eye(len(cells), dtype=bool)):
             value = cells[row, column]
             axes.text(column, row, f"{value:.2f}", ha="center", va="center", color="white" if value > 0.6 else INK)
-
-
-def _name(axis: Axis, names: Sequence[Any] | Array, rotation: float = 0.0) -> None:
-    """Names at the places 0, 1, ... of an axis."""
-    axis.set_ticks(range(len(names)), [printable(str(name)) for name in names])
-    for text in axis.get_ticklabels():
-        as_text(text).set_rotation(rotation)

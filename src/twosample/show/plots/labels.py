@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from twosample.common.words import log_bf10_text, probability_in_words, share_in_words, short
+from twosample.show.numbers import is_or_sign
 
 if TYPE_CHECKING:
     from twosample.inference.columns import ColumnEvidence
+    from twosample.inference.witness import Driver
     from twosample.paper.baselines import HolmesResult
     from twosample.paper.gibbs_result import GibbsResult
     from twosample.results.comparison import Comparison
@@ -27,6 +29,7 @@ __all__ = [
     "probability_label",
     "sample_labels",
     "sampled_answer_in_words",
+    "shown_drivers",
     "unit_in_words",
 ]
 
@@ -75,51 +78,34 @@ def _rows_in_words(result: TwoSampleResult, counts: Iterable[int], names: tuple[
 
 
 def column_in_words(row: ColumnEvidence) -> list[str]:
-    """How likely a column differs and, if it is likely, which way and how much.
-
-    Examples
-    --------
-    >>> from twosample.inference.columns import ColumnEvidence
-    >>> column_in_words(ColumnEvidence("dose", 0.9, 2.0, "larger in after, small (AUC 0.61)"))
-    ['P(differs) = 0.9000', 'larger in after, small (AUC 0.61)']
-    >>> column_in_words(ColumnEvidence("dose", 0.1, -2.0, "larger in after, small (AUC 0.61)"))
-    ['P(differs) = 0.1000']
-    """
-    words = f"P(differs) {_probability(row.prob)}"
-    if row.prob <= 0.5:
-        return [words]
-    return [words, row.words]
+    """How likely a column differs and, if it is likely, which way and how much."""
+    words = f"P(differs) {is_or_sign(probability_in_words(row.prob))}"
+    return [words, row.words] if row.prob > 0.5 else [words]
 
 
 def pair_in_words(result: TwoSampleResult, columns: tuple[int, ...]) -> list[str]:
     """The evidence that the samples differ in two columns together."""
     names = tuple(result.columns[place] for place in columns)
     log_bf10 = next(row.log_bf10 for row in result.subsets if row.columns == names)
-    return [f"{_log_bayes_factor(log_bf10)} of these two", "in how they go together"]
+    return [f"log BF10 = {log_bf10_text(log_bf10)} of these two", "in how they go together"]
 
 
 def probability_label(probability: float) -> str:
-    """A probability in two digits, for a bar.
-
-    Examples
-    --------
-    >>> probability_label(0.374), probability_label(0.996), probability_label(0.001)
-    ('0.37', '> 0.99', '< 0.01')
-    """
+    """A probability in two digits, for a bar."""
     return "< 0.01" if probability < 0.01 else "> 0.99" if probability > 0.99 else f"{probability:.2f}"
 
 
 def unit_in_words(result: TwoSampleResult | GibbsResult) -> str:
     """The unit of a lengthscale, in brackets."""
     if len(result.columns) == 1:
-        return (
-            "(in the units of the data)"
-            if result.columns[0].isdigit()
-            else f"(in the units of {short(result.columns[0])})"
-        )
-    if (result.scale == 1.0).all():
-        return "(in the units of the columns)"
-    return "(1 = the typical spread of a column)"
+        return f"(in the units of {'the data' if result.columns[0].isdigit() else short(result.columns[0])})"
+    return "(in the units of the columns)" if (result.scale == 1.0).all() else "(1 = the typical spread of a column)"
+
+
+def shown_drivers(result: TwoSampleResult) -> tuple[Driver, ...]:
+    """The witness of the columns that are shown: that of the picture, else those of the columns that drive it."""
+    own = result.witness_picture
+    return result.drivers if own is None else (own,)
 
 
 def prior_and_posterior(result: TwoSampleResult) -> tuple[Lengthscale, Any, float, str]:
@@ -128,25 +114,14 @@ def prior_and_posterior(result: TwoSampleResult) -> tuple[Lengthscale, Any, floa
     return result.lengthscale, result.model.lengthscale, unit, unit_in_words(result)
 
 
-def answer_in_words(result: Comparison | HolmesResult) -> tuple[str, str]:
+def answer_in_words(result: Comparison | GibbsResult | HolmesResult) -> tuple[str, str]:
     """P(different) and log BF10."""
-    return f"P(different | data) {_probability(result.prob_h1)}", _log_bayes_factor(result.log_bf10)
+    probability = is_or_sign(probability_in_words(result.prob_h1))
+    return f"P(different | data) {probability}", f"log BF10 = {log_bf10_text(result.log_bf10)}"
 
 
 def sampled_answer_in_words(result: GibbsResult) -> tuple[str, str]:
     """P(different) and log BF10 with their Monte Carlo errors."""
-    probability = _probability(result.prob_h1)
-    error = f" ± {result.prob_h1_error:.1g}" if probability.startswith("=") else ""
-    return (
-        f"P(different | data) {probability}{error}",
-        f"{_log_bayes_factor(result.log_bf10)} ± {result.log_bf10_error:.2g}",
-    )
-
-
-def _probability(probability: float) -> str:
-    words = probability_in_words(probability)
-    return words if words[0] in "<>" else f"= {words}"
-
-
-def _log_bayes_factor(log_bf10: float) -> str:
-    return f"log BF10 = {log_bf10_text(log_bf10)}"
+    probability, evidence = answer_in_words(result)
+    error = f" ± {result.prob_h1_error:.1g}" if " = " in probability else ""
+    return f"{probability}{error}", f"{evidence} ± {result.log_bf10_error:.2g}"

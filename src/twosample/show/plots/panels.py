@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from twosample.common.words import short
 from twosample.errors import InputError, InputTypeError, Setting
-from twosample.show.plots.axes import INK, add_legend, new_figure
-from twosample.show.plots.driver_panels import draw_list
-from twosample.show.plots.labels import column_labels, sample_labels
+from twosample.show.plots.axes import DIFFER_COLOR, FAINT, INK, add_legend, as_text, name_ticks, new_figure
+from twosample.show.plots.drawing import draw_marks
+from twosample.show.plots.labels import (
+    column_labels,
+    prior_and_posterior,
+    probability_label,
+    sample_labels,
+    shown_drivers,
+    unit_in_words,
+)
 from twosample.show.plots.one_column import STRIP_LABEL, WITNESS_LABELS, draw_samples, draw_witness_curve, label_values
-from twosample.show.plots.scale import draw_lengthscale
 from twosample.show.plots.several_columns import draw_plane, draw_witness_plane
+from twosample.show.sample_panels import lengthscale_posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from twosample.inference.pictures import ShownColumn
-    from twosample.inference.witness import Driver
     from twosample.results.comparison import Comparison
     from twosample.results.two_sample_result import TwoSampleResult
 
-__all__ = ["columns", "lengthscale", "sample_names", "samples", "witness"]
+__all__ = ["add_titles", "columns", "lengthscale", "sample_names", "samples", "witness"]
 
 _SIZE = (6.4, 4.4)
 # Inches: of a character of a legend, of what else two labels need, and of the title beside them.
 _CHARACTER, _HANDLES, _TITLE = 0.06, 0.6, 1.25
+_PROBABILITY_COLOR = "#7B3294"
+# Columns in the list, and letters of their names.
+_LISTED, _LONGEST = 10, 22
+_LIKELY = 0.5
+# Characters in a line below a title.
+_WIDEST = 60
 
 
 def samples(
@@ -99,12 +112,14 @@ def witness(
     ax = _axes(result, ax)
     labels = sample_names(result, names)
     plane = result.picture.plane
+    drivers = shown_drivers(result)
     ax.set_title("Where they differ, if they do", loc="left", color=INK)
     if column is None and plane is not None:
-        draw_witness_plane(ax, result, plane, _map_of(result), labels)
+        both = next((driver for driver in drivers if len(driver.columns) == 2), None)
+        draw_witness_plane(ax, result, plane, both, labels)
         return ax
     shown = _shown_column(result, column)
-    curve = next((driver for driver in _drivers(result) if driver.columns == (shown.column,)), None)
+    curve = next((driver for driver in drivers if driver.columns == (shown.column,)), None)
     if curve is None:
         raise InputError(
             "column: the witness is known for both columns together",
@@ -129,10 +144,31 @@ def lengthscale(result: TwoSampleResult, ax: Axes | None = None) -> Axes:
     matplotlib.axes.Axes
         P(different) at each lengthscale is on a twin of it.
     """
+    from matplotlib.lines import Line2D
+
     ax = _axes(result, ax)
     title = "At what scale, all columns together" if result.drivers else "At what scale they differ, if they do"
     ax.set_title(title, loc="left", color=INK)
-    draw_lengthscale(ax, result)
+    posterior = result.lengthscale
+    if posterior.fixed:
+        ax.set_axis_off()
+        words = (
+            f"The lengthscale was given, not inferred:\n{posterior.grid[0]:.4g}\n\n"
+            f"{unit_in_words(result)}\n\nmedian heuristic: {posterior.median_heuristic:.4g}"
+        )
+        as_text(ax.text(0.5, 0.5, words, transform=ax.transAxes, ha="center", va="center", color=INK))
+        return ax
+    panel = lengthscale_posterior(*prior_and_posterior(result))
+    handles = draw_marks(panel, ax)
+    as_text(ax.set_xlabel(f"lengthscale\n{unit_in_words(result)}"))
+    beside = ax.twinx()
+    dashed = {"color": _PROBABILITY_COLOR, "linewidth": 1.4, "linestyle": "--"}
+    beside.plot(posterior.grid, posterior.prob_h1, **dashed)  # type: ignore[arg-type]
+    beside.set(ylim=(0.0, 1.08), yticks=[0.0, 0.25, 0.5, 0.75, 1.0])
+    beside.set_ylabel("P(different | data, lengthscale)", color=_PROBABILITY_COLOR)
+    beside.tick_params(axis="y", colors=_PROBABILITY_COLOR)
+    handles["P(different) at that lengthscale"] = Line2D([], [], **dashed)  # type: ignore[arg-type]
+    add_legend(ax, list(handles.values()), list(handles))
     return ax
 
 
@@ -156,8 +192,41 @@ def columns(result: TwoSampleResult, ax: Axes | None = None) -> Axes:
             argument="result",
             remedy=("test with ", Setting("subsets", "auto"), " and ", Setting("model", "adaptive")),
         )
-    draw_list(ax, result)
+    rows = result.by_column[:_LISTED]
+    labels = dict(zip(result.columns, column_labels(result, _LONGEST), strict=True))
+    places = list(range(len(rows)))
+    colors = [DIFFER_COLOR if row.prob > _LIKELY else "#B0B0B0" for row in rows]
+    ax.barh(places, [row.prob for row in rows], color=colors, height=0.7)
+    for place, row in zip(places, rows, strict=True):
+        inside = row.prob > _LIKELY
+        ax.text(
+            row.prob, place, f" {probability_label(row.prob)} ", ha="right" if inside else "left", va="center",
+            color="white" if inside else INK, fontsize="small",
+        )  # fmt: skip
+    name_ticks(ax.yaxis, [labels[row.column] for row in rows], fontsize="small")
+    ax.set(xlim=(0.0, 1.0), ylim=(max(len(rows), 4) - 0.4, -0.6), xlabel="P(column differs by itself)")
+    of = f" ({len(rows)} of {len(result.columns)})" if len(rows) < len(result.columns) else ""
+    words = []
+    if result.drivers and len(result.drivers[0].columns) == 1 and result.prob_h1 > _LIKELY and rows[0].prob <= _LIKELY:
+        words = ["the samples differ, but no column clearly by itself"]
+    add_titles([ax], [f"Which columns differ, if any{of}"], [words])
     return ax
+
+
+def add_titles(axes: Iterable[Axes], titles: list[str], words: list[list[str]]) -> None:
+    """Titles at one height, with smaller words below, all in one line each if they fit."""
+    breaks = any(len(", ".join(phrases)) > _WIDEST for phrases in words)
+    below = [("\n" if breaks else ", ").join(phrases) for phrases in words]
+    pad = 6.0 + 12.0 * max(1 + text.count("\n") if text else 0 for text in below)
+    for one, title, text in zip(axes, titles, below, strict=True):
+        as_text(one.set_title(title, loc="left", color=INK, pad=pad))
+        if text:
+            as_text(
+                one.annotate(
+                    text, (0.0, 1.0), xytext=(0.0, pad - 4.0), xycoords="axes fraction", textcoords="offset points",
+                    color=FAINT, fontsize="small", va="top", in_layout=False,
+                )
+            )  # fmt: skip
 
 
 def sample_names(result: Comparison, names: tuple[str, str] | None) -> tuple[str, str]:
@@ -181,16 +250,6 @@ def _fits_beside_title(ax: Axes, labels: list[str]) -> bool:
     longest = sum(max(map(len, column)) for column in (first, second))
     width = ax.get_position().width * ax.get_figure(root=True).get_figwidth()  # type: ignore[union-attr]
     return _CHARACTER * longest + _HANDLES + _TITLE < width
-
-
-def _drivers(result: TwoSampleResult) -> tuple[Driver, ...]:
-    """The witness of what is shown, as far as it is of columns."""
-    own = result.witness_picture
-    return result.drivers if own is None else (own,)
-
-
-def _map_of(result: TwoSampleResult) -> Driver | None:
-    return next((driver for driver in _drivers(result) if len(driver.columns) == 2), None)
 
 
 def _shown_column(result: TwoSampleResult, column: str | int | None) -> ShownColumn:

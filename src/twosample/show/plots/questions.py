@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from twosample.common.words import log_bf10_text, printable, probability_in_words, sentence
 from twosample.errors import InputError
 from twosample.show import question_panels
-from twosample.show.plots.axes import headline
+from twosample.show.plots.axes import figure_docs, headline
 from twosample.show.plots.drawing import figure_of
 from twosample.show.plots.labels import answer_in_words
 from twosample.show.plots.panels import sample_names
@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 
+@figure_docs
 def plot_panels(result: Any, *, figsize: tuple[float, float] | None = None) -> Figure:
     """Draw every panel that a result offers, beside each other.
 
@@ -45,13 +46,7 @@ def plot_panels(result: Any, *, figsize: tuple[float, float] | None = None) -> F
     ----------
     result
         What has `facts()` and `panels()`.
-    figsize
-        Width and height in inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Save it with ``figure.savefig("result.png")``. It belongs to no window and no global state.
+    {figure}
 
     Examples
     --------
@@ -66,6 +61,7 @@ def plot_panels(result: Any, *, figsize: tuple[float, float] | None = None) -> F
     return figure_of(panels, printable(result.facts().verdict), size=(5.6 * len(panels), 4.6), figsize=figsize)
 
 
+@figure_docs
 def plot_each(
     result: EachResult,
     *,
@@ -86,18 +82,13 @@ def plot_each(
         What to call the samples.
     top
         How many of the columns that differ are named, those with the most evidence.
-    figsize
-        Width and height in inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Save it with ``figure.savefig("columns.png")``.
+    {figure}
     """
     panel = question_panels.each_column(result, names, top)
     return figure_of([replace(panel, title="")], panel.title, size=(8.0, 5.2), figsize=figsize)
 
 
+@figure_docs
 def plot_independence(result: IndependenceResult, *, figsize: tuple[float, float] | None = None) -> Figure:
     """Draw where x and y depend on each other, or the evidence of each pair of columns where there are several.
 
@@ -105,19 +96,14 @@ def plot_independence(result: IndependenceResult, *, figsize: tuple[float, float
     ----------
     result
         What `twosample.independence` returned.
-    figsize
-        Width and height in inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Save it with ``figure.savefig("independence.png")``.
+    {figure}
     """
     numbers = f"P(dependent) {probability_in_words(result.prob_h1)}      log BF10 {log_bf10_text(result.log_bf10)}"
     title = f"{sentence(result.verdict)}\n{numbers}"
     return figure_of([question_panels.dependence(result)], title, size=(7.2, 6.0), figsize=figsize)
 
 
+@figure_docs
 def plot_ksample(result: KSampleResult, *, figsize: tuple[float, float] | None = None) -> Figure:
     """Draw the probabilities of the likeliest partitions, and a matrix of P(same) for each pair of groups.
 
@@ -125,13 +111,7 @@ def plot_ksample(result: KSampleResult, *, figsize: tuple[float, float] | None =
     ----------
     result
         What `twosample.ksample` returned.
-    figsize
-        Width and height in inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Save it with ``figure.savefig("groups.png")``. It belongs to no window and no global state.
+    {figure}
     """
     numbers = f"P(not all alike) {probability_in_words(result.prob_h1)}, log BF10 {log_bf10_text(result.log_bf10)}"
     size = (11.0, max(4.4, 1.6 + 0.3 * len(result.names)))
@@ -140,6 +120,7 @@ def plot_ksample(result: KSampleResult, *, figsize: tuple[float, float] | None =
     )
 
 
+@figure_docs
 def plot_objects(
     result: ObjectsResult, *, names: tuple[str, str] | None = None, figsize: tuple[float, float] | None = None
 ) -> Figure:
@@ -151,13 +132,7 @@ def plot_objects(
         What `twosample.test` returned for objects.
     names
         What to call the two samples, if not as in the result.
-    figsize
-        Width and height in inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Save it with ``figure.savefig("result.png")``. It belongs to no window and no global state.
+    {figure}
 
     Examples
     --------
@@ -174,6 +149,7 @@ def plot_objects(
     return figure
 
 
+@figure_docs
 def plot_monitor(
     history: Sequence[HistoryRow], state: MonitorState, *, figsize: tuple[float, float] | None = None
 ) -> Figure:
@@ -183,13 +159,7 @@ def plot_monitor(
     ----------
     history, state
         Those of a `Monitor`.
-    figsize
-        Width and height in inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Save it with ``figure.savefig("monitor.png")``. It belongs to no window and no global state.
+    {figure}
     """
     panel = replace(question_panels.evidence_over_time(history, state.alpha), title="")
     verdict = f"Alarm at batch {state.crossed_at}" if state.alarm else "No alarm"
@@ -198,6 +168,7 @@ def plot_monitor(
     return figure_of([panel], title, size=(9.0, 4.6), figsize=figsize)
 
 
+@figure_docs
 def plot_robustness(robustness: Robustness, *, figsize: tuple[float, float] | None = None) -> Figure:
     """Draw log BF10 against each assumption, with the limits of the verdicts.
 
@@ -205,18 +176,13 @@ def plot_robustness(robustness: Robustness, *, figsize: tuple[float, float] | No
     ----------
     robustness
         What `TwoSampleResult.robustness` returned.
-    figsize
-        Width and height in inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Save it with ``figure.savefig("robustness.png")``.
+    {figure}
     """
     panels = [replace(panel, title="") for panel in question_panels.sensitivity(robustness.curves)]
     return figure_of(panels, robustness.sentence, size=(4.2 * len(panels) + 0.6, 4.0), figsize=figsize)
 
 
+@figure_docs
 def plot_mixing(mixing: Mixing, *, figsize: tuple[float, float] | None = None) -> Figure:
     """Draw the posterior density of the share of H1, its mean, and the prior.
 
@@ -224,12 +190,6 @@ def plot_mixing(mixing: Mixing, *, figsize: tuple[float, float] | None = None) -
     ----------
     mixing
         What `TwoSampleResult.mixture` is, or its `over_blocks` returned.
-    figsize
-        Width and height in inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Save it with ``figure.savefig("mixture.png")``.
+    {figure}
     """
     return figure_of([question_panels.mixing(mixing)], "", size=(6.4, 3.6), figsize=figsize)

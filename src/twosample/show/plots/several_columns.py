@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twosample.show.plots.axes import FAINT, INK, X_COLOR, Y_COLOR, add_legend, as_text, centered, witness_colors
+from twosample.show.plots.axes import FAINT, X_COLOR, Y_COLOR, add_legend, as_text, centered, witness_colors
+from twosample.show.plots.drawing import outline_clear
 from twosample.show.plots.labels import column_labels, outside_in_words, sample_labels
 from twosample.show.plots.one_column import ticks
 
@@ -112,16 +113,11 @@ def _draw_cells(axes: Axes, plane: ShownPlane, size: float) -> None:
 def _draw_witness_map(
     axes: Axes, result: TwoSampleResult, plane: ShownPlane, driver: Driver, names: tuple[str, str]
 ) -> None:
-    from matplotlib.lines import Line2D
-
     first, second = driver.grid
     norm = centered(driver.mean, driver.sd)
     levels = np.linspace(norm.vmin or 0.0, norm.vmax or 0.0, 22)
-    clear = (np.abs(driver.mean) - 2.0 * driver.sd).T
-
     filled = axes.contourf(first, second, driver.mean.T, levels=levels, cmap=witness_colors(), norm=norm)
-    if clear.min() < 0.0 < clear.max():
-        axes.contour(first, second, clear, levels=[0.0], colors=INK, linewidths=1.2)
+    outline_clear(axes, first, second, driver.mean, driver.sd)
     rows = _rows_of(result, plane)
     if rows is None:
         _draw_cells(axes, plane, 0.2)
@@ -129,8 +125,6 @@ def _draw_witness_map(
         for one, color, marker in zip(rows, _COLORS, _MARKERS, strict=True):
             axes.scatter(one[:, 0], one[:, 1], s=3, c=color, marker=marker, alpha=0.35, linewidths=0)
     _witness_scale(axes, filled, norm, names)
-    words = "inside: more than 2 sd from zero" if clear.max() > 0.0 else "nowhere 2 sd from zero"
-    add_legend(axes, [Line2D([], [], color=INK, linewidth=1.2)], [words])
 
 
 def _draw_witness_cells(axes: Axes, plane: ShownPlane, names: tuple[str, str]) -> None:

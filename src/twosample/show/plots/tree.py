@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twosample.show.plots.axes import DIFFER_COLOR, FAINT, NEUTRAL, as_text, headline, new_figure
+from twosample.show.plots.axes import DIFFER_COLOR, FAINT, NEUTRAL, as_text, figure_docs, headline, new_figure
 from twosample.show.plots.labels import answer_in_words, column_labels
 
 if TYPE_CHECKING:
-    from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
     from twosample.paper.baselines import HolmesResult
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_tree"]
 
 
+@figure_docs
 def plot_tree(result: HolmesResult, *, figsize: tuple[float, float] | None = None) -> Figure:
     """Draw what each node of a Pólya tree adds to log BF10: at which quantile and depth the samples differ.
 
@@ -27,24 +27,19 @@ def plot_tree(result: HolmesResult, *, figsize: tuple[float, float] | None = Non
     ----------
     result
         What `twosample.paper.baselines.holmes` returned.
-    figsize
-        Width and height in inches, if not those that the panels need.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Save it with ``figure.savefig("tree.png")``.
+    {figure}
     """
     figure = new_figure(9.5, 5.6, figsize)
     from matplotlib.collections import PolyCollection
-    from matplotlib.colors import Normalize
+    from matplotlib.colors import LinearSegmentedColormap, Normalize
 
     axes = figure.subplots()
     left, width, top = result.cells / 2.0**result.levels, 1.0 / 2.0**result.levels, result.levels + 0.5
     corners = [(left, top), (left + width, top), (left + width, top + 1.0), (left, top + 1.0)]
     boxes = np.stack([np.stack(corner, axis=1) for corner in corners], axis=1)
     reach = max(1.0, float(np.abs(result.contributions).max(initial=0.0)))
-    drawn = PolyCollection(list(boxes), cmap=_evidence_colors(), norm=Normalize(-reach, reach), edgecolors=FAINT)
+    colors = LinearSegmentedColormap.from_list("the same, different", [FAINT, NEUTRAL, DIFFER_COLOR])
+    drawn = PolyCollection(list(boxes), cmap=colors, norm=Normalize(-reach, reach), edgecolors=FAINT)
     drawn.set_array(result.contributions)
     drawn.set_linewidth(0.3)
     axes.add_collection(drawn)
@@ -57,9 +52,3 @@ def plot_tree(result: HolmesResult, *, figsize: tuple[float, float] | None = Non
     bar.set_label("contribution to log BF10 (positive: different)")
     headline(figure, result, *answer_in_words(result))
     return figure
-
-
-def _evidence_colors() -> Colormap:
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("the same, different", [FAINT, NEUTRAL, DIFFER_COLOR])

@@ -11,6 +11,7 @@ from twosample.common.arrays import Array
 from twosample.common.words import columns_in_words, printable, probability_in_words
 from twosample.models import PRESETS, LogUniform
 from twosample.show.content import DataTable
+from twosample.show.numbers import is_or_sign
 from twosample.show.report.panel_charts import probability_bar
 from twosample.show.report.svg import Chart
 
@@ -26,7 +27,6 @@ __all__ = [
     "compared",
     "embedded",
     "fitting",
-    "is_or_sign",
     "model_in_words",
     "numerics_of",
     "options_of",
@@ -46,65 +46,22 @@ _METHOD = "a Bayesian kernel two-sample test (Zhang et al., 2022)"
 
 @dataclass(frozen=True)
 class Page:
-    """What a page and a paragraph say of a result beside its facts.
+    """What a page and a paragraph say of a result beside its facts."""
 
-    Attributes
-    ----------
-    compared
-        A sentence on what was compared, and by which method.
-    found
-        Sentences that a paragraph adds to the numbers.
-    sections
-        The sections between the head and the details.
-    learnt
-        Sections that follow the one on robustness.
-    assumed
-        The assumptions, a sentence each.
-    left_out
-        Names and reasons of what was left out, as far as it is listed.
-    left_out_more
-        How many more there are.
-    numerics
-        Names and values of how it was computed.
-    code
-        Lines that give the same result.
-    inputs
-        What the names in them stand for.
-    content
-        What the page holds as JSON; None for the result itself.
-    holds
-        What that is, in words.
-    warnings
-        Sentences to be read with the verdict, beside those of the facts.
-    more
-        What the template is given besides: `slider`, `fdr`, `found`, `compact`.
-    """
-
-    compared: str = ""
-    found: Sequence[str] = ()
-    sections: Sequence[Mapping[str, Any]] = ()
-    learnt: Sequence[Mapping[str, Any]] = ()
-    assumed: Sequence[str] = ()
-    left_out: Sequence[tuple[str, str]] = ()
+    compared: str = ""  # a sentence on what was compared, and by which method
+    found: Sequence[str] = ()  # sentences that a paragraph adds to the numbers
+    sections: Sequence[Mapping[str, Any]] = ()  # between the head and the details
+    learnt: Sequence[Mapping[str, Any]] = ()  # sections that follow the one on robustness
+    assumed: Sequence[str] = ()  # a sentence each
+    left_out: Sequence[tuple[str, str]] = ()  # names and reasons, as far as they are listed
     left_out_more: int = 0
-    numerics: Sequence[tuple[str, str]] = ()
-    code: Sequence[str] = ()
-    inputs: str = ""
-    content: Any = None
+    numerics: Sequence[tuple[str, str]] = ()  # names and values of how it was computed
+    code: Sequence[str] = ()  # lines that give the same result
+    inputs: str = ""  # what the names in them stand for
+    content: Any = None  # what the page holds as JSON; None for the result itself
     holds: str = "the result as JSON, and no rows of the data"
-    warnings: Sequence[str] = ()
-    more: Mapping[str, Any] = field(default_factory=dict)
-
-
-def is_or_sign(words: str, sign: str = "=") -> str:
-    """A number that may begin with < or >, with a sign before it.
-
-    Examples
-    --------
-    >>> is_or_sign("0.5"), is_or_sign("> 0.9999")
-    ('= 0.5', '> 0.9999')
-    """
-    return words if words[0] in "<>" else f"{sign} {words}"
+    warnings: Sequence[str] = ()  # to be read with the verdict, beside those of the facts
+    more: Mapping[str, Any] = field(default_factory=dict)  # for the template: `slider`, `fdr`, `found`, `compact`
 
 
 def some(names: Sequence[str]) -> str:
@@ -121,36 +78,23 @@ def some(names: Sequence[str]) -> str:
 
 
 def compared(what: str, sizes: str, columns: Sequence[str] = (), by: str = _METHOD) -> str:
-    """The first sentence of a paragraph.
-
-    Examples
-    --------
-    >>> compared("x with y", "n = 6 and 6", ["dose"], "a test")
-    'We compared x with y (n = 6 and 6; 1 column: dose) by a test.'
-    """
+    """The first sentence of a paragraph."""
     named = "" if all(column.isdecimal() for column in columns) else f": {some(columns)}"
     said = f"; {columns_in_words(len(columns))}{named}" if columns else ""
     return f"We compared {what} ({sizes}{said}) by {by}."
 
 
 def model_in_words(model: Model) -> list[str]:
-    """Every assumption of a model, a sentence each.
-
-    Examples
-    --------
-    >>> model_in_words(PRESETS["paper"])[1]
-    'The lengthscale of the kernel has a Gamma(2, 2) prior in the units of the data.'
-    """
+    """Every assumption of a model, a sentence each."""
     prior = model.lengthscale
     lengthscale = (
         f"a prior that is uniform in its logarithm, from {prior.low:.4g} to {prior.high:.4g} times the median heuristic"
         if isinstance(prior, LogUniform)
         else f"a Gamma({prior.shape:g}, {prior.rate:g}) prior in the units of the data"
     )
-    points = model.measure == "points"
     measure = (
         "uniform on the evaluation points, with differences that add up to zero"
-        if points
+        if model.measure == "points"
         else "Lebesgue measure, as in the paper"
     )
     sentences = {
@@ -211,13 +155,7 @@ def options_of(result: Any, permutations: int = 0, name: str = "permutations") -
 
 
 def call_in_words(function: str, options: Mapping[str, Any], inputs: Sequence[str] = ("x", "y")) -> list[str]:
-    """The lines that make a result and its page, with the options that are not the default ones.
-
-    Examples
-    --------
-    >>> call_in_words("test", {"paired": True})
-    ['import twosample as ts', 'ts.test(x, y, paired=True).report("report.html")']
-    """
+    """The lines that make a result and its page, with the options that are not the default ones."""
     said = [
         f"{name}={value if name == 'model' and value == 'model' else repr(value)}" for name, value in options.items()
     ]
@@ -225,13 +163,7 @@ def call_in_words(function: str, options: Mapping[str, Any], inputs: Sequence[st
 
 
 def embedded(content: Any) -> str:
-    r"""JSON that can stand within a script element, whatever the names in it.
-
-    Examples
-    --------
-    >>> embedded({"name": "</script>"})
-    '{"name":"\\u003c/script\\u003e"}'
-    """
+    """JSON that can stand within a script element, whatever the names in it."""
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -243,14 +175,7 @@ def fitting(content: Any) -> str | None:
 
 
 def all_columns(names: Iterable[str], log_bf10: Array, auc: Array, ways: Iterable[str], **more: Any) -> tuple[str, int]:
-    """All columns for the script, sorted by evidence and to four digits, and how many of them there is room for.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> all_columns(["a"], np.array([1.23456]), np.array([0.5]), ["larger in y"], share=0.5)
-    ('{"share":0.5,"ways":["larger in y"],"name":["a"],"log_bf10":[1.235],"auc":[0.5],"way":[0]}', 1)
-    """
+    """All columns for the script, sorted by evidence and to four digits, and how many of them there is room for."""
     shown = [printable(name) for name in names]
     said = list(ways)
     kinds = list(dict.fromkeys(said))
@@ -284,20 +209,9 @@ def table_section(
 ) -> dict[str, Any]:
     """A section of the page with the first rows of a table, and bars beside probabilities.
 
-    Parameters
-    ----------
-    identity
-        Of the section.
-    table
-        Its columns, or with `brief` those of its short form.
-    most
-        How many rows are shown.
-    note
-        What stands below it in place of the table's own note.
-    pictures
-        Small pictures as markup, by the first cell of a row: a column of their own.
-    more
-        What the section has besides: `lead`, a sentence before the table, and `all`, for the table of all columns.
+    It has all columns, or with `brief` those of the short form, and a column of small `pictures` (markup by the first
+    cell of a row); the note stands in place of the table's own. `more` may hold a `lead`, a sentence before the table,
+    and `all`, for the table of all columns.
 
     Examples
     --------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +22,14 @@ from twosample.inference.bayes_factor import probability
 from twosample.inference.witness import Driver
 from twosample.show import question_panels, sample_panels
 from twosample.show.content import DataTable
-from twosample.show.numbers import number
-from twosample.show.plots.labels import beyond_in_words, column_labels, outside_in_words, prior_and_posterior
+from twosample.show.numbers import is_or_sign, number
+from twosample.show.plots.labels import (
+    beyond_in_words,
+    column_labels,
+    outside_in_words,
+    prior_and_posterior,
+    shown_drivers,
+)
 from twosample.show.report import witness_charts
 from twosample.show.report.page import (
     MOST_PICTURES,
@@ -33,7 +38,6 @@ from twosample.show.report.page import (
     call_in_words,
     chart_section,
     compared,
-    is_or_sign,
     model_in_words,
     numerics_of,
     options_of,
@@ -427,11 +431,16 @@ def _pictures(result: TwoSampleResult) -> tuple[list[Chart], list[Chart]]:
         beyond = "; ".join(filter(None, (beyond_in_words(result, shown.outside[:, i], names, i) for i in range(2))))
         panel = sample_panels.samples_of_column(shown, picture.rows, names, labels[shown.column], beyond)
         samples.append(of_panel(panel, f"The samples: {panel.title}"))
-    plane, own = picture.plane, result.witness_picture
-    witness = [
-        _witness(driver, plane, names, [labels[i] for i in driver.columns], [levels[i] for i in driver.columns])
-        for driver in (result.drivers if own is None else (own,))
-    ]
+    plane = picture.plane
+    witness = []
+    for driver in shown_drivers(result):
+        of, named = [labels[i] for i in driver.columns], [levels[i] for i in driver.columns]
+        if len(of) == 2:
+            there = plane if plane is not None and plane.columns == driver.columns else None
+            witness.append(witness_charts.witness_map(driver, there, names, (of[0], of[1]), (named[0], named[1])))
+        else:
+            panel = sample_panels.witness_of_column(driver, names, of[0], named[0])
+            witness.append(of_panel(panel, f"Where they differ: {panel.title}"))
     if plane is not None:
         axes = [f"principal axis {place + 1} ({share:.0%})" for place, share in enumerate(plane.shares)]
         first, second = [labels[place] for place in plane.columns] or axes
@@ -441,17 +450,6 @@ def _pictures(result: TwoSampleResult) -> tuple[list[Chart], list[Chart]]:
         if plane.witness is not None:
             witness.append(witness_charts.witness_cells(plane, names, (first, second)))
     return samples, witness
-
-
-def _witness(
-    driver: Driver, plane: Any, names: tuple[str, str], labels: Sequence[str], levels: Sequence[tuple[str, ...]]
-) -> Chart:
-    """The witness of one column of numbers or categories, or of two."""
-    if len(driver.columns) == 2:
-        there = plane if plane is not None and plane.columns == driver.columns else None
-        return witness_charts.witness_map(driver, there, names, (labels[0], labels[1]), (levels[0], levels[1]))
-    panel = sample_panels.witness_of_column(driver, names, labels[0], levels[0])
-    return of_panel(panel, f"Where they differ: {panel.title}")
 
 
 def _posteriors(result: TwoSampleResult) -> list[Chart]:

@@ -34,11 +34,6 @@ def of_panel(panel: Panel, title: str = "") -> Chart:
     """The chart of a panel of lines, dots, bars or other marks, with a table that says the same.
 
     Readers that do not see it are told the `title`, where it is not that of the panel.
-
-    Examples
-    --------
-    >>> of_panel(Panel.bars("Which columns differ", "column", "P(differs)", ["a", "b"], [0.9, 0.1])).rows
-    [('a', '0.9'), ('b', '0.1')]
     """
     if panel.kind == "bar":
         return _bars(panel)
@@ -53,26 +48,20 @@ def of_panel(panel: Panel, title: str = "") -> Chart:
         canvas.up(at, list(map(panel.number_up, at)) if panel.counted else None)
     for mark in marks:
         _draw(canvas, mark, limits, heights)
-    canvas.across(panel.across, *_ticks_across(panel, limits))
+    places = list(panel.places) or (log_ticks if panel.log else ticks)(*limits)
+    canvas.across(panel.across, *(tick_names(panel.names) if panel.names else (places, None)))
     legend = tuple((_class(mark), mark.label) for mark in marks if mark.label and mark.kind != "corner")
     head, rows = (panel.head, panel.rows) if panel.head else (("", panel.across, panel.up), _rows(marks))
     return Chart(panel.title, canvas.markup(), legend, head, rows, panel.note)
 
 
-def _ticks_across(panel: Panel, limits: tuple[float, float]) -> tuple[list[float], list[str] | None]:
-    """Where ticks are, and their names where these are no numbers."""
-    if panel.names:
-        return tick_names(panel.names)
-    return list(panel.places) or (log_ticks if panel.log else ticks)(*limits), None
-
-
 def _rows(marks: list[Mark]) -> list[tuple[str, ...]]:
     """The lines of a table with some places of each mark."""
-    chosen = [(mark, some_places(len(mark.x)).tolist()) for mark in marks if len(mark.x)]
     return [
         (mark.label, number(float(mark.x[place])), number(float(mark.y[place])))
-        for mark, places in chosen
-        for place in places
+        for mark in marks
+        if len(mark.x)
+        for place in some_places(len(mark.x)).tolist()
     ]
 
 
@@ -143,7 +132,7 @@ def _bars(panel: Panel) -> Chart:
     ]
     rows = [(printable(name), number(value)) for name, value in zip(words, heights.tolist(), strict=True)]
     drawn = Panel(
-        panel.title, panel.across, panel.up, kind="marks", marks=tuple(marks), limits=(-0.6, len(words) - 0.4),
+        panel.title, panel.across, panel.up, marks=tuple(marks), limits=(-0.6, len(words) - 0.4),
         heights=_limits([heights, np.zeros(1)]), names=words, head=(panel.across, panel.up), rows=rows,
     )  # fmt: skip
     return of_panel(drawn)
@@ -159,13 +148,7 @@ def _limits(values: list[Array], margin: float = 0.0) -> tuple[float, float]:
 
 
 def tick_names(labels: tuple[str, ...]) -> tuple[list[float], list[str]]:
-    """Where the levels of a column of categories are, and their names, as far as there is room.
-
-    Examples
-    --------
-    >>> tick_names(("red", "blue"))
-    ([0.0, 1.0], ['red', 'blue'])
-    """
+    """Where the levels of a column of categories are, and their names, as far as there is room."""
     longest = max(3, _LETTERS // len(labels))
     step = 1 if len(labels) <= _MOST_TICKS else -(-len(labels) // _MOST_TICKS)
     names = [printable(name) for name in labels[::step]]

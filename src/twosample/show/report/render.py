@@ -15,8 +15,9 @@ from twosample.common.records import write_whole
 from twosample.common.words import odds_in_words, printable
 from twosample.errors import InputError, InputTypeError, MissingExtraError
 from twosample.show import question_panels
+from twosample.show.numbers import is_or_sign
 from twosample.show.report import pages
-from twosample.show.report.page import Page, chart_section, fitting, is_or_sign
+from twosample.show.report.page import Page, chart_section, fitting
 from twosample.show.report.panel_charts import of_panel
 
 if TYPE_CHECKING:
@@ -37,20 +38,9 @@ _LEFT_OUT = 5
 
 
 def render(result: Any, robustness: Any = None) -> str:
-    """The page of a result as text.
+    """The page of a result, or of what else has `facts()`, `tables()` and `panels()` and names its `page`, as text.
 
-    Parameters
-    ----------
-    result
-        A result, or a `twosample.Monitor`: what has `facts()`, `tables()` and `panels()`, and names its `page`.
-    robustness
-        What its `robustness()` returned, if that is to be shown: a `sentence`, and `curves`, each with
-        label, values, log_bf10 and default.
-
-    Raises
-    ------
-    MissingExtraError
-        If Jinja2 is not installed.
+    It shows what `robustness()` returned, if that is given.
     """
     environment = _environment("report")
     page, top = _page_of(result), head_of(result)
@@ -87,19 +77,17 @@ def _paragraph(result: Any, page: Page) -> str:
     if hasattr(result, "prior_odds"):
         numbers.append(f"prior odds of {odds_in_words(result.prior_odds)}")
     verdict = (facts.headline or facts.verdict).removesuffix(".")
-    left_out = [f"{name} ({why})" for name, why in _left_out(result)[:_LEFT_OUT]]
-    more = len(_left_out(result)) - len(left_out)
+    left_out = [f"{name} ({why})" for name, why in _left_out(result)]
+    more = f" and {len(left_out) - _LEFT_OUT} more" if len(left_out) > _LEFT_OUT else ""
     said = [
         page.compared,
         f"Result: {verdict} ({'; '.join(numbers)})." if numbers else f"Result: {verdict}.",
         *page.found,
+        getattr(result, "disagreement", None),
+        f"Left out: {', '.join(left_out[:_LEFT_OUT])}{more}." if left_out else "",
+        f"Computed with twosample {_versions()['twosample']}. Reference: {_CITATION}",
     ]
-    said += [getattr(result, "disagreement", None) or ""]
-    if left_out:
-        said.append(f"Left out: {', '.join(left_out)}{f' and {more} more' if more > 0 else ''}.")
-    return " ".join(
-        filter(None, [*said, f"Computed with twosample {_versions()['twosample']}. Reference: {_CITATION}"])
-    )
+    return " ".join(filter(None, said))
 
 
 def _left_out(result: Any) -> list[tuple[str, str]]:
@@ -173,10 +161,9 @@ def _versions() -> dict[str, str]:
 
 def _environment(caller: str) -> Environment:
     try:
-        import jinja2  # noqa: F401
+        return _loaded()
     except ImportError:
         raise MissingExtraError(caller, "jinja2", "report") from None
-    return _loaded()
 
 
 @cache

@@ -21,47 +21,21 @@ _ROOM_FOR_NUMBERS = 44.0
 
 @dataclass(frozen=True)
 class Chart:
-    """A picture with what stands around it: a title, a legend, and the table that says the same.
-
-    Attributes
-    ----------
-    title
-        Heading.
-    svg
-        The picture, as markup.
-    legend
-        Class of the mark and what it stands for.
-    head, rows
-        The table.
-    note
-        A sentence below the picture.
-    """
+    """A picture with what stands around it: a title, a legend, and the table that says the same."""
 
     title: str
-    svg: str
-    legend: tuple[tuple[str, str], ...]
+    svg: str  # as markup
+    legend: tuple[tuple[str, str], ...]  # the class of a mark and what it stands for
     head: tuple[str, ...]
     rows: Sequence[tuple[str, ...]] = ()
-    note: str = ""
+    note: str = ""  # a sentence below the picture
 
 
 class Canvas:
-    """A picture with two axes; all texts are escaped as they are written.
+    """A picture with two axes, whose ranges are `across` and `up`; all texts are escaped as they are written.
 
-    Parameters
-    ----------
-    title, said
-        What it shows, and what is to be seen in it, for readers that do not see it.
-    across, up
-        The range of either axis.
-    log
-        Whether the axis across is logarithmic.
-    numbered
-        Whether there are numbers at the left.
-    size
-        Width and height.
-    bare
-        Whether there is no room for axes at all.
+    Readers that do not see it are told the title and what is `said` to be seen in it. The axis across may be
+    logarithmic; a `numbered` picture has room for numbers at the left, and a `bare` one no room for axes at all.
 
     Examples
     --------

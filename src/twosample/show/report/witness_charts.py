@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from statistics import NormalDist
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,9 +10,10 @@ import numpy as np
 from twosample.common.arrays import Array
 from twosample.common.words import printable
 from twosample.show.numbers import number, ticks
+from twosample.show.question_panels import TABLE_ROWS, some_places
 from twosample.show.report.panel_charts import tick_names
 from twosample.show.report.svg import Canvas, Chart
-from twosample.show.sample_panels import SURE, listed
+from twosample.show.sample_panels import band, largest_shown, listed, sure_sides
 
 if TYPE_CHECKING:
     from twosample.inference.pictures import ShownPlane
@@ -27,7 +28,7 @@ PlaneLevels = tuple[tuple[str, ...], tuple[str, ...]]
 _PLANE = (440.0, 380.0)
 _SHADES = 9
 _MOST_PLACES = 3
-_TABLE_ROWS = 21
+_WITNESS_HEAD = ("mean of the witness", "95 % from", "to")
 _LARGEST_DOT = 7.0
 
 
@@ -43,34 +44,31 @@ def samples_in_plane(
 
     `levels` are those of the two columns, where they are of categories.
     """
-    said = f"Rows of {names[0]} and {names[1]} counted in cells of {labels[0]} and {labels[1]}."
-    canvas = _plane_canvas(f"The samples: {labels[0]} and {labels[1]}", said, plane)
+    title = f"{labels[0]} and {labels[1]}"
+    said = f"Rows of {names[0]} and {names[1]} counted in cells of {title}."
+    canvas = _canvas(f"The samples: {title}", said, plane.limits)
     _dots(canvas, plane, 1.0)
-    _plane_axes(canvas, plane, labels, levels)
+    _axes(canvas, plane.limits, labels, levels)
     legend = tuple((f"{kind}-dot", f"{name} ({n:,} rows)") for kind, name, n in zip("xy", names, rows, strict=True))
-    order = np.argsort(-plane.counts.sum(axis=0), kind="stable")[:_TABLE_ROWS]
+    order = np.argsort(-plane.counts.sum(axis=0), kind="stable")[:TABLE_ROWS]
     table = [
         (_value(a, levels[0]), _value(b, levels[1]), str(x), str(y))
         for (a, b), x, y in zip(plane.centers[order].tolist(), *plane.counts[:, order].tolist(), strict=True)
     ]
     note = "A dot for each cell, as large as its rows are many. The table has the fullest cells."
     head = (*labels, f"rows of {names[0]}", f"rows of {names[1]}")
-    title = f"{labels[0]} and {labels[1]}"
     return Chart(title, canvas.markup(), legend, head, table, f"{note} {outside}".strip())
 
 
-def _plane_canvas(title: str, said: str, plane: ShownPlane) -> Canvas:
-    first, second = ((float(low), float(high)) for low, high in plane.limits)
-    return Canvas(title, said, first, second, numbered=True, size=_PLANE)
+def _canvas(title: str, said: str, limits: Array) -> Canvas:
+    first, second = limits.tolist()
+    return Canvas(title, said, tuple(first), tuple(second), numbered=True, size=_PLANE)
 
 
-def _plane_axes(canvas: Canvas, plane: ShownPlane, labels: tuple[str, str], levels: PlaneLevels = ((), ())) -> None:
-    _axes(canvas, [tuple(limits) for limits in plane.limits.tolist()], labels, levels)
-
-
-def _axes(canvas: Canvas, limits: list[tuple[float, float]], labels: tuple[str, str], levels: PlaneLevels) -> None:
+def _axes(canvas: Canvas, limits: Array, labels: tuple[str, str], levels: PlaneLevels = ((), ())) -> None:
     across, up = (
-        tick_names(names) if names else (ticks(*ends), None) for ends, names in zip(limits, levels, strict=True)
+        tick_names(names) if names else (ticks(*ends), None)
+        for ends, names in zip(limits.tolist(), levels, strict=True)
     )
     canvas.up(*up)
     canvas.text(canvas.left + 5.0, canvas.top + 12.0, f"↑ {labels[1]}", "label strong", "start")
@@ -101,16 +99,15 @@ def witness_map(
     levels: PlaneLevels = ((), ()),
 ) -> Chart:
     """The witness over two columns as shades, with a line around where it is surely not zero; `levels` as above."""
-    reach = NormalDist().inv_cdf(0.5 + 0.5 * SURE) * driver.sd
-    side = np.where(driver.mean - reach > 0.0, 1, np.where(driver.mean + reach < 0.0, 2, 0))
-    edges = [_edges(places) for places in driver.grid]
+    low, high = band(driver.mean, driver.sd)
+    side = sure_sides(low, high)
     said = _map_in_words(side, driver.grid, names, labels, levels)
-    title = f"Where they differ: {labels[0]} and {labels[1]}"
-    limits = [(float(places[0]), float(places[-1])) for places in driver.grid]
-    canvas = Canvas(title, said, limits[0], limits[1], numbered=True, size=_PLANE)
-    clipped = [np.clip(one, *limit) for one, limit in zip(edges, limits, strict=True)]
-    _shades(canvas, driver.mean, driver.sd, clipped[0], clipped[1])
-    outline = _outline(side, clipped[0], clipped[1])
+    title = f"{labels[0]} and {labels[1]}"
+    limits = driver.grid[:, [0, -1]]
+    canvas = _canvas(f"Where they differ: {title}", said, limits)
+    first, second = (np.concatenate([at[:1], 0.5 * (at[1:] + at[:-1]), at[-1:]]) for at in driver.grid)
+    _shades(canvas, driver.mean, driver.sd, first, second)
+    outline = _outline(side, first, second)
     if len(outline):
         canvas.strokes(outline, "ink-line")
     if plane is not None:
@@ -121,35 +118,19 @@ def witness_map(
         ("y-bar", f"more {names[1]}"),
         ("ink-line", "inside: surely not zero (95 %)"),
     )
-    head = (*labels, "mean of the witness", "95 % from", "to")
-    return Chart(f"{labels[0]} and {labels[1]}", canvas.markup(), legend, head, _map_table(driver, reach, levels), said)
-
-
-def _map_table(driver: Driver, reach: Array, levels: PlaneLevels) -> list[tuple[str, ...]]:
-    """The witness at a few places along each column."""
-    some = [np.unique(np.linspace(0, len(places) - 1, 5).round().astype(int)) for places in driver.grid]
-    return [
+    table = [
         (
-            _value(float(driver.grid[0][i]), levels[0]),
-            _value(float(driver.grid[1][j]), levels[1]),
-            number(float(driver.mean[i, j])),
-            number(float(driver.mean[i, j] - reach[i, j])),
-            number(float(driver.mean[i, j] + reach[i, j])),
+            *(_value(float(at[place]), of) for at, place, of in zip(driver.grid, cell, levels, strict=True)),
+            *(number(float(values[cell])) for values in (driver.mean, low, high)),
         )
-        for i in some[0]
-        for j in some[1]
+        for cell in product(*(some_places(len(at), 5).tolist() for at in driver.grid))
     ]
-
-
-def _edges(places: Array) -> Array:
-    middles = 0.5 * (places[1:] + places[:-1])
-    return np.concatenate([places[:1], middles, places[-1:]])
+    return Chart(title, canvas.markup(), legend, (*labels, *_WITNESS_HEAD), table, said)
 
 
 def _shades(canvas: Canvas, mean: Array, sd: Array, first: Array, second: Array) -> None:
     """Cells of the two colours, the paler the smaller the witness beside its uncertainty; runs of a shade as one."""
-    reach = max(float(np.abs(mean).max()), 2.0 * float(np.quantile(sd, 0.9)), float(np.finfo(float).tiny))
-    shade = np.rint(_SHADES * mean / reach).astype(int)
+    shade = np.rint(_SHADES * mean / largest_shown(mean, sd)).astype(int)
     boxes: dict[int, list[tuple[float, float, float, float]]] = {}
     for i, column in enumerate(shade):
         for part in np.split(np.arange(len(column)), np.flatnonzero(np.diff(column)) + 1):
@@ -207,24 +188,20 @@ def witness_cells(plane: ShownPlane, names: tuple[str, str], labels: tuple[str, 
     """The witness on principal axes, at the cells that are not empty; pale where it may be zero."""
     assert plane.witness is not None
     mean, sd = plane.witness
-    reach = NormalDist().inv_cdf(0.5 + 0.5 * SURE) * sd
-    clear = np.abs(mean) > reach
+    low, high = band(mean, sd)
+    clear = sure_sides(low, high) > 0
     said = (
         f"The witness is surely not zero in {int(clear.sum())} of {len(mean)} cells (large dots)."
         if clear.any()
         else "Nowhere is the witness surely different from zero: its 95 % band always holds zero."
     )
-    canvas = _plane_canvas("Where they differ", said, plane)
+    canvas = _canvas("Where they differ", said, plane.limits)
     largest = min(_LARGEST_DOT, 0.45 * (canvas.right - canvas.left) / max(len(plane.first), 1))
     for kind, there in (("x-dot", mean > 0.0), ("y-dot", mean <= 0.0)):
         at = plane.centers[there]
         canvas.dots(at[:, 0], at[:, 1], np.where(clear[there], largest, 0.35 * largest), kind)
-    _plane_axes(canvas, plane, labels)
-    order = np.argsort(-np.abs(mean), kind="stable")[:_TABLE_ROWS]
-    table = [
-        tuple(map(number, (a, b, float(mean[i]), float(mean[i] - reach[i]), float(mean[i] + reach[i]))))
-        for i, (a, b) in zip(order, plane.centers[order].tolist(), strict=True)
-    ]
+    _axes(canvas, plane.limits, labels)
+    order = np.argsort(-np.abs(mean), kind="stable")[:TABLE_ROWS]
+    table = [tuple(map(number, row)) for row in np.column_stack([plane.centers, mean, low, high])[order].tolist()]
     legend = (("x-dot", f"more {names[0]}"), ("y-dot", f"more {names[1]}"))
-    head = (*labels, "mean of the witness", "95 % from", "to")
-    return Chart("On principal axes", canvas.markup(), legend, head, table, said)
+    return Chart("On principal axes", canvas.markup(), legend, (*labels, *_WITNESS_HEAD), table, said)
