@@ -61,19 +61,19 @@ def commands():
 @pytest.mark.parametrize("command", list(commands()))
 def test_an_interrupt_leaves_nothing(command, files):
     before = sorted(files.iterdir())
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", SCRIPT, *WORK[command], *ARGS[command]],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-    )  # fmt: skip
-    try:
-        said = os.read(process.stdout.fileno(), 7)
-        assert said == b"working", process.communicate()
-        time.sleep(0.5)
-        # As a terminal does: to all processes of the group.
-        os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    finally:
-        process.kill()
+    ) as process:  # fmt: skip
+        try:
+            said = os.read(process.stdout.fileno(), 7)
+            assert said == b"working", process.communicate()
+            time.sleep(0.5)
+            # As a terminal does: to all processes of the group.
+            os.killpg(process.pid, signal.SIGINT)
+            out, err = process.communicate(timeout=240)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert out.replace(b"working", b"") == b""
     assert b"Traceback" not in err

@@ -324,7 +324,7 @@ def run_on_a_cluster(program, folder):
     """Run a program in a process of its own, as the workers are started from its main module."""
     path = folder / "program.py"
     path.write_text(textwrap.dedent(program))
-    done = subprocess.run([sys.executable, path], cwd=folder, capture_output=True, text=True, timeout=170, check=False)
+    done = subprocess.run([sys.executable, path], cwd=folder, capture_output=True, text=True, timeout=400, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
 
