@@ -200,9 +200,7 @@ def cell_text(name: str, value: Any, row: Mapping[str, Any] | None = None) -> st
     >>> cell_text("groups", (("a", "c"), ("b",))), cell_text("words", "larger in y", {"prob": 0.2})
     ('a, c | b', '–')
     """
-    if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
-        return _NOTHING
-    if name in _WAYS and row is not None and not row.get("prob", row.get("log_bf10", 0.0) + 0.5) > 0.5:
+    if _is_missing(value) or (name in _WAYS and row is not None and not _is_likely(row)):
         return _NOTHING
     if isinstance(value, tuple):
         return (" | " if value and isinstance(value[0], tuple) else ", ").join(cell_text("", one) for one in value)
@@ -215,6 +213,14 @@ def cell_text(name: str, value: Any, row: Mapping[str, Any] | None = None) -> st
     if name in _PROBABILITIES:
         return probability_in_words(value)
     return f"{value:.3g}" if name == "prior" else f"{value:.3f}"
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def _is_likely(row: Mapping[str, Any]) -> bool:
+    return float(row.get("prob", row.get("log_bf10", 0.0) + 0.5)) > 0.5
 
 
 def text_of_facts(facts: Facts) -> list[str]:

@@ -11,7 +11,7 @@ the axes.
 """
 
 from twosample.common.words import printable
-from twosample.show.plots.chains import plot_lengthscales, plot_trace
+from twosample.show.plots.chain_plots import plot_lengthscales, plot_trace
 from twosample.show.plots.overview import plot_result
 from twosample.show.plots.panels import columns, lengthscale, samples, witness
 from twosample.show.plots.questions import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -432,15 +433,10 @@ def _pictures(result: TwoSampleResult) -> tuple[list[Chart], list[Chart]]:
         panel = sample_panels.samples_of_column(shown, picture.rows, names, labels[shown.column], beyond)
         samples.append(of_panel(panel, f"The samples: {panel.title}"))
     plane = picture.plane
-    witness = []
-    for driver in shown_drivers(result):
-        of, named = [labels[i] for i in driver.columns], [levels[i] for i in driver.columns]
-        if len(of) == 2:
-            there = plane if plane is not None and plane.columns == driver.columns else None
-            witness.append(witness_charts.witness_map(driver, there, names, (of[0], of[1]), (named[0], named[1])))
-        else:
-            panel = sample_panels.witness_of_column(driver, names, of[0], named[0])
-            witness.append(of_panel(panel, f"Where they differ: {panel.title}"))
+    witness = [
+        _witness(driver, plane, names, [labels[i] for i in driver.columns], [levels[i] for i in driver.columns])
+        for driver in shown_drivers(result)
+    ]
     if plane is not None:
         axes = [f"principal axis {place + 1} ({share:.0%})" for place, share in enumerate(plane.shares)]
         first, second = [labels[place] for place in plane.columns] or axes
@@ -450,6 +446,17 @@ def _pictures(result: TwoSampleResult) -> tuple[list[Chart], list[Chart]]:
         if plane.witness is not None:
             witness.append(witness_charts.witness_cells(plane, names, (first, second)))
     return samples, witness
+
+
+def _witness(
+    driver: Driver, plane: Any, names: tuple[str, str], labels: Sequence[str], levels: Sequence[tuple[str, ...]]
+) -> Chart:
+    """The witness of one column of numbers or categories, or of two."""
+    if len(driver.columns) == 2:
+        there = plane if plane is not None and plane.columns == driver.columns else None
+        return witness_charts.witness_map(driver, there, names, (labels[0], labels[1]), (levels[0], levels[1]))
+    panel = sample_panels.witness_of_column(driver, names, labels[0], levels[0])
+    return of_panel(panel, f"Where they differ: {panel.title}")
 
 
 def _posteriors(result: TwoSampleResult) -> list[Chart]:

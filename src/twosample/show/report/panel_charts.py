@@ -48,11 +48,17 @@ def of_panel(panel: Panel, title: str = "") -> Chart:
         canvas.up(at, list(map(panel.number_up, at)) if panel.counted else None)
     for mark in marks:
         _draw(canvas, mark, limits, heights)
-    places = list(panel.places) or (log_ticks if panel.log else ticks)(*limits)
-    canvas.across(panel.across, *(tick_names(panel.names) if panel.names else (places, None)))
+    canvas.across(panel.across, *_ticks_across(panel, limits))
     legend = tuple((_class(mark), mark.label) for mark in marks if mark.label and mark.kind != "corner")
     head, rows = (panel.head, panel.rows) if panel.head else (("", panel.across, panel.up), _rows(marks))
     return Chart(panel.title, canvas.markup(), legend, head, rows, panel.note)
+
+
+def _ticks_across(panel: Panel, limits: tuple[float, float]) -> tuple[list[float], list[str] | None]:
+    """Where ticks are, and their names where these are no numbers."""
+    if panel.names:
+        return tick_names(panel.names)
+    return list(panel.places) or (log_ticks if panel.log else ticks)(*limits), None
 
 
 def _rows(marks: list[Mark]) -> list[tuple[str, ...]]:
