@@ -1,3 +1,4 @@
+import json
 import math
 from dataclasses import replace
 
@@ -243,7 +244,7 @@ def test_impossible_levels_are_refused(level):
 
 def test_goes_through_json():
     found = effect_of(*shifted(50), prob_h1=0.7)
-    again = records.from_json(Effect, records.to_json(records.to_plain(found), None))
+    again = Effect(**records.restored(Effect, json.loads(records.to_json(records.to_plain(found), None))))
     assert again.auc.interval() == found.auc.interval()
     assert again.mmd.mean == found.mmd.mean
     assert "90 %" in repr(again.auc)

@@ -222,7 +222,7 @@ It needs the extra "app": pip install 'twosample[app]'
 """
 
 
-@command_line.command(epilog=_APP_EPILOG)
+@click.command(epilog=_APP_EPILOG)
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -257,5 +257,5 @@ def app(port: int, browser: bool, max_size: float) -> None:
     serve(port, max_size=max_size, say=say, browser=browser)
 
 
-for one in (test, each, gibbs, independence, check, reference, compare, goodness, monitor):
+for one in (test, each, gibbs, independence, check, reference, compare, goodness, app, monitor):
     command_line.add_command(one)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any, Literal
 
 from twosample.errors import InputError, MissingExtraError
@@ -20,12 +21,13 @@ def to_frame(content: dict[str, Any], kind: FrameKind) -> Any:
         raise InputError(
             f"kind: {kind!r} is unknown", argument="kind", remedy=f"use one of {', '.join(map(repr, _KINDS))}"
         )
-    import narwhals as nw
-
     try:
-        return nw.from_dict(content, backend=kind).to_native()
+        import_module(kind)
     except ModuleNotFoundError:
         raise MissingExtraError("to_frame", kind, None) from None
+    import narwhals as nw
+
+    return nw.from_dict(content, backend=kind).to_native()
 
 
 def needed(present: Iterable[str], columns: tuple[str, ...] | None) -> list[str]:
