@@ -75,19 +75,11 @@ class Samples:
     ) -> "Samples":
         """Validate two samples, or one table `x` that `choice` splits, without columns that hold one value throughout.
 
-        Parameters
-        ----------
-        x, y, paired, nan_policy
-            As in `test`.
-        scale
-            "robust" divides each column by its pooled spread, the distance within which a quarter of all pairs of rows
-            lie, over 0.4506; that is not less than a fifth of the interquartile range over 1.349, which takes its place
-            where it is 0, as the standard deviation takes that of the range. "raw" leaves the units alone, and D
-            positive numbers are used as they are.
-        choice
-            Which columns are compared, and what a single table `x` is split by.
-        say_copies
-            Whether to warn of copied rows now; else `with_copies_said` does, once the answer without them is known.
+        The scale "robust" divides each column by its pooled spread, the distance within which a quarter of all pairs of
+        rows lie, over 0.4506; that is not less than a fifth of the interquartile range over 1.349, which takes its
+        place where it is 0, as the standard deviation takes that of the range. "raw" leaves the units alone, and D
+        positive numbers are used as they are. Copied rows are warned of unless `with_copies_said` is to do that, once
+        the answer without them is known.
         """
         check_policy(nan_policy)
         two = read_two(x, y, choice)

@@ -28,14 +28,6 @@ class Sketch(Comparable):
 
     Where rows are repeated and there are very many, which of the repeated ones are shown depends on the order.
 
-    Attributes
-    ----------
-    rows
-        (k, D), in the units of the data.
-    priorities
-        Hashes of each row and of how often it has occurred before, increasing, (k,). Where rows are repeated they are
-        also of all rows of that part.
-
     Examples
     --------
     >>> rows = np.arange(10_000.0)[:, None]
@@ -45,7 +37,9 @@ class Sketch(Comparable):
     (2000, True)
     """
 
-    rows: Array
+    rows: Array  # (k, D), in the units of the data
+    # Hashes of each row and of how often it has occurred before, increasing, (k,). Where rows are repeated they are also
+    # of all rows of that part.
     priorities: NDArray[np.uint64]
 
     @classmethod
