@@ -131,7 +131,11 @@ def test_non_numeric_scale():
 def test_any_magnitude_gives_positive_finite_scale(magnitude, values):
     x = np.array(values) * magnitude
     samples = Samples.from_data(x, x)
-    assert np.isfinite(samples.view.center).all() and np.isfinite(samples.view.scale).all() and (samples.view.scale > 0).all()
+    assert (
+        np.isfinite(samples.view.center).all()
+        and np.isfinite(samples.view.scale).all()
+        and (samples.view.scale > 0).all()
+    )
     assert (np.abs(samples.view.apply(samples.x)) <= 8).all()
 
 

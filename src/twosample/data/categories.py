@@ -27,8 +27,6 @@ __all__ = [
     "starts_of",
 ]
 
-Indices = Indices
-
 #: The levels of each column, None for a column of numbers; nothing at all where there are only numbers. The code of a
 #: level is its place, and one more is the code of all other values.
 Levels = tuple[tuple[str, ...] | None, ...]

@@ -28,7 +28,6 @@ _LARGEST_EXPONENT = 25.0
 # Gaps of a column's values to either side that tell how full its grid is there.
 _NEIGHBOURS = 7
 
-Flags = Flags
 _Hashes = NDArray[np.uint64]
 
 

@@ -38,8 +38,8 @@ class Sketch(Comparable):
     """
 
     rows: Array  # (k, D), in the units of the data
-    # Hashes of each row and of how often it has occurred before, increasing, (k,). Where rows are repeated they are also
-    # of all rows of that part.
+    # Hashes of each row and of how often it has occurred before, increasing, (k,); where rows are repeated, of all rows
+    # of that part too.
     priorities: NDArray[np.uint64]
 
     @classmethod
