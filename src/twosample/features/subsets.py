@@ -56,13 +56,6 @@ def chosen_subsets(subsets: object, columns: tuple[str, ...], kept: NDArray[np.b
 
     All single columns are included, with weight 0 if they were not named, because they show which columns differ.
     `kept` flags the columns used among those of the data, which numbers in `subsets` count; None is all.
-
-    Examples
-    --------
-    >>> [(len(group.columns), round(group.weight, 3)) for group in chosen_subsets("auto", ("a", "b", "c"))]
-    [(3, 0.333), (3, 0.333), (1, 0.333)]
-    >>> chosen_subsets([("b", "a")], ("a", "b"))[-1].columns
-    array([[0, 1]])
     """
     count = len(columns)
     if isinstance(subsets, str):
@@ -253,13 +246,7 @@ def _cells(n: int, count: int) -> list[tuple[int, int]]:
 
 
 def typical_of_points(points: Array, kernel: Kernel | None = None) -> Array:
-    """The median of the distances between the points of each test that are not zero, over √2, (P,); 1 where all are.
-
-    Examples
-    --------
-    >>> typical_of_points(np.array([[[0.0], [0.0], [2.0]]])).round(4)
-    array([1.4142])
-    """
+    """The median of the distances between the points of each test that are not zero, over √2, (P,); 1 where all are."""
     if points.shape[1] == 1:
         return np.ones(len(points))
     pairs = np.tri(points.shape[1], k=-1, dtype=bool)
