@@ -52,9 +52,9 @@ def two_files(
 
 def split_table(
     table: FileTable,
-    by: str,
     groups: Sequence[str] | None,
     *,
+    by: str,
     nan_policy: Literal["raise", "omit"],
     several: bool = False,
     **chosen: Sequence[str] | None,
