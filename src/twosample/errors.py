@@ -75,17 +75,11 @@ class Role(str):
 
 
 class _Explained(Exception):
-    """What was wrong, with which argument, and what to do about it.
+    """What was wrong, with which argument, and what to do about it."""
 
-    Attributes
-    ----------
-    message
-        What was wrong; starts with the name of the argument where one is to blame.
-    argument
-        The name of that argument ("x and y" where it takes both to be wrong), or None.
-    remedy
-        What to do: text, or a tuple of text and settings; or None.
-    """
+    message: str  # what was wrong; starts with the name of the argument where one is to blame
+    argument: str | None  # the name of that argument ("x and y" where it takes both to be wrong)
+    remedy: Remedy | None  # what to do: text, or a tuple of text and settings
 
     def __init__(self, message: str, *, argument: str | None = None, remedy: Remedy | None = None) -> None:
         super().__init__(message)

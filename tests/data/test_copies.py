@@ -4,9 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from twosample.data import Samples
-from twosample.data.copies import find_copies
+from twosample.data.copies import _tail, find_copies
 from twosample.errors import DuplicateRowsWarning
 
 
@@ -240,3 +241,8 @@ def test_pairs_of_which_either_row_is_a_copy_are_left_out():
     keep_x, keep_y = find_copies(x, y, paired=True).kept()
     assert (keep_x == keep_y).all()
     assert (np.flatnonzero(keep_x) == np.arange(30)).all()
+
+
+@pytest.mark.parametrize(("count", "n", "share"), [(9, 10, 0.5), (10, 10, 0.5), (30, 200, 0.1), (3, 10, 0.5)])
+def test_the_bound_is_not_below_the_tail(count, n, share):
+    assert binom.sf(count - 1, n, share) <= _tail(count, n, share) <= 1.0

@@ -15,21 +15,21 @@ def table():
 
 
 def test_of_rows_in_other_groups_nothing_is_asked(table):
-    given = split_table(table, "arm", ("q", "p"), nan_policy="raise")
+    given = split_table(table, ("q", "p"), by="arm", nan_policy="raise")
     assert given.names == ("q", "p") and given.y is None and given.groups == 2
     assert given.choice == {"by": "arm", "groups": ("q", "p")}
     with pytest.raises(InputError, match="line 4, column 'u': the cell is missing"):
-        split_table(table, "arm", ("q", "r"), nan_policy="raise")
+        split_table(table, ("q", "r"), by="arm", nan_policy="raise")
     with pytest.warns(DroppedDataWarning, match="line 4"):
-        given = split_table(table, "arm", ("q", "r"), nan_policy="omit")
+        given = split_table(table, ("q", "r"), by="arm", nan_policy="omit")
     assert len(given.notes) == 1
 
 
 def test_more_than_two_groups_where_there_may_be(table):
     with pytest.raises(InputError, match="3"):
-        split_table(table, "arm", None, columns=["u"], nan_policy="raise")
+        split_table(table, None, by="arm", columns=["u"], nan_policy="raise")
     with pytest.warns(DroppedDataWarning):
-        assert split_table(table, "arm", None, nan_policy="omit", several=True).groups == 3
+        assert split_table(table, None, by="arm", nan_policy="omit", several=True).groups == 3
 
 
 def test_only_columns_that_are_compared_are_asked_of(table):
@@ -52,7 +52,7 @@ def test_groups_are_those_that_a_split_knows(content, groups):
     table = read_table(("a.csv", content))
     assert group_labels(table, "g") == groups
     names = tuple(groups)[:2]
-    assert split_table(table, "g", names, columns=["u"], nan_policy="raise").names == names
+    assert split_table(table, names, by="g", columns=["u"], nan_policy="raise").names == names
 
 
 def test_who_is_who():

@@ -109,4 +109,4 @@ def test_it_is_a_warning_and_a_note_and_changes_nothing():
         warnings.simplefilter("ignore")
         shuffled = Samples.from_data(rng.permutation(x), y)
     assert shuffled.notes == ()
-    np.testing.assert_array_equal(samples.scale, shuffled.scale)
+    np.testing.assert_array_equal(samples.view.scale, shuffled.view.scale)

@@ -51,7 +51,7 @@ def test_every_row_counts_although_pairs_are_fewer(model):
     x, y = draw(30, 47)
     passes = passes_of(x, y, model)
     [found] = passes.evidence(LENGTHSCALES)
-    expected = ts.log_bf10(x, y, LENGTHSCALES * passes.samples.unit, model=model, points=10)
+    expected = ts.log_bf10(x, y, LENGTHSCALES * passes.samples.view.unit, model=model, points=10)
     assert_allclose(found.log_bf10, expected, rtol=1e-9)
     if model.needs_pairs:
         assert len(passes.pairs.x) == 30 and np.isfinite(found.log_h0).all()

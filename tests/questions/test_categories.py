@@ -15,7 +15,7 @@ from scipy import stats
 
 import twosample as ts
 from twosample import kernels
-from twosample.data.categories import distance_of_levels
+from twosample.data.categories import distance_of_levels, expanded, name_rows, places_of
 from twosample.errors import DatesWarning, DroppedDataWarning, DuplicateRowsWarning, InputError, InputTypeError
 from twosample.inference.pictures import share_intervals
 
@@ -261,6 +261,22 @@ def test_free_text_is_left_out_and_long_lists_of_levels_are_not():
     assert len(names) == 31 and counts["count"][30] >= counts.filter(~pl.col("city").is_in(list(names)))["count"].max()
     with pytest.raises(InputError, match="column 'id' holds text that is different in 800 of 800 rows"):
         ts.test(x, y, columns=["id", "value"])
+
+
+@pytest.mark.parametrize(
+    ("different", "rows", "names"), [(40, 60, False), (101, 150, True), (101, 300, False), (20, 20, True)]
+)
+def test_text_that_names_the_rows(different, rows, names):
+    assert name_rows(different, rows) == names
+
+
+def test_coordinates_of_codes():
+    sizes = np.array([0, 2])
+    assert expanded(np.array([[0.5, 1.0], [0.7, 0.0]]), sizes, np.array([1.0, 3.0])).tolist() == [
+        [0.5, 0.0, 3.0],
+        [0.7, 3.0, 0.0],
+    ]
+    assert places_of(np.array([[0], [1]]), sizes).tolist() == [[0, 3], [1, 2]]
 
 
 def test_a_label_of_the_samples_is_left_out():

@@ -181,7 +181,7 @@ def _samples(uploads: list[Upload], question: Question) -> Given:
     chosen: dict[str, Any] = {"columns": question.columns, "nan_policy": question.nan_policy}
     if len(tables) == 1:
         assert question.by is not None
-        return split_table(tables[0], question.by, question.groups, several=question.test == "test", **chosen)
+        return split_table(tables[0], question.groups, by=question.by, several=question.test == "test", **chosen)
     first, second = (upload.name for upload in uploads)
     names = (f"{first} (first)", f"{second} (second)") if first == second else (first, second)
     return two_files(tables[0], tables[1], names, **chosen)

@@ -47,9 +47,7 @@ class Source:
         """
         from twosample.data.files.table import read_table
 
-        said: dict[str, Any] = {
-            "columns": self.columns, "drop": self.drop, "categories": self.categories, "nan_policy": nan_policy
-        }  # fmt: skip
+        chosen = self._chosen()
         if self.by is None:
             _check_two(self.files, self.groups)
         elif len(self.files) != 1:
@@ -62,17 +60,17 @@ class Source:
                     return in_blocks
             table = read_table(self.files[0], self.reading)
             with refusals((str(self.files[0]),)):
-                return split_table(table, self.by, self.groups, several=several, **said)
+                return split_table(table, self.groups, several=several, nan_policy=nan_policy, **chosen)
         names = self._two_names()
         if streamed is not None:
             x, y = (
                 read_table(path, self.reading).frame if table is None else _in_blocks(table)
                 for path, table in zip(self.files, streamed, strict=True)
             )
-            return Given(x, y, self._chosen(), names, ())
+            return Given(x, y, chosen, names, ())
         x_table, y_table = (read_table(path, self.reading) for path in self.files)
         with refusals(names):
-            return two_files(x_table, y_table, names, **said)
+            return two_files(x_table, y_table, names, nan_policy=nan_policy, **chosen)
 
     def read_strings(self) -> Given:
         """Read strings, one a line or a record, in place of tables."""

@@ -31,12 +31,6 @@ def to_frame(content: dict[str, Any], kind: FrameKind) -> Any:
 
 
 def needed(present: Iterable[str], columns: tuple[str, ...] | None) -> list[str]:
-    """The columns to read; all of them where one that is needed is not there, which is refused later.
-
-    Examples
-    --------
-    >>> needed(["a", "b", "c"], ("c", "a")), needed(["a", "b"], ("z",))
-    (['a', 'c'], ['a', 'b'])
-    """
+    """The columns to read; all of them where one that is needed is not there, which is refused later."""
     names = list(present)
     return names if columns is None or not set(columns) <= set(names) else [name for name in names if name in columns]

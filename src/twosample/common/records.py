@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, ClassVar, Self, TypeVar, get_args, get_origin,
 
 import numpy as np
 
+from twosample.common.words import shortened
 from twosample.errors import InputError, InputTypeError
 
 __all__ = [
@@ -103,7 +104,7 @@ def _short(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, str):
-        return repr(value if len(value) <= _LONGEST_TEXT else f"{value[: _LONGEST_TEXT - 3]}...")
+        return repr(shortened(value, _LONGEST_TEXT))
     if isinstance(value, tuple):
         return f"({', '.join(map(_short, value))})" if _is_small(value) else f"{len(value)} items"
     return f"{type(value).__name__}(...)" if is_dataclass(value) else repr(value)

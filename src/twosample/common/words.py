@@ -17,6 +17,7 @@ __all__ = [
     "sentence",
     "share_in_words",
     "short",
+    "shortened",
     "with_names",
 ]
 
@@ -40,6 +41,11 @@ def short(name: str, longest: int = _LONGEST_NAME) -> str:
     """A name without its middle where it is long: names that start alike often differ at the end."""
     shown = printable(str(name))
     return shown if len(shown) <= longest else f"{shown[: longest // 2]}...{shown[longest // 2 + 3 - longest :]}"
+
+
+def shortened(text: str, longest: int = 40) -> str:
+    """The beginning of a text that is long."""
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
 
 
 def odds_in_words(odds: float) -> str:

@@ -138,13 +138,7 @@ def blocks(source: object) -> Blocks:
 
 
 def is_dask(values: Any) -> bool:
-    """Whether something is a collection of Dask, which is not imported for that.
-
-    Examples
-    --------
-    >>> is_dask([1.0, 2.0])
-    False
-    """
+    """Whether something is a collection of Dask, which is not imported for that."""
     if type(values).__module__.partition(".")[0] not in ("dask", "dask_expr"):
         return False
     from dask.base import is_dask_collection

@@ -27,8 +27,6 @@ __all__ = [
     "starts_of",
 ]
 
-Indices = Indices
-
 #: The levels of each column, None for a column of numbers; nothing at all where there are only numbers. The code of a
 #: level is its place, and one more is the code of all other values.
 Levels = tuple[tuple[str, ...] | None, ...]
@@ -46,13 +44,7 @@ _MOST_SEEN = 1 << 16
 
 
 def codes_of(values: Iterable[Any]) -> tuple[Array, tuple[str, ...]]:
-    """The codes of values of any kind, and the names of the levels, sorted.
-
-    Examples
-    --------
-    >>> codes_of(["b", None, "a", "b"])
-    (array([2., 0., 1., 2.]), ('(missing)', 'a', 'b'))
-    """
+    """The codes of values of any kind, and the names of the levels, sorted."""
     listed = list(values)
     names: dict[Any, str] = {}
     try:
@@ -70,13 +62,7 @@ def _level_name(value: Any) -> str:
 
 
 def recoded(codes: Array, old: Sequence[str], new: Sequence[str]) -> Array:
-    """Codes in another dictionary, where levels that it lacks have the code of all others.
-
-    Examples
-    --------
-    >>> recoded(np.array([0.0, 1.0, 2.0]), ("a", "b"), ("b", "c"))
-    array([2., 0., 2.])
-    """
+    """Codes in another dictionary, where levels that it lacks have the code of all others."""
     if tuple(old) == tuple(new):
         return codes
     place = {level: code for code, level in enumerate(new)}
@@ -85,15 +71,7 @@ def recoded(codes: Array, old: Sequence[str], new: Sequence[str]) -> Array:
 
 
 def kept_levels(codes: Array, levels: tuple[str, ...]) -> tuple[tuple[str, ...], str | None]:
-    """The levels that have codes of their own, most common in both samples first, and why they say nothing, if so.
-
-    Examples
-    --------
-    >>> kept_levels(np.array([0.0, 1.0, 1.0, 2.0, 2.0, 2.0]), ("a", "b", "c"))
-    (('c', 'b'), None)
-    >>> kept_levels(np.arange(200.0), tuple(map(str, range(200))))[1]
-    'text that is different in 200 of 200 rows'
-    """
+    """The levels that have codes of their own, most common in both samples first, and why they say nothing, if so."""
     counts = np.bincount(codes.astype(np.intp), minlength=len(levels) + 1)
     seen = int(np.count_nonzero(counts))
     order = sorted(
@@ -106,13 +84,7 @@ def kept_levels(codes: Array, levels: tuple[str, ...]) -> tuple[tuple[str, ...],
 
 
 def name_rows(different: int, rows: int) -> bool:
-    """Whether a column of text with this number of different values names the rows rather than categories.
-
-    Examples
-    --------
-    >>> name_rows(40, 60), name_rows(101, 150), name_rows(20, 20)
-    (False, True, True)
-    """
+    """Whether a column of text with this number of different values names the rows rather than categories."""
     return different == rows or (different > _MANY_LEVELS and different > _MOST_DIFFERENT * rows)
 
 
@@ -120,11 +92,6 @@ def distance_of_levels(codes: Array, size: int) -> float:
     """The distance c of two different levels: √(2/q), q the chance that two rows differ, but not less than ¼.
 
     Two rows of a column are then as far apart on average as two standard normal numbers: E(a - b)² = 2.
-
-    Examples
-    --------
-    >>> distance_of_levels(np.array([0.0, 1.0, 0.0, 1.0]), 2)
-    2.0
     """
     shares = np.bincount(codes.astype(np.intp), minlength=size) / max(len(codes), 1)
     return math.sqrt(2.0 / max(1.0 - float(shares @ shares), _SMALLEST_CHANCE))
@@ -143,14 +110,7 @@ def starts_of(sizes: Indices) -> Indices:
 
 
 def places_of(columns: Indices, sizes: Indices, width: int | None = None) -> Indices:
-    """The coordinates of some columns (P, k), one column after the other, (P, K); short rows end beyond the last.
-
-    Examples
-    --------
-    >>> places_of(np.array([[0], [1]]), np.array([0, 2]))
-    array([[0, 3],
-           [1, 2]])
-    """
+    """The coordinates of some columns (P, k), one column after the other, (P, K); short rows end beyond the last."""
     starts = starts_of(sizes)
     found = [np.concatenate([np.arange(starts[column], starts[column + 1]) for column in row]) for row in columns]
     width = max(map(len, found)) if width is None else width
@@ -164,12 +124,6 @@ def expanded(seen: Any, sizes: Indices, heights: Array, xp: Any = np) -> Any:
     """Rows (n, D) whose columns of categories hold codes, as coordinates: one for each code, of that height or 0.
 
     Levels are corners of a simplex, all equally far apart: √2 times the height. `xp` is the library of the array.
-
-    Examples
-    --------
-    >>> expanded(np.array([[0.5, 1.0], [0.7, 0.0]]), np.array([0, 2]), np.array([1.0, 3.0]))
-    array([[0.5, 0. , 3. ],
-           [0.7, 3. , 0. ]])
     """
     if xp is np:
         starts = starts_of(sizes)
@@ -193,14 +147,7 @@ def expanded(seen: Any, sizes: Indices, heights: Array, xp: Any = np) -> Any:
 
 
 class Growing:
-    """A dictionary of levels that grows while rows are read; rows with too many levels are not told apart.
-
-    Examples
-    --------
-    >>> growing = Growing()
-    >>> growing.codes(np.array([0.0, 1.0]), ("b", "c")), growing.codes(np.array([0.0]), ("a",)), growing.levels
-    (array([0., 1.]), array([2.]), ('b', 'c', 'a'))
-    """
+    """A dictionary of levels that grows while rows are read; rows with too many levels are not told apart."""
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}

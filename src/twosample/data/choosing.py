@@ -121,14 +121,7 @@ EVERYTHING = Choice()
 
 
 class Labels:
-    """Which group each row is in; the groups in the order of their first rows.
-
-    Examples
-    --------
-    >>> labels = Labels(["b", "a", None, "b"])
-    >>> labels.counts, labels.rows("b"), labels.missing
-    ({'b': 2, 'a': 1}, array([0, 3]), 1)
-    """
+    """Which group each row is in; the groups in the order of their first rows."""
 
     def __init__(self, values: Iterable[Any], what: str = "by") -> None:
         places: dict[str, list[int]] = {}
@@ -215,13 +208,7 @@ def absent(wanted: str, present: Sequence[str], what: str, argument: str) -> Inp
 
 
 def some(names: Sequence[str], *, shown: int = _SHOWN, quote: bool = True) -> str:
-    """The first few of the names, and how many there are more.
-
-    Examples
-    --------
-    >>> some(["a", "b", "c"], shown=2)
-    "'a', 'b' and 1 more"
-    """
+    """The first few of the names, and how many there are more."""
     listed = ", ".join(repr(name) if quote else name for name in names[:shown])
     rest = len(names) - shown
     return f"{listed} and {rest} more" if rest > 0 else listed

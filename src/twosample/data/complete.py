@@ -55,11 +55,6 @@ def complete(
 
     "raise" refuses missing and infinite values. Of pairs, a row that lacks a value takes the other one with it. At
     least `fewest` rows must be left of each sample.
-
-    Examples
-    --------
-    >>> complete([np.array([[1.0], [np.nan]]), np.array([[2.0]])], ("0",), "omit", fewest=1)[1]
-    'Dropped 1 of 2 rows of x and 0 of 1 rows of y with a missing or infinite value.'
     """
     keep = [finite_rows(one) for one in rows]
     if all(flags.all() for flags in keep):
@@ -78,13 +73,7 @@ def complete(
 def dropped_in_words(
     rows: Sequence[int], dropped: Sequence[int], paired: bool = False, roles: Sequence[str] = _TWO
 ) -> str:
-    """The numbers of rows of each sample, or of pairs, that were left out; of many samples those that lost some.
-
-    Examples
-    --------
-    >>> dropped_in_words((8, 9), (2, 0))
-    'Dropped 2 of 8 rows of x and 0 of 9 rows of y with a missing or infinite value.'
-    """
+    """The numbers of rows of each sample, or of pairs, that were left out; of many samples those that lost some."""
     if paired:
         what = f"{dropped[0]} of {rows[0]} pairs"
     else:

@@ -28,7 +28,6 @@ _LARGEST_EXPONENT = 25.0
 # Gaps of a column's values to either side that tell how full its grid is there.
 _NEIGHBOURS = 7
 
-Flags = Flags
 _Hashes = NDArray[np.uint64]
 
 
@@ -313,13 +312,7 @@ def _meet_in_place(x: _Hashes, y: _Hashes, across: _Across) -> bool:
 
 
 def _tail(count: int, n: int, share: float) -> float:
-    """Chernoff's bound of the probability of at least `count` of n events, each with a probability `share`.
-
-    Examples
-    --------
-    >>> _tail(9, 10, 0.5) > 11 / 1024
-    True
-    """
+    """Chernoff's bound of the probability of at least `count` of n events, each with a probability `share`."""
     found = count / n
     if found <= share:
         return 1.0

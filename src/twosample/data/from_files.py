@@ -39,17 +39,9 @@ def two_files(
     nan_policy: Literal["raise", "omit"],
     **chosen: Sequence[str] | None,
 ) -> Given:
-    r"""Two tables, with the columns that were chosen as in `test`.
+    """Two tables, with the columns that were chosen as in `test`.
 
     A cell without a number where one is needed is refused, or left out with a note.
-
-    Examples
-    --------
-    >>> from twosample.data.files.table import read_table
-    >>> x, y = (read_table(("a.csv", rows)) for rows in (b"u,v\n1,2\n2,3\n", b"u,v\n4,?\n5,6\n"))
-    >>> given = two_files(x, y, ("a", "b"), columns=["u"], nan_policy="raise")
-    >>> given.x["u"].to_list(), given.choice
-    ([1, 2], {'columns': ['u']})
     """
     choice: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     used = used_columns([x.frame, y.frame], Choice.of(**choice, texts=True))
@@ -60,9 +52,9 @@ def two_files(
 
 def split_table(
     table: FileTable,
-    by: str,
     groups: Sequence[str] | None,
     *,
+    by: str,
     nan_policy: Literal["raise", "omit"],
     several: bool = False,
     **chosen: Sequence[str] | None,

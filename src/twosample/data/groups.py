@@ -34,14 +34,7 @@ _MOST_GROUPS = 50
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Validated rows of several groups.
-
-    Examples
-    --------
-    >>> groups = Groups.of({"a": [1.0, 2.0], "b": [3.0, 5.0, 4.0], "c": [1.0, 9.0]})
-    >>> groups.names, [len(rows) for rows in groups.rows], groups.samples.n_y
-    (('a', 'b', 'c'), [2, 3, 2], 5)
-    """
+    """Validated rows of several groups."""
 
     names: tuple[str, ...]  # what the groups are called, (k,)
     rows: tuple[Array, ...]  # of each group, (n_g, D), all finite, in the units of the data
@@ -88,13 +81,7 @@ class Groups:
 
 
 def named_groups(groups: object, fewest: int = 2) -> dict[str, Any]:
-    """The samples of a dictionary or list by name.
-
-    Examples
-    --------
-    >>> named_groups([[1.0], [2.0]])
-    {'0': [1.0], '1': [2.0]}
-    """
+    """The samples of a dictionary or list by name."""
     if not isinstance(groups, Mapping | list | tuple):
         raise InputTypeError(
             f"groups: expected a dictionary or a list of samples, got {type(groups).__name__}",

@@ -61,14 +61,7 @@ def _recoded(rows: Array, of_rows: Levels, name: str, columns: tuple[str, ...], 
 
 
 def located(at: object, name: str, columns: tuple[str, ...], levels: Levels) -> Array:
-    """Locations in the units of the data, with codes for the levels of categories; codes may be given as they are.
-
-    Examples
-    --------
-    >>> located([2.0, 1.0], "at", ("dose",), ())
-    array([[2.],
-           [1.]])
-    """
+    """Locations in the units of the data, with codes for the levels of categories; codes may be given as they are."""
     if not levels or _is_empty(at) or not (_is_frame(at) or hasattr(at, "to_frame")):
         return as_rows(at, name, n_columns=len(columns))[0]
     return columns_of(at, name, columns, np.ones(len(columns), dtype=bool), levels)

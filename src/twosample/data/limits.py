@@ -44,13 +44,7 @@ class Limits(NamedTuple):
         return all(bool(np.isfinite(limit).all()) for limit in self)
 
     def is_label(self, column: int) -> bool:
-        """Whether a column has one value in each sample, and another one in the other.
-
-        Examples
-        --------
-        >>> Limits.of(np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[2.0, 0.0]])).is_label(0)
-        True
-        """
+        """Whether a column has one value in each sample, and another one in the other."""
         x_low, x_high, y_low, y_high = (float(limit[column]) for limit in self)
         return x_low == x_high and y_low == y_high and x_low != y_low
 

@@ -41,13 +41,7 @@ class Reader(Protocol):
 
 
 def are_blocks(*samples: object) -> bool:
-    """Whether any of the samples is read block by block.
-
-    Examples
-    --------
-    >>> are_blocks([1.0, 2.0], Blocks(([3.0], [4.0])))
-    True
-    """
+    """Whether any of the samples is read block by block."""
     return any(as_blocks(sample) is not None for sample in samples)
 
 

@@ -75,17 +75,7 @@ class Pilot:
 
     @classmethod
     def joined(cls, pilots: Sequence[Pilot]) -> Pilot:
-        """The pilot of all rows together, of pilots each of which goes on where the one before it ends.
-
-        Examples
-        --------
-        >>> rows = np.arange(6.0)[:, None]
-        >>> first, second = Pilot(1).beginning((0, 0), 6), Pilot(1).beginning((4, 0), 6)
-        >>> first.add(0, rows[:4])
-        >>> second.add(0, rows[4:])
-        >>> Pilot.joined([first, second]).rows(0).ravel()
-        array([0., 1., 2., 3., 4., 5.])
-        """
+        """The pilot of all rows together, of pilots each of which goes on where the one before it ends."""
         joined = copy(pilots[0])
         joined._empty(pilots[0]._rows.shape[1])
         known = [pilot._below for pilot in pilots if pilot._below is not None]

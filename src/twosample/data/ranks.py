@@ -98,12 +98,6 @@ def clearest_level(
 
     Of levels that are equally clear, such as two that share all rows, the rarest. Of pairs, `variance` is that of the
     difference of the indicators of a level, (L,).
-
-    Examples
-    --------
-    >>> place, z = clearest_level(np.array([0.5, 0.3, 0.2]), np.array([0.5, 0.1, 0.4]), 100, 100)
-    >>> place, round(z, 2)
-    (1, 3.54)
     """
     pooled = (n_x * share_x + n_y * share_y) / (n_x + n_y)
     if variance is None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.common.arrays import Array, Flags, namespace, to_numpy
+from twosample.common.words import shortened
 from twosample.data.blocks import Blocks, dask_blocks, is_dask, whole
 from twosample.data.categories import Levels, codes_of
 from twosample.data.cells import MIXED, NUMBERS, OTHER, TEXT, TIMES, Cells, from_objects, from_series, from_times
@@ -316,16 +317,12 @@ def _numbers(array: NDArray[Any], name: str, columns: tuple[str, ...]) -> tuple[
 
 
 def _refusal(name: str, column: str, cells: Cells) -> InputTypeError:
+    shown = shortened(" ".join(repr(cells.value).split()))
     return InputTypeError(
-        f"column {column!r} of {name} holds {cells.content} ({_shortened(cells.value)} in row {cells.row})",
+        f"column {column!r} of {name} holds {cells.content} ({shown} in row {cells.row})",
         argument=name,
         remedy=cells.remedy,
     )
-
-
-def _shortened(value: object) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def _two_of_a_name(name: str) -> InputError:

@@ -61,21 +61,6 @@ class Samples:
         """Number of columns."""
         return len(self.columns)
 
-    @property
-    def center(self) -> Array:
-        """Pooled median of each column, shape (D,)."""
-        return self.view.center
-
-    @property
-    def scale(self) -> Array:
-        """What each column is divided by, shape (D,), all positive."""
-        return self.view.scale
-
-    @property
-    def unit(self) -> float:
-        """What a standardised lengthscale is multiplied by when it is shown."""
-        return self.view.unit
-
     @classmethod
     def from_data(
         cls,
@@ -90,19 +75,11 @@ class Samples:
     ) -> "Samples":
         """Validate two samples, or one table `x` that `choice` splits, without columns that hold one value throughout.
 
-        Parameters
-        ----------
-        x, y, paired, nan_policy
-            As in `test`.
-        scale
-            "robust" divides each column by its pooled spread, the distance within which a quarter of all pairs of rows
-            lie, over 0.4506; that is not less than a fifth of the interquartile range over 1.349, which takes its place
-            where it is 0, as the standard deviation takes that of the range. "raw" leaves the units alone, and D
-            positive numbers are used as they are.
-        choice
-            Which columns are compared, and what a single table `x` is split by.
-        say_copies
-            Whether to warn of copied rows now; else `with_copies_said` does, once the answer without them is known.
+        The scale "robust" divides each column by its pooled spread, the distance within which a quarter of all pairs of
+        rows lie, over 0.4506; that is not less than a fifth of the interquartile range over 1.349, which takes its
+        place where it is 0, as the standard deviation takes that of the range. "raw" leaves the units alone, and D
+        positive numbers are used as they are. Copied rows are warned of unless `with_copies_said` is to do that, once
+        the answer without them is known.
         """
         check_policy(nan_policy)
         two = read_two(x, y, choice)
@@ -130,7 +107,7 @@ class Samples:
 
         Examples
         --------
-        >>> Samples.from_pilot([1.0, 2.0, 3.0, 4.0, 9.0]).center
+        >>> Samples.from_pilot([1.0, 2.0, 3.0, 4.0, 9.0]).view.center
         array([3.])
         """
         check_policy(nan_policy)
@@ -218,7 +195,7 @@ class Samples:
     def without_copies(self, scale: ArrayLike) -> "Samples":
         """The samples with each row kept once, and rows in both samples in neither; scaled anew, as that says."""
         keep_x, keep_y = (slice(None), slice(None)) if self.copies is None else self.copies.kept()
-        scale = scale if isinstance(scale, str) else self.scale
+        scale = scale if isinstance(scale, str) else self.view.scale
         fewer = self.checked(
             self.x[keep_x], self.y[keep_y], self.columns, self.paired, scale, "raise", look=False, levels=self.levels
         )
@@ -279,10 +256,6 @@ class Samples:
             warn(DroppedDataWarning(rows.note, argument="x and y"))
             nothing = np.empty((0, len(columns)))
             yield cls(nothing, nothing, columns, view, kept, paired, (rows.note,), levels=levels)
-
-    def standardize(self, rows: Array) -> Array:
-        """Return ``(rows - center) / scale`` for rows of shape (m, D) in the units of the data."""
-        return self.view.apply(rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,25 +27,11 @@ class Sketch(Comparable):
     """Rows with the smallest priorities: a random subset that depends neither on their order nor on that of merging.
 
     Where rows are repeated and there are very many, which of the repeated ones are shown depends on the order.
-
-    Attributes
-    ----------
-    rows
-        (k, D), in the units of the data.
-    priorities
-        Hashes of each row and of how often it has occurred before, increasing, (k,). Where rows are repeated they are
-        also of all rows of that part.
-
-    Examples
-    --------
-    >>> rows = np.arange(10_000.0)[:, None]
-    >>> whole = Sketch.of(rows)
-    >>> parts = Sketch.of(rows[7_000:]).merge(Sketch.of(rows[:7_000]))
-    >>> len(whole.rows), bool((parts.rows == whole.rows).all())
-    (2000, True)
     """
 
-    rows: Array
+    rows: Array  # (k, D), in the units of the data
+    # Hashes of each row and of how often it has occurred before, increasing, (k,); where rows are repeated, of all rows
+    # of that part too.
     priorities: NDArray[np.uint64]
 
     @classmethod
@@ -89,13 +75,7 @@ def _smallest(rows: Array, places: NDArray[np.intp], priorities: NDArray[np.uint
 
 
 def mixed(hashes: NDArray[np.uint64], earlier: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """One hash of two whole numbers; of zero and 1, 2, ... it is the sequence of SplitMix64.
-
-    Examples
-    --------
-    >>> int(mixed(np.zeros(1, dtype=np.uint64), np.ones(1, dtype=np.uint64))[0]) == 0xE220A8397B1DCDAF
-    True
-    """
+    """One hash of two whole numbers; of zero and 1, 2, ... it is the sequence of SplitMix64."""
     state = hashes ^ (earlier * np.uint64(0x9E3779B97F4A7C15))
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         state ^= state >> np.uint64(shift)

@@ -98,14 +98,7 @@ def read_two(x: object, y: object, choice: Choice = EVERYTHING) -> Tables:
 
 
 def read_all(samples: Mapping[str, object], choice: Choice = EVERYTHING, roles: Sequence[str] = ("x", "y")) -> Tables:
-    """Read samples by name, which messages call by their roles; warns about what is left out or looks wrong.
-
-    Examples
-    --------
-    >>> tables = read_all({"a": [1.0, 2.0], "b": [3.0], "c": [4.0]}, roles=("group a", "group b", "group c"))
-    >>> tables.names, [len(rows) for rows in tables.rows]
-    (('a', 'b', 'c'), [2, 1, 1])
-    """
+    """Read samples by name, which messages call by their roles; warns about what is left out or looks wrong."""
     tables = [read(values, role, choice) for role, values in zip(roles, samples.values(), strict=True)]
     return _together(tables, tuple(samples), tuple(roles), choice, [])
 

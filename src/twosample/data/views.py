@@ -134,14 +134,6 @@ class Ranks(Comparable):
 
     The map is fixed by knots and linear between them. Up to 1,024 pooled rows all values are knots, and a strictly
     monotone change of a column leaves its scores as they are.
-
-    Examples
-    --------
-    >>> ranks = Ranks.of(np.array([[1.0], [8.0]]), np.array([[3.0], [3.0], [90.0]]))
-    >>> ranks.levels.ravel()
-    array([0.1, 0.4, 0.4, 0.7, 0.9])
-    >>> ranks.apply(np.array([[1.0], [3.0], [5.5]])).ravel().round(3)
-    array([-1.282, -0.253,  0.136])
     """
 
     knots: Array  # values of each column, increasing, (K, D)

@@ -35,63 +35,27 @@ POINTS_OF_TWO = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Part(Comparable):
-    """A stack of tests of normal scores, each of k columns at s points.
+    """A stack of P tests of normal scores, each of k columns at s points."""
 
-    Attributes
-    ----------
-    columns
-        The columns of each test, (P, k).
-    points
-        Its evaluation points, (P, s, k), as normal scores; with categories (P, s, K), with the coordinates of codes,
-        padded with zeros.
-    typical
-        Its median heuristic, (P,).
-    prior
-        Its prior probability given that the samples differ, (P,).
-    """
-
-    columns: Indices
-    points: Array
-    typical: Array
-    prior: Array
+    columns: Indices  # (P, k)
+    points: Array  # (P, s, k); with categories (P, s, K), with the coordinates of codes, padded with zeros
+    typical: Array  # the median heuristic of each test, (P,)
+    prior: Array  # the prior probability of each test given that the samples differ, (P,)
 
 
 @dataclass(frozen=True)
 class Subsets:
-    """Subsets of columns of one size.
+    """Subsets of columns of one size."""
 
-    Attributes
-    ----------
-    columns
-        Their columns, (P, k).
-    weight
-        Prior probability of all of them together.
-    """
-
-    columns: Indices
-    weight: float
+    columns: Indices  # (P, k)
+    weight: float  # prior probability of all of them together
 
 
 def chosen_subsets(subsets: object, columns: tuple[str, ...], kept: NDArray[np.bool_] | None = None) -> list[Subsets]:
     """The subsets that the argument names, by size; sizes have equal prior weight, uniform within a size.
 
     All single columns are included, with weight 0 if they were not named, because they show which columns differ.
-
-    Parameters
-    ----------
-    subsets
-        "auto", "all", or tuples of names or numbers of columns.
-    columns
-        Names of the columns used.
-    kept
-        Flags of these columns among those of the data; None is all. Numbers in `subsets` count the columns of the data.
-
-    Examples
-    --------
-    >>> [(len(group.columns), round(group.weight, 3)) for group in chosen_subsets("auto", ("a", "b", "c"))]
-    [(3, 0.333), (3, 0.333), (1, 0.333)]
-    >>> chosen_subsets([("b", "a")], ("a", "b"))[-1].columns
-    array([[0, 1]])
+    `kept` flags the columns used among those of the data, which numbers in `subsets` count; None is all.
     """
     count = len(columns)
     if isinstance(subsets, str):
@@ -161,20 +125,8 @@ def make_parts(
 ) -> tuple[Part, ...]:
     """The stacks of tests beside the main one, which is the test of all scaled columns.
 
-    Parameters
-    ----------
-    groups
-        Subsets by size.
-    ranks
-        The map to normal scores.
-    rows
-        Some pooled rows (N, D), in the units of the data.
-    model
-        The model, with the weight of ranks in the test of all columns.
-    count
-        Number of points for three or more columns, and the most for fewer.
-    kernel
-        The kernel, whose metric the median heuristic uses.
+    They are of pooled `rows` (N, D), in the units of the data. `count` is the number of points for three or more
+    columns, and the most for fewer; the metric of the kernel is that of the median heuristic.
     """
     coordinates = ranks.apply(rows)
     seen = coordinates
@@ -294,13 +246,7 @@ def _cells(n: int, count: int) -> list[tuple[int, int]]:
 
 
 def typical_of_points(points: Array, kernel: Kernel | None = None) -> Array:
-    """The median of the distances between the points of each test that are not zero, over √2, (P,); 1 where all are.
-
-    Examples
-    --------
-    >>> typical_of_points(np.array([[[0.0], [0.0], [2.0]]])).round(4)
-    array([1.4142])
-    """
+    """The median of the distances between the points of each test that are not zero, over √2, (P,); 1 where all are."""
     if points.shape[1] == 1:
         return np.ones(len(points))
     pairs = np.tri(points.shape[1], k=-1, dtype=bool)

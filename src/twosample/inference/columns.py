@@ -12,7 +12,7 @@ import numpy as np
 from twosample.common.arrays import Array
 from twosample.common.frames import FrameKind, to_frame
 from twosample.common.records import Comparable, to_plain
-from twosample.common.words import printable, share_in_words
+from twosample.common.words import printable, share_in_words, shortened
 from twosample.data.ranks import clearest_level
 from twosample.inference import discoveries
 from twosample.inference.effect import size_in_words
@@ -103,7 +103,7 @@ class Table(tuple[Row, ...]):
 
     def __repr__(self) -> str:
         """Return the first rows, one a line, and how many more there are."""
-        lines = [line if len(line) <= _WIDEST else f"{line[: _WIDEST - 3]}..." for line in map(repr, self[:_PRINTED])]
+        lines = [shortened(repr(row), _WIDEST) for row in self[:_PRINTED]]
         more = len(self) - len(lines)
         return "\n".join([*lines, *([f"... and {more:,} more rows"] if more else [])]) or "no rows"
 

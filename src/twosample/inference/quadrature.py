@@ -49,21 +49,14 @@ def integrate(
 ) -> Quadrature:
     """Fit a rule to the log curves of `target`, (m, K) at m locations, on [low, high].
 
-    Parameters
-    ----------
-    integrands
-        From the curves (Q, K), which are interpolated, to the logarithms (Q, F) of what is integrated; by default the
-        same.
-    tolerance
-        The wanted error of the logarithms of the integrals, or a function of them that says it.
-    caution
-        Factor on the estimated errors of panels of low order, which now and then seem to converge by chance.
-    limit
-        Stop after this many evaluations, however large the error.
-    look_first
-        Whether to look first, on a grid of ratio √2 that starts at `high`, where the mass is: for curves that are too
-        steep for one polynomial. Where the curves are costly, other curves for this, whose integrands are upper bounds:
-        the curves themselves are then computed where a bound leaves room for mass, the highest bounds first.
+    The curves (Q, K) are interpolated, and their `integrands` (Q, F), by default the same, are the logarithms of what
+    is integrated. The `tolerance` is the wanted error of the logarithms of the integrals, or a function of them that
+    says it; `caution` is a factor on the estimated errors of panels of low order, which now and then seem to converge
+    by chance; and after `limit` evaluations it stops, however large the error.
+
+    Curves that are too steep for one polynomial are to be looked at first, on a grid of ratio √2 that starts at `high`,
+    for where the mass is. Where they are costly, `look_first` are other curves for this, whose integrands are upper
+    bounds: the curves themselves are then computed where a bound leaves room for mass, the highest bounds first.
     """
     panels = _Panels(target, integrands)
     if look_first:

@@ -57,20 +57,11 @@ class Witness(Comparable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Driver(Comparable):
-    """A column, or a pair of columns, that drives the difference, with the witness of its own test, for a picture.
+    """A column, or a pair of columns, that drives the difference, with the witness of its own test, for a picture."""
 
-    Attributes
-    ----------
-    columns
-        Places of its k columns, 1 or 2.
-    grid
-        Increasing places along each of them, (k, G), in the units of the data.
-    mean, sd
-        Posterior mean and standard deviation of the witness there, (G,) or (G, G), given that the samples differ.
-    """
-
-    columns: tuple[int, ...]
-    grid: Array
+    columns: tuple[int, ...]  # places of its k columns, 1 or 2
+    grid: Array  # increasing places along each of them, (k, G), in the units of the data
+    # Of the witness there, given that the samples differ, (G,) or (G, G).
     mean: Array
     sd: Array
 

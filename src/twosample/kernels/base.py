@@ -29,13 +29,7 @@ def squared_distances(a: Any, b: Any) -> Any:
 
 
 def absolute_distances(a: Any, b: Any) -> Any:
-    """Sums of absolute differences (L1) between the rows of `a` (..., n, D) and of `b` (..., s, D), as (..., n, s).
-
-    Examples
-    --------
-    >>> absolute_distances(np.array([[0.0, 0.0]]), np.array([[1.0, -2.0]]))
-    array([[3.]])
-    """
+    """Sums of absolute differences (L1) between the rows of `a` (..., n, D) and of `b` (..., s, D), as (..., n, s)."""
     total = a[..., :, None, 0] - b[..., None, :, 0]
     xp = namespace(total)
     total = xp.abs(total)

@@ -75,56 +75,25 @@ class Cluster(Protocol):
 
 
 class Where(TypedDict, total=False):
-    """Where the passes over the rows are made.
+    """Where the passes over the rows are made."""
 
-    Attributes
-    ----------
-    report
-        Is called with the number of rows read.
-    refusal
-        What to raise if the rows are too many to be held, where the question needs all of them.
-    move
-        Takes rows to a device, where their statistics are to be collected; None leaves them where they are.
-    cluster
-        The compute backend; None is this process.
-    """
-
-    report: Report | None
-    refusal: InputError | None
-    move: Callable[[Array], Any] | None
-    cluster: Cluster | None
+    report: Report | None  # is called with the number of rows read
+    refusal: InputError | None  # to raise if the rows are too many to be held, where the question needs all of them
+    move: Callable[[Array], Any] | None  # takes rows to a device; None leaves them where they are
+    cluster: Cluster | None  # the compute backend; None is this process
 
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """Two samples that can be read again.
+    """Two samples that can be read again."""
 
-    Attributes
-    ----------
-    samples
-        All rows, where they are few; else the pilot, for a plan.
-    whole
-        Whether these are all.
-    sizes
-        How many rows each sample has.
-    sources
-        Where they are.
-    layout
-        Which columns they have.
-    sketches
-        A few rows of each sample, where the rows are on a device.
-    move
-        Takes rows to a device, or None.
-    cluster
-        The compute backend; None is this process.
-    """
-
-    samples: Samples
-    whole: bool
-    sizes: tuple[int, int]
+    samples: Samples  # all rows, where they are few; else the pilot, for a plan
+    whole: bool  # whether these are all
+    sizes: tuple[int, int]  # how many rows each sample has
     sources: Sources
     layout: Layout
-    sketches: tuple[Sketch, Sketch]
+    sketches: tuple[Sketch, Sketch]  # a few rows of each sample, where the rows are on a device
+    # As in `Where`.
     move: Callable[[Array], Any] | None = None
     cluster: Cluster | None = None
 
@@ -169,27 +138,14 @@ def _columns(rows: Any, kept: Flags) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """Samples in parts after the first pass over them.
-
-    Attributes
-    ----------
-    sources
-        Where the rows are.
-    rows
-        The pass, which counted and checked them.
-    layout, pilot
-        Their columns, and the pilot; with codes for the levels that are common in the pilot.
-    nameless
-        Columns of text that name the rows, which are left out.
-    where
-        Where the passes are made.
-    """
+    """Samples in parts after the first pass over them."""
 
     sources: Sources
-    rows: Pass
+    rows: Pass  # the pass, which counted and checked them
+    # With codes for the levels that are common in the pilot.
     layout: Layout
     pilot: Pilot
-    nameless: tuple[LeftOut, ...]
+    nameless: tuple[LeftOut, ...]  # columns of text that name the rows
     where: Where
 
     @classmethod
@@ -253,12 +209,7 @@ def open_stream(
 ) -> Stream:
     """Go once over the rows of two samples: count and check them, and make a plan's samples of a pilot.
 
-    Parameters
-    ----------
-    x, y, choice, paired, scale, nan_policy
-        As in `Samples.from_data`.
-    **where
-        Where the passes are made, as in `Where`.
+    The arguments are those of `Samples.from_data`.
     """
     if y is None and choice.by is None:
         raise no_second_sample()

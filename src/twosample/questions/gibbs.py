@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from twosample.common.arguments import Seed, flag_of, is_one_of
 from twosample.common.progress import Progress, progress_bar
 from twosample.data import Samples
-from twosample.errors import InputError, warn
+from twosample.errors import InputError, emit
 from twosample.models import Model
 from twosample.paper import sampling
 from twosample.paper.chains import Settings
@@ -118,8 +118,5 @@ def gibbs(
     question = sampling.Question(the_plan, samples, pairs, several=kernel == "ard")
     with progress_bar(progress) as report:
         result = sampling.run(question, settings, options.prior_odds, (first, second), evidence=wanted, report=report)
-    doubts = list(sampling.doubts(result))
-    for doubt in doubts:
-        warn(doubt)
-    notes = result.diagnostics.notes + tuple(str(doubt) for doubt in doubts)
+    notes = result.diagnostics.notes + emit(sampling.doubts(result))
     return replace(result, diagnostics=replace(result.diagnostics, notes=notes))

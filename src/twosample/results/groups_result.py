@@ -11,7 +11,7 @@ from twosample.common.words import columns_in_words, printable
 from twosample.data import LeftOut
 from twosample.inference.columns import Table
 from twosample.results.result import RowsResult
-from twosample.results.sayings import used_columns
+from twosample.results.result_parts import used_columns
 from twosample.results.two_sample_result import TwoSampleResult
 from twosample.show.content import DataTable, Fact, Facts, Panel
 

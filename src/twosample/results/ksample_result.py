@@ -10,13 +10,12 @@ import numpy as np
 
 from twosample import models
 from twosample.common.arrays import Array, Indices
-from twosample.common.words import columns_in_words, log_bf10_text, printable, probability_in_words, sentence
+from twosample.common.words import columns_in_words, log_bf10_text, printable, probability_in_words, sentence, shortened
 from twosample.data import LeftOut, some
 from twosample.inference.columns import Table
 from twosample.inference.partitions import MOST_LISTED, blocks_of
 from twosample.results.result import BayesFactor, no_data
-from twosample.results.result_parts import Diagnostics
-from twosample.results.sayings import MOST_BARS, used_columns
+from twosample.results.result_parts import MOST_BARS, Diagnostics, used_columns
 from twosample.show.content import DataTable, Fact, Facts, Panel
 
 __all__ = ["ColumnRow", "KSampleResult", "PairRow", "PartitionRow", "partition_in_words"]
@@ -294,9 +293,4 @@ class KSampleResult(BayesFactor):
 
 def partition_in_words(groups: tuple[tuple[str, ...], ...]) -> str:
     """The blocks of a partition, with a bar between those that differ."""
-    return " | ".join(", ".join(_short(name) for name in block) for block in groups)
-
-
-def _short(name: str) -> str:
-    shown = printable(name)
-    return shown if len(shown) <= 32 else f"{shown[:29]}..."
+    return " | ".join(", ".join(shortened(printable(name), 32) for name in block) for block in groups)

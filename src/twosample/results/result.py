@@ -274,23 +274,15 @@ class RowsResult(Result, Generic[_Row]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BayesFactor(Result):
-    """A log Bayes factor and what follows from it.
-
-    Attributes
-    ----------
-    log_bf10
-        Natural logarithm of the Bayes factor: positive for different, negative for the same. All else follows.
-    prior_odds
-        Prior odds of "different" against "the same".
-    """
+    """A log Bayes factor and what follows from it."""
 
     _derived: ClassVar[tuple[str, ...]] = ("prob_h1", "prob_h0", "verdict")
 
     # What the probability of H1 is called.
     _hypothesis: ClassVar[str] = "P(different | data)"
 
-    log_bf10: float
-    prior_odds: float
+    log_bf10: float  # positive for different, negative for the same
+    prior_odds: float  # of "different" against "the same"
 
     def _evidence_facts(
         self, relabelled: tuple[float | None, float | None, str] = (None, None, ""), bound: str = ""

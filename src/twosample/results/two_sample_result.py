@@ -17,8 +17,7 @@ from twosample.inference.columns import BySubset, ColumnEvidence, SubsetEvidence
 from twosample.inference.pictures import Shown
 from twosample.inference.witness import Driver, Witness, WitnessPosterior
 from twosample.results.comparison import CLEAR, Comparison
-from twosample.results.result_parts import KernelEvidence, Lengthscale
-from twosample.results.sayings import MOST_BARS, column_facts, used_columns
+from twosample.results.result_parts import MOST_BARS, KernelEvidence, Lengthscale, column_facts, used_columns
 from twosample.show.content import DataTable, Fact, Panel
 
 __all__ = ["TwoSampleResult"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from twosample.common.arrays import Array
 from twosample.common.frames import FrameKind, to_frame
-from twosample.common.words import aligned, log_bf10_text, printable, probability_in_words
+from twosample.common.words import aligned, log_bf10_text, printable, probability_in_words, shortened
 
 __all__ = ["DataTable", "Fact", "Facts", "Mark", "Panel", "cell_text", "text_of_facts", "text_of_table"]
 
@@ -254,4 +254,4 @@ def text_of_table(table: DataTable, most: int | None = None) -> list[str]:
 
 
 def _short(name: str, cell: str) -> str:
-    return cell if name in _WORDS or len(cell) <= _LONGEST_CELL else f"{cell[: _LONGEST_CELL - 3]}..."
+    return cell if name in _WORDS else shortened(cell, _LONGEST_CELL)

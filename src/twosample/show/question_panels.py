@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twosample.common.arrays import Array
-from twosample.common.words import columns_in_words, printable
+from twosample.common.words import columns_in_words, printable, shortened
 from twosample.show.content import Mark, Panel
 from twosample.show.numbers import number, ticks
 
@@ -53,8 +53,7 @@ def some_places(count: int, most: int = TABLE_ROWS) -> Array:
 
 def cut(name: str, longest: int = _LONGEST_NAME) -> str:
     """The beginning of a name that is long."""
-    shown = printable(name)
-    return shown if len(shown) <= longest else f"{shown[: longest - 3]}..."
+    return shortened(printable(name), longest)
 
 
 def at_one(value: float) -> Array:

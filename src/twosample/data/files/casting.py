@@ -22,13 +22,7 @@ _BLANKS = "[ \u00a0\u202f]"
 
 
 def sign_that_reads(cell: str) -> Setting | None:
-    """What to pass so that a cell is a number: that its comma stands between thousands, or in place of the point.
-
-    Examples
-    --------
-    >>> [str(sign_that_reads(cell)) for cell in ("1,234.5", "1,23", "n,d")]
-    ["thousands=','", "decimal=','", 'None']
-    """
+    """What to pass so that a cell is a number: that its comma stands between thousands, or in place of the point."""
     if re.search(_THOUSANDS, cell):
         return Setting("thousands", ",")
     return Setting("decimal", ",") if re.search(_DECIMAL_COMMA, cell) else None

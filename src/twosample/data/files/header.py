@@ -74,13 +74,7 @@ def _named(frame: pl.DataFrame, first: list[str], name: str) -> pl.DataFrame:
 
 
 def kind_of_first_line(cells: Sequence[str], decimal: str) -> Kind:
-    """Whether the cells are names, numbers (or missing ones), or some of each.
-
-    Examples
-    --------
-    >>> [kind_of_first_line(cells, ".") for cells in (["u", "v"], ["1", "NA"], ["id", "400"])]
-    ['names', 'numbers', 'both']
-    """
+    """Whether the cells are names, numbers (or missing ones), or some of each."""
     if not any(is_number(cell, decimal) for cell in cells):
         return "names"
     return "numbers" if all(cell in MISSING or is_number(cell, decimal) for cell in cells) else "both"

@@ -22,15 +22,9 @@ COMMENT = b"\0"  # what stands for a comment line; no other line holds it
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    r"""Where the rows of a text are: a row is a line, or several where a cell in quotes goes on.
+    """Where the rows of a text are: a row is a line, or several where a cell in quotes goes on.
 
     Blank lines and comments are no rows, but in a single column a blank line between others is a missing value.
-
-    Examples
-    --------
-    >>> lines = Lines.of(b'u,v\n\n1,"a\nb"\n2,c', ",", "a.csv")
-    >>> lines.numbers, lines.cells(1), lines.widths()
-    (array([1, 3, 5]), ['1', 'a\nb'], array([2, 2, 2]))
     """
 
     name: str

@@ -27,14 +27,7 @@ _BAD, _MISSING = 1, 2
 
 @dataclass(frozen=True, eq=False)
 class FileTable:
-    r"""A file as a typed table.
-
-    Examples
-    --------
-    >>> table = read_table(("a.csv", b"u,v\n1,2\n3,nd\n5,6\n"))
-    >>> table.check(["u"], "raise")
-    ()
-    """
+    """A file as a typed table."""
 
     name: str
     frame: pl.DataFrame  # numbers, booleans, dates, times and text; null where a cell is missing or cannot be read
@@ -42,13 +35,7 @@ class FileTable:
     grid: Grid  # where the rows stand in the file
 
     def labels(self, column: str) -> pl.Series:
-        r"""A column as text, with every cell as the file has it; null where it is missing.
-
-        Examples
-        --------
-        >>> read_table(("a.csv", b"dose,u\n1,2\n2,3\nnone,4\n")).labels("dose").to_list()
-        ['1', '2', 'none']
-        """
+        """A column as text, with every cell as the file has it; null where it is missing."""
         return self.texts[column] if column in self.texts else self.frame[column].cast(pl.String)
 
     def place(self, row: int) -> str:
@@ -141,18 +128,13 @@ def _short(text: str) -> str:
 
 
 def read_table(source: Path | str | tuple[str, bytes], how: Reading | None = None) -> FileTable:
-    r"""Read a file as a typed table; where it cannot be read, the refusal names the line if there is one.
+    """Read a file as a typed table; where it cannot be read, the refusal names the line if there is one.
 
     The source is the path of a file, "-" for standard input, a folder or a pattern (``parts/*.parquet``) of Parquet
     files whose rows belong together, or a name and the bytes of a file. Text is in UTF-8, UTF-16 or Windows-1252, with
     tabs, semicolons, bars, commas or blanks between cells; others are Parquet, Arrow (Feather) and Excel, which needs
     the extra `excel`. Any may be compressed with gzip, Zstandard, zip, bzip2 or xz. What a file is, its first bytes
     tell.
-
-    Examples
-    --------
-    >>> read_table(("b.txt", b"u v\n1.5 a\n2 b\n")).frame.rows()
-    [(1.5, 'a'), (2.0, 'b')]
     """
     how = how or Reading()
     shown = quoted(source[0] if isinstance(source, tuple) else source)

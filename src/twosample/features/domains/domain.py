@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from twosample.common.arrays import Array
+from twosample.common.words import shortened
 from twosample.errors import AccuracyWarning, FlatFeaturesWarning, InputError, InputTypeError, Setting, warn
 from twosample.features.domains.centres import farthest_points, sorted_places
 from twosample.features.domains.counts import CountKernel
@@ -295,5 +296,4 @@ def _listed(parameters: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _short(parameter: object) -> str:
-    text = " ".join(str(parameter).split())
-    return text if len(text) <= 40 else f"{text[:37]}..."
+    return shortened(" ".join(str(parameter).split()))

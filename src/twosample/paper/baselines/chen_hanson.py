@@ -135,7 +135,7 @@ def chen_hanson(
     grid = _C_GRID if isinstance(c, str) else np.array([positive(c, "c")])
 
     # Scaled, so that squares do not overflow; sorted, so that the permutations depend on the pooled rows as a set.
-    rows = [samples.standardize(part) for part in (samples.x, samples.y)]
+    rows = [samples.view.apply(part) for part in (samples.x, samples.y)]
     pooled = in_order(np.concatenate(rows))
     shared = _Fit.of(pooled)
     shared.check("x and y", samples.columns)

@@ -169,7 +169,7 @@ def _normal_cells(samples: Samples, depth: int) -> tuple[Indices, Array]:
     first, median, third = np.quantile(pooled, (0.25, 0.5, 0.75), method="hazen")
     width = third - first
     if width == 0.0:  # most values are equal; the validator then scales by the standard deviation
-        width = samples.scale[0] * _IQR_OF_STANDARD_NORMAL
+        width = samples.view.scale[0] * _IQR_OF_STANDARD_NORMAL
     with np.errstate(over="ignore"):  # infinity is in the outermost cell
         standardized = (pooled - median) / width
     cells = np.searchsorted(ndtri(np.arange(1, 2**depth) / 2**depth), standardized, side="left")

@@ -95,7 +95,7 @@ def jzs(
 
 def _t_statistic(samples: Samples) -> tuple[float, float, int]:
     """Student's t, the effective sample size and the degrees of freedom."""
-    x, y = samples.standardize(samples.x)[:, 0], samples.standardize(samples.y)[:, 0]
+    x, y = samples.view.apply(samples.x)[:, 0], samples.view.apply(samples.y)[:, 0]
     if samples.paired:
         differences = x - y
         size, freedom = float(len(x)), len(x) - 1
@@ -106,7 +106,7 @@ def _t_statistic(samples: Samples) -> tuple[float, float, int]:
         scatter = float(np.square(x - x.mean()).sum() + np.square(y - y.mean()).sum())
     spread = math.sqrt(scatter / freedom)
     largest = max(float(np.abs(part).max()) for part in (samples.x, samples.y))
-    rounding = 4.0 * float(np.finfo(np.float64).eps) * largest / float(samples.scale[0])
+    rounding = 4.0 * float(np.finfo(np.float64).eps) * largest / float(samples.view.scale[0])
     if spread <= rounding:
         if abs(mean) <= rounding:
             return 0.0, size, freedom

@@ -143,7 +143,7 @@ def mmd(
             "estimator: 'linear' takes one lengthscale", argument="estimator", remedy="use 'quadratic' for several"
         )
 
-    rows = samples.standardize(samples.x), samples.standardize(samples.y)
+    rows = samples.view.apply(samples.x), samples.view.apply(samples.y)
     if estimator == "linear":
         permutations = 0
         best, (statistics, pvalues) = 0, _linear(*rows, lengthscales, generator, paired=samples.paired)
@@ -156,8 +156,8 @@ def mmd(
         statistic=float(statistics[best]),
         pvalue=pvalue,
         **described(samples),
-        lengthscale=float(lengthscales[best] * samples.unit),
-        lengthscales=lengthscales * samples.unit,
+        lengthscale=float(lengthscales[best] * samples.view.unit),
+        lengthscales=lengthscales * samples.view.unit,
         statistics=statistics,
         pvalues=pvalues,
         permutations=permutations,
@@ -168,9 +168,9 @@ def mmd(
 def _lengthscales(lengthscale: ArrayLike, aggregate: bool, samples: Samples) -> Array:
     """Standardised lengthscales."""
     if is_one_of(lengthscale, ("median",)):
-        values = np.array([typical_lengthscale(samples.standardize(thin(samples.x, samples.y)))])
+        values = np.array([typical_lengthscale(samples.view.apply(thin(samples.x, samples.y)))])
     else:
-        values = lengthscales_of(lengthscale, samples.unit)
+        values = lengthscales_of(lengthscale, samples.view.unit)
     return values * _MULTIPLES if aggregate and len(values) == 1 else values
 
 

@@ -18,11 +18,6 @@ def log_rising(start: ArrayLike, count: ArrayLike) -> Array:
     """Log of the rising factorial a (a + 1) … (a + n - 1), for all a in `start` and n in `count`, broadcast.
 
     The difference log Γ(a + n) - log Γ(a) loses digits where a is large; Stirling's series for it does not.
-
-    Examples
-    --------
-    >>> np.exp(log_rising([2.0, 10.0], 3)).round(9)
-    array([  24., 1320.])
     """
     a, n = np.asarray(start, dtype=np.float64), np.asarray(count, dtype=np.float64)
     large = np.maximum(a, _LARGE)

@@ -67,15 +67,7 @@ class _Collections:
     def first_pass(
         self, sources: Sources, report: Report | None, refusal: InputError | None
     ) -> tuple[Pass, Layout, Pilot]:
-        samples = [given(source) for source in (sources.x, sources.y) if source is not None]
-        if sources.paired:
-            if sources.y is None and sources.choice.by is not None:
-                raise InputError(
-                    "by: the rows of a Dask collection are not put in pairs",
-                    argument="by",
-                    remedy="pass the groups as two collections with the same partitions",
-                )
-            samples = cut_alike(*samples)
+        samples = _samples(sources)
         parts = [partitions_of(values, sources, name) for values, name in zip(samples, "xy", strict=False)]
         layout = self._layout(parts, sources)
         self._pieces = pieces(samples, parts, sources)
@@ -158,6 +150,20 @@ class _Sender:
             total = found if total is None else total.merge(found)
         assert total is not None
         return plan.completed(known, total)
+
+
+def _samples(sources: Sources) -> list[Any]:
+    """What was given, pairs with the same partitions where that can be done."""
+    samples = [given(source) for source in (sources.x, sources.y) if source is not None]
+    if not sources.paired:
+        return samples
+    if sources.y is None and sources.choice.by is not None:
+        raise InputError(
+            "by: the rows of a Dask collection are not put in pairs",
+            argument="by",
+            remedy="pass the groups as two collections with the same partitions",
+        )
+    return cut_alike(*samples)
 
 
 def _say(report: Report | None, words: str) -> None:

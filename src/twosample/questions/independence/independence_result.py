@@ -20,7 +20,7 @@ from twosample.inference.witness import Witness
 from twosample.questions.independence.pairing import PairsWitness, Picture
 from twosample.questions.independence.sides import Axis
 from twosample.results.result import BayesFactor, no_data
-from twosample.results.sayings import MOST_BARS
+from twosample.results.result_parts import MOST_BARS
 from twosample.show.content import DataTable, Fact, Facts, Panel
 
 __all__ = ["IndependenceResult", "PairEvidence", "Scales"]

@@ -19,7 +19,7 @@ from twosample.inference.witness import Witness
 from twosample.plan import Plan
 from twosample.results.objects_result import ObjectsResult
 from twosample.results.result import Result
-from twosample.results.sayings import column_facts
+from twosample.results.result_parts import column_facts
 from twosample.results.two_sample_result import TwoSampleResult
 from twosample.show.content import DataTable, Fact, Facts, Panel
 

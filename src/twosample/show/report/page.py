@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from twosample.common.arrays import Array
 from twosample.common.words import columns_in_words, printable, probability_in_words
+from twosample.data import choosing
 from twosample.models import PRESETS, LogUniform
 from twosample.show.content import DataTable
 from twosample.show.numbers import is_or_sign
@@ -65,16 +66,8 @@ class Page:
 
 
 def some(names: Sequence[str]) -> str:
-    """The first names, and how many more there are.
-
-    Examples
-    --------
-    >>> some("abcdefg")
-    'a, b, c, d, e and 2 more'
-    """
-    shown = ", ".join(printable(name) for name in names[:_SHOWN_COLUMNS])
-    rest = len(names) - _SHOWN_COLUMNS
-    return f"{shown} and {rest} more" if rest > 0 else shown
+    """The first names, and how many more there are."""
+    return choosing.some([printable(name) for name in names], shown=_SHOWN_COLUMNS, quote=False)
 
 
 def compared(what: str, sizes: str, columns: Sequence[str] = (), by: str = _METHOD) -> str:
