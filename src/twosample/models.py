@@ -169,6 +169,9 @@ class Model:
     ranks
         Where this is not zero, the test is a mixture: of all columns as scaled and of their pooled normal scores, which
         have this share of the prior weight, and of the normal scores of subsets of columns.
+    few
+        The noise floor where the rows are so few that all labellings of them can be evaluated: Bayes factors are then
+        divided by their mean over all of them, so that a small floor is safe. None is never.
     """
 
     name: str
@@ -183,6 +186,7 @@ class Model:
     shrinkage: float | None = 0.0
     scale: Literal["robust", "raw"]
     ranks: float = 0.0
+    few: NoiseFloor | None = None
 
     def log_prior_variance(self, features: PointKernel, lengthscales: Array) -> Array:
         """Log r(z, z) at amplitude 1, (m,): zero, or the log of the paper's factor π^{D/2} ℓ^D."""
@@ -242,6 +246,7 @@ PRESETS = {
         shrinkage=None,
         scale="robust",
         ranks=0.5,
+        few=NoiseFloor(0.2, power=1, relative=True),
     ),
     "paper": Model(
         name="paper",

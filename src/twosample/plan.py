@@ -22,7 +22,7 @@ from twosample.common.threads import one_thread
 from twosample.common.words import columns_in_words
 from twosample.data import Ranks, Samples, View, are_blocks
 from twosample.data.categories import Levels, sizes_of
-from twosample.data.sketch import Sketch
+from twosample.data.sketch import sketches
 from twosample.errors import InputError, InputTypeError, Setting, warn
 from twosample.features.domains.domain import Domain
 from twosample.features.maps import PointFeatures, StackFeatures
@@ -33,6 +33,7 @@ from twosample.inference import evidence, grid
 from twosample.inference.evidence import Evidence
 from twosample.inference.lengthscale import Curves, LengthscalePosterior, wanted_error
 from twosample.inference.mixture import Mixture, StatisticsOf, evaluate_parts
+from twosample.inference.relabelling import EveryLabelling, points_of_few
 from twosample.kernels import RBF, Fourier, Kernel
 from twosample.models import LogUniform, Model
 from twosample.results import assembly
@@ -231,7 +232,8 @@ class Plan(Record):
             collected = tuple(self.statistics_of(samples, part) for part in range(len(self.parts)))
             new = replace(new, parts=collected)
         if isinstance(samples.x, np.ndarray):  # rows on a device stay there
-            new = replace(new, sketch_x=Sketch.of(samples.x), sketch_y=Sketch.of(samples.y))
+            of_x, of_y = sketches(samples.x, samples.y, paired=self.paired)
+            new = replace(new, sketch_x=of_x, sketch_y=of_y)
         return replace(new, notes=samples.notes)
 
     def collect_parts(
@@ -301,8 +303,9 @@ class Plan(Record):
         Returns
         -------
         TwoSampleResult
-            As from `twosample.test`, without a p-value. Where the estimated error of log BF10 is larger than the
-            tolerance of the plan, an `AccuracyWarning` says so: `refined` is the plan for a second pass.
+            As from `twosample.test`, without a p-value but for few rows. Where the estimated error of log BF10 is
+            larger than the tolerance of the plan, an `AccuracyWarning` says so: `refined` is the plan for a second
+            pass.
         """
         if not isinstance(statistics, FeatureStatistics):
             raise InputTypeError(
@@ -311,7 +314,8 @@ class Plan(Record):
         prior_odds = positive(prior_odds, "prior_odds")
         keep_rows = flag_of(keep_rows, "keep_rows")
         with one_thread():
-            result = self.answer(statistics, prior_odds=prior_odds, keep_rows=keep_rows)
+            every = self.every(statistics)
+            result = self.answer(statistics, every=every, prior_odds=prior_odds, keep_rows=keep_rows)
         if result.diagnostics.flat:
             sizes, sketches = (result.n_x, result.n_y), (statistics.sketch_x, statistics.sketch_y)
             warn(assembly.flat_features(self, sizes, sketches))
@@ -325,13 +329,15 @@ class Plan(Record):
         parts: tuple[Array, ...] | None = None,
         statistics_of: StatisticsOf | None = None,
         *,
+        every: EveryLabelling | None = None,
         prior_odds: float = 1.0,
         keep_rows: bool = False,
     ) -> TwoSampleResult:
         """The same, without a check of the arguments and without a warning.
 
         Where the statistics lack those of the other tests of the mixture, `parts` says their log BF10, and
-        `statistics_of` has the statistics of some of these tests.
+        `statistics_of` has the statistics of some of these tests. Of few rows `every` has all labellings; their model
+        is what `parts` were judged by.
         """
         if statistics.plan != self.key:
             raise InputError(
@@ -343,7 +349,10 @@ class Plan(Record):
                 argument="statistics",
                 remedy="merge those of more rows, at least 2 of each",
             )
-        by_lengthscale = evidence.evaluate(statistics, self.features, self.model)
+        judged = self if every is None else replace(self, model=every.model)
+        by_lengthscale = evidence.evaluate(statistics, self.features, judged.model)
+        if every is not None:
+            by_lengthscale = by_lengthscale.over(every.log_means[0])
         posterior = self.posterior(by_lengthscale, prior_odds)
         sizes, sketches = (statistics.n_x, statistics.n_y), (statistics.sketch_x, statistics.sketch_y)
         if self.domain is not None:
@@ -356,10 +365,13 @@ class Plan(Record):
             if statistics_of is None:
                 statistics_of = self._collected(statistics)
             if parts is None:
-                parts = evaluate_parts(self, statistics_of)
-            mixture = Mixture(self, posterior.log_bf10, parts, statistics, statistics_of)
-        return assembly.result(
-            self,
+                parts = evaluate_parts(judged, statistics_of)
+            log_means = () if every is None else every.of_parts(self)
+            if log_means:
+                parts = tuple(part - mean for part, mean in zip(parts, log_means, strict=True))
+            mixture = Mixture(judged, posterior.log_bf10, parts, statistics, statistics_of, log_means)
+        result = assembly.result(
+            judged,
             by_lengthscale,
             posterior,
             mixture=mixture,
@@ -370,6 +382,14 @@ class Plan(Record):
             notes=statistics.notes,
             keep_rows=keep_rows,
         )
+        return result if every is None else assembly.with_every(result.changed(model=self.model), every)
+
+    def every(self, statistics: FeatureStatistics) -> EveryLabelling | None:
+        """All labellings of the rows behind the statistics, which have them all where they are few, or None."""
+        x, y = statistics.sketch_x.rows, statistics.sketch_y.rows
+        if self.domain is not None or (len(x), len(y)) != (statistics.n_x, statistics.n_y):
+            return None
+        return EveryLabelling.of(self, x, y)
 
     def _collected(self, statistics: FeatureStatistics) -> StatisticsOf:
         """Where the statistics of the other tests of the mixture are: in those of the plan."""
@@ -442,8 +462,14 @@ def make_plan(
     nan_policy: Literal["raise", "omit"] = "raise",
     tolerance: float = 1e-3,
     subsets: object = None,
+    pilot: bool = False,
 ) -> Plan:
-    """The plan for checked samples; it depends on their rows as one set."""
+    """The plan for checked samples; it depends on their rows as one set.
+
+    Few rows have fewer points, unless they are a `pilot` of more to come.
+    """
+    if isinstance(points, numbers.Integral) and not isinstance(points, bool) and not pilot:
+        points = points_of_few(int(points), samples.n_x, samples.n_y, model, paired=samples.paired)
     pooled = thin(samples.x, samples.y)
     rows = samples.view.apply(pooled)
     plan = Plan(

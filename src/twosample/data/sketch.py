@@ -12,7 +12,7 @@ from twosample.common.arrays import Array
 from twosample.common.records import Comparable
 from twosample.data import row_hashes
 
-__all__ = ["Sketch", "mixed"]
+__all__ = ["Sketch", "mixed", "sketches"]
 
 
 # One column gets more, as its density is drawn from them.
@@ -40,11 +40,13 @@ class Sketch(Comparable):
         return cls(np.empty((0, 0)), np.empty(0, dtype=np.uint64))
 
     @classmethod
-    def of(cls, rows: Array) -> Sketch:
-        """The sketch of some rows (n, D), block by block where there are many."""
+    def of(cls, rows: Array, by: Array | None = None) -> Sketch:
+        """The sketch of some rows (n, D), block by block where there are many; `by` is hashed in place of the rows."""
+        by = rows if by is None else by
         if len(rows) > _BLOCK_ROWS:
-            return reduce(cls.merge, (cls.of(rows[a : a + _BLOCK_ROWS]) for a in range(0, len(rows), _BLOCK_ROWS)))
-        hashes = row_hashes(rows)
+            blocks = (slice(first, first + _BLOCK_ROWS) for first in range(0, len(rows), _BLOCK_ROWS))
+            return reduce(cls.merge, (cls.of(rows[block], by[block]) for block in blocks))
+        hashes = row_hashes(by)
         order = np.argsort(hashes, kind="stable")
         ordered = hashes[order]
         starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(ordered)])
@@ -61,6 +63,14 @@ class Sketch(Comparable):
         rows = np.concatenate([self.rows, other.rows])
         priorities = np.concatenate([self.priorities, other.priorities])
         return _smallest(rows, np.arange(len(rows)), priorities)
+
+
+def sketches(x: Array, y: Array, *, paired: bool = False) -> tuple[Sketch, Sketch]:
+    """The sketches of both samples; of pairs, of both members of the same ones."""
+    if not paired:
+        return Sketch.of(x), Sketch.of(y)
+    pairs = np.concatenate([x, y], axis=1)
+    return Sketch.of(x, pairs), Sketch.of(y, pairs)
 
 
 def _smallest(rows: Array, places: NDArray[np.intp], priorities: NDArray[np.uint64]) -> Sketch:

@@ -21,8 +21,8 @@ from twosample.kernels import Kernel, absolute_distances, squared_distances
 from twosample.models import LogUniform, Model
 
 __all__ = [
-    "Part", "Subsets", "categorical_parts", "chosen_subsets", "make_parts", "multiples_of", "single_part",
-    "typical_of_points",
+    "POINTS_OF_ONE", "Part", "Subsets", "categorical_parts", "chosen_subsets", "make_parts", "multiples_of",
+    "single_part", "typical_of_points",
 ]  # fmt: skip
 
 # Pairs of columns are tested up to this many columns; all subsets of columns up to that many.
@@ -186,9 +186,9 @@ def categorical_parts(
     return parts
 
 
-def single_part(ranks: Ranks) -> Part:
-    """Only the tests of single columns, at as many points as in the default test."""
-    points = _points_of_one(ranks.scores, POINTS_OF_ONE)
+def single_part(ranks: Ranks, count: int = POINTS_OF_ONE) -> Part:
+    """Only the tests of single columns, at that many points or, by default, at as many as in the default test."""
+    points = _points_of_one(ranks.scores, count)
     count = len(points)
     return Part(np.arange(count)[:, np.newaxis], points, typical_of_points(points), np.full(count, 1.0 / count))
 

@@ -414,6 +414,11 @@ class Evidence:
         """Evidence at some of the lengthscales."""
         return replace(self, **{name: getattr(self, name)[indices] for name in _ARRAYS})
 
+    def over(self, log_mean: float) -> Evidence:
+        """The evidence where Bayes factors are divided by what they are to be expected under H0, given as a log."""
+        log_bf10, log_h1, log_mixture = (one - log_mean for one in (self.log_bf10, self.log_h1, self.log_mixture))
+        return replace(self, log_bf10=log_bf10, log_h1=log_h1, log_mixture=log_mixture)
+
     @staticmethod
     def concatenate(parts: list[Evidence]) -> Evidence:
         """Evidence at the lengthscales of all parts, increasing, each once."""

@@ -90,6 +90,8 @@ class Mixture:
         All that was collected.
     statistics_of
         What was collected for some tests of a stack.
+    log_means
+        By what these Bayes factors were divided, of the tests of every stack, (P,) each; empty where by nothing.
     """
 
     plan: Plan
@@ -97,6 +99,7 @@ class Mixture:
     parts: tuple[Array, ...]
     statistics: FeatureStatistics
     statistics_of: StatisticsOf
+    log_means: tuple[Array, ...] = ()
 
     @cached_property
     def log_bf10(self) -> float:
@@ -118,6 +121,8 @@ class Mixture:
         features = self.plan.features_of(part)
         alone = slice(number, number + 1)
         by_lengthscale = evidence.evaluate(self.statistics_of(part, alone), features.select(alone), self.plan.model)
+        if self.log_means:
+            by_lengthscale = by_lengthscale.over(self.log_means[part][number])
         posterior = LengthscalePosterior.given(by_lengthscale, Curves(coherent=True))
         columns = tuple(features.columns[number].tolist())
         return OneTest(columns, by_lengthscale, posterior, features.alone(number))

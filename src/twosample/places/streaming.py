@@ -20,7 +20,7 @@ from twosample.data.levels import settled
 from twosample.data.parts import Layout, Pass, Sources
 from twosample.data.pilot import Pilot
 from twosample.data.reading import Table
-from twosample.data.sketch import Sketch
+from twosample.data.sketch import Sketch, sketches
 from twosample.data.two_tables import (
     Tables,
     about_identifiers,
@@ -191,10 +191,10 @@ class Opened:
     def stream(self, samples: Samples) -> Stream:
         """The samples, to be read again; without the pilot, which takes memory."""
         pilot, kept, where = self.pilot, samples.kept, self.where
-        sketches = Sketch.of(pilot.some(0)[:, kept]), Sketch.of(pilot.some(1)[:, kept])
+        both = sketches(pilot.some(0)[:, kept], pilot.some(1)[:, kept], paired=samples.paired)
         sizes = pilot.counts[0], pilot.counts[1]
         elsewhere = where.get("move"), where.get("cluster")
-        return Stream(samples, pilot.whole, sizes, self.sources, self.layout, sketches, *elsewhere)
+        return Stream(samples, pilot.whole, sizes, self.sources, self.layout, both, *elsewhere)
 
 
 def open_stream(

@@ -22,6 +22,7 @@ from twosample.features.subsets import multiples_of
 from twosample.inference import relabelling
 from twosample.inference.mixture import evaluate_parts
 from twosample.inference.refinement import refinements
+from twosample.inference.relabelling import EveryLabelling
 from twosample.kernels import Fourier
 from twosample.paper import passes
 from twosample.paper.jacobian_pairs import Pairs
@@ -60,8 +61,9 @@ def compare(x: object, y: object, options: Options, engine: object, progress: Pr
             result = _average(plans, given, options, counter)
             if samples.copies:
                 result = _with_copies_noted(result, samples, options, counter)
-            drawn = partial(relabelling.of_samples, samples, options.model)
-            result = assembly.with_pvalue(result, drawn, tests, options.permutations, options.generator, counter)
+            if result.diagnostics.largest is None:
+                drawn = partial(relabelling.of_rows, samples.x, samples.y, options.model, paired=samples.paired)
+                result = assembly.with_pvalue(result, drawn, tests, options.permutations, options.generator, counter)
             counter.finish()
     result = replace(result, rope=options.rope, left_out=samples.left_out, names=samples.names)
     if given.in_memory:
@@ -73,20 +75,35 @@ def compare(x: object, y: object, options: Options, engine: object, progress: Pr
 
 def _average(plans: Sequence[Plan], given: Given, options: Options, counter: WorkCounter) -> TwoSampleResult:
     """The average of the answers of all kernels."""
-    if given.parts is not None:
-        return assembly.average([_in_parts(given.parts, plan, options, counter) for plan in plans])
-    return assembly.average([_answer(plan, given.samples, options, counter) for plan in plans])
+    parts, samples = given.parts, given.samples
+    found, few = [], []
+    for plan in plans:
+        every = None
+        if parts is None or parts.whole:
+            every = EveryLabelling.of(plan, samples.x, samples.y, counter)
+        if every is not None:
+            few.append(every)
+        if parts is None:
+            found.append(_answer(plan, samples, every, options, counter))
+        else:
+            found.append(_in_parts(parts, plan, every, options, counter))
+    result = assembly.average(found)
+    return assembly.with_every(result, EveryLabelling.average(few)) if len(few) == len(plans) > 1 else result
 
 
-def _answer(plan: Plan, samples: Samples, options: Options, counter: WorkCounter) -> TwoSampleResult:
+def _answer(
+    plan: Plan, samples: Samples, every: EveryLabelling | None, options: Options, counter: WorkCounter
+) -> TwoSampleResult:
     """The answer, in as many passes as the model needs."""
     if plan.lengthscales is not None:
-        return _in_one_pass(plan, samples, options, counter)
+        return _in_one_pass(plan, samples, every, options, counter)
     pairs = pairs_of(samples, plan, options.generator) if plan.model.needs_pairs else None
     return _in_several_passes(plan, samples, pairs, options, counter)
 
 
-def _in_one_pass(plan: Plan, samples: Samples, options: Options, counter: WorkCounter) -> TwoSampleResult:
+def _in_one_pass(
+    plan: Plan, samples: Samples, every: EveryLabelling | None, options: Options, counter: WorkCounter
+) -> TwoSampleResult:
     """The answer from one pass over the rows, and from further ones where that was not accurate enough."""
     statistics: FeatureStatistics | None = None
     statistics_of = partial(plan.statistics_of, samples)
@@ -95,21 +112,24 @@ def _in_one_pass(plan: Plan, samples: Samples, options: Options, counter: WorkCo
     if plan.parts:
         of_test = rows * len(multiples_of(plan.model))
         counter.expect(of_test * sum(len(part.points) for part in plan.parts))
-        parts = evaluate_parts(plan, statistics_of, lambda tests: counter(of_test * tests))
+        judged = plan if every is None else replace(plan, model=every.model)
+        parts = evaluate_parts(judged, statistics_of, lambda tests: counter(of_test * tests))
     for refined in refinements(plan):
         assert refined.lengthscales is not None
         done = 0 if statistics is None else len(statistics.lengthscales)
         counter.expect(rows * (len(refined.lengthscales) - done))
         statistics = refined.collect(samples, counter, known=statistics, parts=False)
         result = refined.answer(
-            statistics, parts, statistics_of, prior_odds=options.prior_odds, keep_rows=options.keep_rows
+            statistics, parts, statistics_of, every=every, prior_odds=options.prior_odds, keep_rows=options.keep_rows
         )
         if result.diagnostics.converged:
             break
     return result
 
 
-def _in_parts(stream: Stream, plan: Plan, options: Options, counter: WorkCounter) -> TwoSampleResult:
+def _in_parts(
+    stream: Stream, plan: Plan, every: EveryLabelling | None, options: Options, counter: WorkCounter
+) -> TwoSampleResult:
     """The answer from a second pass over parts of the rows, and from further ones where that was not accurate."""
     statistics: FeatureStatistics | None = None
     for refined in refinements(plan):
@@ -120,7 +140,7 @@ def _in_parts(stream: Stream, plan: Plan, options: Options, counter: WorkCounter
             for found, known in zip((statistics.sketch_x, statistics.sketch_y), stream.sketches, strict=True)
         )
         statistics = replace(statistics, sketch_x=of_x, sketch_y=of_y, notes=stream.samples.notes)
-        result = refined.answer(statistics, prior_odds=options.prior_odds, keep_rows=options.keep_rows)
+        result = refined.answer(statistics, every=every, prior_odds=options.prior_odds, keep_rows=options.keep_rows)
         if result.diagnostics.converged:
             break
     return result

@@ -22,10 +22,10 @@ from twosample.data.views import MOST_KNOTS
 from twosample.errors import DroppedDataWarning, emit, warn
 from twosample.features.maps import PointFeatures, StackFeatures
 from twosample.features.statistics import FeatureStatistics
-from twosample.features.subsets import Part, categorical_parts, multiples_of, single_part
+from twosample.features.subsets import POINTS_OF_ONE, Part, categorical_parts, multiples_of, single_part
 from twosample.inference.columns import moved_level
 from twosample.inference.mixture import stack_log_bf10
-from twosample.inference.relabelling import Splits
+from twosample.inference.relabelling import Splits, WeightedTest, log_means, of_few, points_of_few, stacked_tests
 from twosample.kernels import RBF
 from twosample.models import Model
 from twosample.places import local
@@ -86,18 +86,25 @@ def _without_ties(in_x: Flags, model: Model, counter: WorkCounter) -> Array:
     if not in_x.shape[1]:
         return np.empty(0)
     view = Ranks.of_sorted(np.arange(float(len(in_x)))[:, np.newaxis])
-    part = single_part(view)
+    n_x = int(in_x[:, 0].sum())
+    part = single_part(view, points_of_few(POINTS_OF_ONE, n_x, len(in_x) - n_x, model))
     features = PointFeatures(RBF(), View.none(1), part.points[0], float(part.typical[0]))
     lengthscales = features.typical * multiples_of(model)
-    splits = Splits.of(view.scores, int(in_x[:, 0].sum()), features, lengthscales, model)
+    log_mean = 0.0
+    log_weights = np.full(len(lengthscales), -math.log(len(lengthscales)))
+    alone = WeightedTest(lengthscales, log_weights, slice(None), lambda: features)
+    means = log_means([alone], view.scores[:n_x], view.scores[n_x:], model, paired=False)
+    if means is not None:
+        model, log_mean = of_few(model), float(means[0])
+    splits = Splits.of(view.scores, n_x, features, lengthscales, model)
     size = max(1, _LABELLED_BYTES // splits.bytes_each)
-    found = []
+    logs = []
     for by_lengthscale in in_order(
         splits.log_bf10, [in_x[:, first : first + size] for first in range(0, in_x.shape[1], size)]
     ):
-        found.append(np.logaddexp.reduce(by_lengthscale, axis=0) - math.log(len(lengthscales)))
+        logs.append(np.logaddexp.reduce(by_lengthscale, axis=0) - math.log(len(lengthscales)) - log_mean)
         counter(in_x.shape[0] * by_lengthscale.shape[1])
-    return np.concatenate(found)
+    return np.concatenate(logs)
 
 
 def _one_by_one(x: Array, y: Array, pooled: Array, paired: bool, model: Model, counter: WorkCounter) -> Array:
@@ -105,7 +112,8 @@ def _one_by_one(x: Array, y: Array, pooled: Array, paired: bool, model: Model, c
     if not x.shape[1]:
         return np.empty(0)
     view = Ranks.of_sorted(pooled)
-    return _stack_log_bf10(single_part(view), view, x, y, paired=paired, model=model, counter=counter)
+    part = single_part(view, points_of_few(POINTS_OF_ONE, len(x), len(y), model, paired=paired))
+    return _stack_log_bf10(part, view, x, y, paired=paired, model=model, counter=counter)
 
 
 def _stack_log_bf10(
@@ -120,8 +128,24 @@ def _stack_log_bf10(
         return FeatureStatistics(chosen.lengthscales, *local.stack_moments(chosen, x, y, paired=alone))
 
     rows = len(x) + len(y)
-    [log_bf10] = stack_log_bf10(features, statistics_of, (model,), lambda tests: counter(rows * tests))
-    return np.asarray(log_bf10)
+    means = _means_of_few(features, x, y, paired, model)
+    judged = model if means is None else of_few(model)
+    [log_bf10] = stack_log_bf10(features, statistics_of, (judged,), lambda tests: counter(rows * tests))
+    return np.asarray(log_bf10 if means is None else log_bf10 - means)
+
+
+def _means_of_few(features: StackFeatures, x: Array, y: Array, paired: bool, model: Model) -> Array | None:
+    """Log of the mean of BF10 over all labellings for each test of a stack; columns with the same ties have the same.
+
+    None where there are too many labellings.
+    """
+    tests = list(stacked_tests(features))
+    first = same = np.arange(len(tests))
+    if not paired and features.view.sizes is None:
+        pooled = np.sort(features.view.apply(np.concatenate([x, y])), axis=0)
+        _, first, same = np.unique(pooled, axis=1, return_index=True, return_inverse=True)
+    means = log_means([tests[place] for place in first], x, y, model, paired=paired)
+    return None if means is None else means[same.ravel()]
 
 
 @dataclass(frozen=True, eq=False)

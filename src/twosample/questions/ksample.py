@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import combinations
 from typing import Any, Literal, NamedTuple, overload
@@ -153,9 +153,13 @@ def ksample(
         tests = relabelling.tests_of(*plans) if options.permutations else []
         work = relabelling.work(tests, _rows(several), options.permutations)
         counter = WorkCounter(report, work + sum(_rows(several) * _count(plan) for plan in plans))
-        found = _answer(plans, several, options, counter)
-        drawn = partial(relabelling.GroupLabels.of, several.rows, options.model)
-        found = assembly.with_pvalue(found, drawn, tests, options.permutations, options.generator, counter)
+        every = _every(plans, several)
+        found = _answer(plans, several, options, counter, every)
+        if every:
+            found = assembly.with_every(found, relabelling.EveryLabelling.average(every))
+        else:
+            drawn = partial(relabelling.GroupLabels.of, several.rows, options.model)
+            found = assembly.with_pvalue(found, drawn, tests, options.permutations, options.generator, counter)
         counter.finish()
     if not options.objects.of_objects:
         again = partial(_again, plans, several, options)
@@ -171,7 +175,7 @@ def _read(groups: object, options: Options) -> tuple[Groups, list[Plan]]:
     """The groups, and a plan for each kernel."""
     if not options.objects.of_objects:
         given = Groups.of(groups, options.choice, scale=options.scale, nan_policy=options.nan_policy)
-        return given, options.plans(given.samples)
+        return given, [_plan(options, given, kernel=kernel) for kernel in options.kernels]
     lists = {name: objects_of(sample, f"group {name!r}") for name, sample in named_groups(groups).items()}
     domain, rows = rows_of(lists, options)
     first, *others = rows.values()
@@ -180,10 +184,26 @@ def _read(groups: object, options: Options) -> tuple[Groups, list[Plan]]:
     return given, [plan_of_objects(domain, options.model, tolerance=options.tolerance)]
 
 
+def _plan(options: Options, given: Groups, **changes: Any) -> Plan:
+    """The plan for these groups; points are fewer for few rows where there are two of them."""
+    return options.plan(given.samples, pilot=len(given.rows) > 2, **changes)
+
+
+def _every(plans: Sequence[Plan], given: Groups) -> list[relabelling.EveryLabelling]:
+    """All labellings of few rows of two groups, by each plan; none where there are too many, or more groups."""
+    if len(given.rows) > 2:
+        return []
+    x, y = given.rows
+    found = [relabelling.EveryLabelling.of(plan, x, y) for plan in plans]
+    return [one for one in found if one is not None]
+
+
 def _again(plans: Sequence[Plan], given: Groups, options: Options, changes: Sequence[dict[str, Any]]) -> list[float]:
     """Log BF10 of the same groups with other models or numbers of points."""
-    replanned = ([options.plan(given.samples, kernel=plan.kernel, **change) for plan in plans] for change in changes)
-    return [_answer(others, given, options, WorkCounter(None, 1)).log_bf10 for others in replanned]
+    replanned = ([_plan(options, given, kernel=plan.kernel, **change) for plan in plans] for change in changes)
+    return [
+        _answer(others, given, options, WorkCounter(None, 1), _every(others, given)).log_bf10 for others in replanned
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +213,7 @@ class _Tests:
     plan: Plan  # says which tests these are
     main: Contrasts  # of all columns as scaled
     stacks: tuple[Contrasts, ...]  # the others, at the lengthscales of one test after the other
+    log_means: Array  # of Bayes factors over all labellings of few rows, by which they are divided, (T,); else zeros
 
     @property
     def weights(self) -> Array:
@@ -209,21 +230,23 @@ class _Tests:
 
         curves = self.main.log_bf(chosen, tick)[:, 0]
         posteriors = [self._posterior(curve) for curve in curves.T]
-        found = [np.array([[posterior.log_bf10 for posterior in posteriors]])]
+        found = [np.array([[posterior.log_bf10 + self.log_means[0] for posterior in posteriors]])]
         found += [self._mean(stack.log_bf(chosen, tick)[:, 0]) for stack in self.stacks]
-        return np.concatenate(found), posteriors
+        return np.concatenate(found) - self.log_means[:, np.newaxis], posteriors
 
     def log_bf_of_two(self, first: Indices, second: Indices, *, rough: bool = False) -> float:
         """Log BF10 of two unions of groups, by all tests together."""
         curve = self.main.log_bf_of_two(first, second)
-        main = float(np.logaddexp.reduce(curve) - math.log(len(curve))) if rough else self._posterior(curve).log_bf10
+        main = float(np.logaddexp.reduce(curve) - math.log(len(curve)))
+        if not rough:
+            main = self._posterior(curve).log_bf10 + self.log_means[0]
         others = [self._mean(stack.log_bf_of_two(first, second)[:, np.newaxis])[:, 0] for stack in self.stacks]
-        return log_mean(np.concatenate([[main], *others]), self.weights)
+        return log_mean(np.concatenate([[main], *others]) - self.log_means, self.weights)
 
     def _posterior(self, curve: Array) -> LengthscalePosterior:
         """Integrate log Bayes factors at the lengthscales of the plan, as for two samples."""
         assert self.plan.lengthscales is not None
-        nothing = np.empty((len(curve), 0))
+        nothing, curve = np.empty((len(curve), 0)), curve - self.log_means[0]
         return self.plan.posterior(
             Evidence(self.plan.lengthscales, curve, np.zeros_like(curve), curve, nothing, nothing, nothing)
         )
@@ -236,7 +259,7 @@ class _Tests:
 
     def coarse(self) -> _Tests:
         """The same with fewer amplitudes, where log BF10 is only compared."""
-        return _Tests(self.plan, self.main.coarse(), tuple(stack.coarse() for stack in self.stacks))
+        return replace(self, main=self.main.coarse(), stacks=tuple(stack.coarse() for stack in self.stacks))
 
 
 class _OfKernel(NamedTuple):
@@ -253,12 +276,24 @@ class _OfKernel(NamedTuple):
     flat: bool  # whether no feature varies
 
 
-def _answer(plans: Sequence[Plan], given: Groups, options: Options, counter: WorkCounter) -> KSampleResult:
-    """The answer, averaged over the kernels of the plans."""
+def _answer(
+    plans: Sequence[Plan],
+    given: Groups,
+    options: Options,
+    counter: WorkCounter,
+    every: Sequence[relabelling.EveryLabelling],
+) -> KSampleResult:
+    """The answer, averaged over the kernels of the plans; `every` has all labellings of few rows for each of them."""
     k = len(given.names)
+    if every:
+        plans = [replace(plan, model=one.model) for plan, one in zip(plans, every, strict=True)]
     stacked = [(plan, tuple(_stack(plan, given, part) for part in range(len(plan.parts)))) for plan in plans]
     chosen = _partitions(stacked, given, counter)
-    found = [_of_kernel(plan, given, stacks, chosen, counter) for plan, stacks in stacked]
+    log_means = [one.log_means for one in every] or [np.zeros(_count_of_tests(plan)) for plan in plans]
+    found = [
+        _of_kernel(plan, given, stacks, chosen, counter, means)
+        for (plan, stacks), means in zip(stacked, log_means, strict=True)
+    ]
     logs = np.array([one.log_bf10 for one in found])
     shares = np.exp(logs - np.logaddexp.reduce(logs))
     by_partition = _mean_of([one.by_partition for one in found])
@@ -295,7 +330,10 @@ def _partitions(stacked: Sequence[tuple[Plan, tuple[Contrasts, ...]]], given: Gr
     k = len(given.names)
     if k <= partitions.MOST_LISTED:
         return partitions.all_partitions(k)[1:]
-    near = [_near_best(_tests(plan, given, stacks, counter)[0], k, counter) for plan, stacks in stacked]
+    near = [
+        _near_best(_tests(plan, given, stacks, counter, np.zeros(_count_of_tests(plan)))[0], k, counter)
+        for plan, stacks in stacked
+    ]
     return np.array(list(dict.fromkeys(map(tuple, np.concatenate(near).tolist()))), dtype=np.int64)
 
 
@@ -305,12 +343,17 @@ def _mean_of(logs: Sequence[Array]) -> Array:
 
 
 def _of_kernel(
-    plan: Plan, given: Groups, stacks: tuple[Contrasts, ...], chosen: Indices, counter: WorkCounter
+    plan: Plan,
+    given: Groups,
+    stacks: tuple[Contrasts, ...],
+    chosen: Indices,
+    counter: WorkCounter,
+    log_means: Array,
 ) -> _OfKernel:
     """What one kernel says of these partitions, from as many lengthscales as its accuracy needs."""
     log_prior = partitions.log_prior(chosen)
     for refined in refinements(plan):
-        tests, moments = _tests(refined, given, stacks, counter)
+        tests, moments = _tests(refined, given, stacks, counter, log_means)
         by_test, posteriors = tests.log_bf(chosen, counter)
         by_partition = np.array([log_mean(column, tests.weights) for column in by_test.T])
         log_bf10 = float(np.logaddexp.reduce(log_prior + by_partition))
@@ -340,13 +383,13 @@ def _of_kernel(
 
 
 def _tests(
-    plan: Plan, given: Groups, stacks: tuple[Contrasts, ...], counter: WorkCounter
+    plan: Plan, given: Groups, stacks: tuple[Contrasts, ...], counter: WorkCounter, log_means: Array
 ) -> tuple[_Tests, list[Moments]]:
     """All tests of a plan, and the moments of all columns of each group."""
     features, lengthscales = plan.features, plan.lengthscales
     assert lengthscales is not None
     moments = local.sample_moments(features, given.rows, lengthscales, lambda rows: counter(rows * _count(plan)))
-    return _Tests(plan, Contrasts.of(moments, features, lengthscales, plan.model), stacks), moments
+    return _Tests(plan, Contrasts.of(moments, features, lengthscales, plan.model), stacks, log_means), moments
 
 
 def _by_column(plan: Plan, by_test: Array, log_prior: Array, log_bf10: float) -> Array:
@@ -401,6 +444,10 @@ def _near_best(tests: _Tests, k: int, counter: WorkCounter) -> Indices:
     best = path[int(np.argmax(total))]
     near = [one for one in partitions.neighbours(best) if max(one) > 0]
     return np.array(list(dict.fromkeys([*path, *near])), dtype=np.int64)
+
+
+def _count_of_tests(plan: Plan) -> int:
+    return 1 + sum(len(part.points) for part in plan.parts)
 
 
 def _count(plan: Plan) -> int:

@@ -44,6 +44,9 @@ def test_objects(x: object, y: object, options: Options, progress: Progress) -> 
     objects = {"x": objects_of(x, "x"), "y": objects_of(y, "y")}
     if options.paired:
         check_pairs(*map(len, objects.values()))
+    n_x, n_y = map(len, objects.values())
+    count = relabelling.points_of_few(options.objects.points, n_x, n_y, options.model, paired=options.paired)
+    options = replace(options, objects=replace(options.objects, points=count))
     with progress_bar(progress) as report:
         counter = WorkCounter(report, options.objects.points + 1)
         domain, rows = rows_of(objects, options, counter)
@@ -62,18 +65,27 @@ def answer(
     """The answer from rows of kernel values at the points of a plan; it remembers the objects of both samples."""
     assert plan.lengthscales is not None
     with one_thread():
-        by_parameter = evaluate(plan.collect_at(_in_order(samples), plan.lengthscales), plan.features, plan.model)
+        every = relabelling.EveryLabelling.of(plan, samples.x, samples.y, counter)
+        judged = plan if every is None else replace(plan, model=every.model)
+        by_parameter = evaluate(plan.collect_at(_in_order(samples), plan.lengthscales), plan.features, judged.model)
+        if every is not None:
+            by_parameter = by_parameter.over(every.log_means[0])
         result = objects_result(
-            plan,
+            judged,
             by_parameter,
             plan.posterior(by_parameter, options.prior_odds),
             (samples.x, samples.y),
             sizes=(samples.n_x, samples.n_y),
             prior_odds=options.prior_odds,
         )
-        result = result.changed(rope=options.rope)
-        if options.permutations:
-            tests, drawn = relabelling.tests_of(plan), partial(relabelling.of_samples, samples, plan.model)
+        result = result.changed(rope=options.rope, model=plan.model)
+        if every is not None:
+            result = assembly.with_every(result, every)
+        elif options.permutations:
+            tests, drawn = (
+                relabelling.tests_of(plan),
+                partial(relabelling.of_rows, samples.x, samples.y, plan.model, paired=plan.paired),
+            )
             rows = samples.n_x + (0 if plan.paired else samples.n_y)
             counter.expect(relabelling.work(tests, rows, options.permutations))
             result = assembly.with_pvalue(result, drawn, tests, options.permutations, options.generator, counter)

@@ -117,7 +117,10 @@ class Options:
             )
 
     def plan(self, samples: Samples, **changes: Any) -> Plan:
-        """The plan for checked samples, also with another `kernel`, `model` or number of `points`."""
+        """The plan for checked samples, also with another `kernel`, `model` or number of `points`.
+
+        `pilot` says that the samples are a pilot of more rows to come.
+        """
         model = changes.get("model", self.model)
         # Only a prior that covers a known range has lengthscales that are fixed beforehand.
         mixes = model.ranks > 0.0 and isinstance(model.lengthscale, LogUniform)
@@ -138,6 +141,7 @@ class Options:
             nan_policy=self.nan_policy,
             tolerance=self.tolerance,
             subsets=subsets,
+            pilot=changes.get("pilot", False),
         )
 
     def plans(self, samples: Samples) -> list[Plan]:

@@ -118,7 +118,8 @@ def test(
         Number of permutations for a p-value of the Bayes factor, none if 0; for models without pairs, such as
         "adaptive". Labels of the pooled rows are permuted or, for pairs, members of random pairs swapped. The level is
         exact, unless given `points`, `scale` or `lengthscale` were chosen with a look at the labels. The statistic is
-        log BF10 by one fixed rule of lengthscales, the same for all labels.
+        log BF10 by one fixed rule of lengthscales, the same for all labels. Where rows are so few that they have up to
+        13,000 labellings, all of these are compared in any case, without a seed.
     rope
         An AUC of the witness, between 0.5 and 1, that counts as no difference that matters; the result then has
         P(AUC > `rope`).
@@ -326,7 +327,7 @@ def plan(
     """
     options = Options.checked(locals(), kernel=kernels.resolve(kernel))
     if y is None and by is None:
-        return options.plan(pilot_of(x, options))
+        return options.plan(pilot_of(x, options), pilot=True)
     return options.plan(read_rows(x, y, options, all_at_once=False).samples.with_copies_said())
 
 

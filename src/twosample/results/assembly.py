@@ -17,7 +17,7 @@ from twosample.inference.effect import Effect, combine
 from twosample.inference.evidence import Evidence, are_flat
 from twosample.inference.lengthscale import H0, H1, LengthscalePosterior, wanted_error
 from twosample.inference.mixture import Mixture, OneTest, log_mean
-from twosample.inference.relabelling import Relabelling, compare
+from twosample.inference.relabelling import EveryLabelling, Relabelling, compare
 from twosample.inference.witness import Driver
 from twosample.places import local
 from twosample.results.result import BayesFactor
@@ -43,6 +43,7 @@ __all__ = [
     "inaccurate",
     "out_of_reach",
     "result",
+    "with_every",
     "with_pvalue",
 ]
 
@@ -312,3 +313,13 @@ def with_pvalue(
     found = compare(relabelling(), tests, permutations, generator, count)
     diagnostics = replace(result.diagnostics, permutations=permutations)  # type: ignore[attr-defined]  # all have them
     return result.changed(**found._asdict(), diagnostics=diagnostics)
+
+
+def with_every(result: _Result, every: EveryLabelling) -> _Result:
+    """The result with the p-value and the e-value of all labellings of few rows, and the most they could have shown."""
+    diagnostics = replace(
+        result.diagnostics,  # type: ignore[attr-defined]  # all have them
+        permutations=every.count,
+        largest=max(every.largest, result.log_bf10),
+    )
+    return result.changed(pvalue=every.pvalue, evalue=every.evalue, diagnostics=diagnostics)

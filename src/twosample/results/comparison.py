@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from twosample import models
 from twosample.common.words import odds_in_words, probability_in_words, pvalue_text, sentence, short
-from twosample.inference.bayes_factor import strength
+from twosample.inference.bayes_factor import probability, strength
 from twosample.inference.effect import Effect, size_in_words
 from twosample.results.mixing import Mixing
 from twosample.results.result import BayesFactor
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["CLEAR", "Comparison"]
 
 # A log Bayes factor beyond which there is evidence; where a p-value and the Bayes factor disagree.
-CLEAR, _SMALL_PVALUE, _TINY_PVALUE = 1.0, 0.05, 0.005
+CLEAR, _SMALL_PVALUE, _TINY_PVALUE = 1.0, 0.05, 0.01
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -48,10 +49,10 @@ class Comparison(BayesFactor):
     diagnostics
         How the answer was computed.
     pvalue
-        Permutation p-value of the Bayes factor, None without permutations.
+        Permutation p-value of the Bayes factor, None without permutations; of few rows that of all labellings.
     evalue
         BF10 over its mean for permuted labels, an e-value: its mean is 1 where the samples are from one distribution,
-        whatever that is. None without permutations.
+        whatever that is. None without permutations; of few rows it is that of all labellings.
     effect
         How much the samples differ: posteriors of the MMD and of the AUC of the witness; None for models that do not
         say.
@@ -177,6 +178,8 @@ class Comparison(BayesFactor):
     @property
     def relabelled_words(self) -> str:
         """The kind of data sets that the p-value counts, in words."""
+        if self.diagnostics.largest is not None:
+            return "swaps, all there are" if self.paired else "labellings, all there are"
         return "random swaps" if self.paired else self._relabellings
 
     def plot(self, *, names: tuple[str, str] | None = None, figsize: tuple[float, float] | None = None) -> Figure:
@@ -217,8 +220,11 @@ class Comparison(BayesFactor):
 
     def _all_evidence(self) -> list[Fact]:
         """P(different), log BF10, what permutations say, and the size of the difference."""
-        counted = f"{self.diagnostics.permutations} {self.relabelled_words}"
+        counted = f"{self.diagnostics.permutations:,} {self.relabelled_words}"
         found = self._evidence_facts((self.pvalue, self.evalue, counted))
+        if self.diagnostics.largest is not None:
+            most = probability_in_words(probability(self.diagnostics.largest + math.log(self.prior_odds)))
+            found.append(Fact("largest possible P", most, " (were these rows labelled to differ most)"))
         if self.effect is not None:
             low, high = self.effect.auc.interval(0.9)
             between = f" (90 % between {low:.3f} and {high:.3f})"

@@ -213,7 +213,8 @@ class KSampleResult(BayesFactor):
         likeliest = self.partitions[0]
         prob = probability_in_words(likeliest.posterior)
         blocks = partition_in_words(likeliest.groups)
-        counted = f"{self.diagnostics.permutations} permutations"
+        what = "permutations" if self.diagnostics.largest is None else "labellings, all there are"
+        counted = f"{self.diagnostics.permutations:,} {what}"
         rows = f"{int(self.n.sum())} {f'rows, {columns_in_words(len(self.columns))}' if self.columns else 'objects'}"
         bound = "" if self.all_listed else " or more"
         return Facts(

@@ -152,7 +152,8 @@ class Diagnostics:
     pairs
         Number of pairs in the pseudo-likelihood; 0 for models that use none.
     permutations
-        Number of permutations or, for pairs, of random swaps behind the p-value; 0 without one.
+        Number of permutations or, for pairs, of random swaps behind the p-value; 0 without one. Of few rows it is the
+        number of all there are.
     notes
         One sentence for everything that was dropped or warned about.
     converged
@@ -161,6 +162,8 @@ class Diagnostics:
         Number of evaluation points; 0 in files of the first schema.
     flat
         Whether the features of the test of all columns do not vary, so that nothing follows from them.
+    largest
+        Of few rows, of which all labellings were compared, the largest log BF10 of any of them; else None.
     """
 
     evaluations: int
@@ -171,6 +174,12 @@ class Diagnostics:
     converged: bool = True
     points: int = 0
     flat: bool = False
+    largest: float | None = None
+
+    @property
+    def drawn(self) -> int:
+        """Number of relabellings that were drawn at random, as the option `permutations` asks for."""
+        return self.permutations if self.largest is None else 0
 
 
 def column_facts(rows: Sequence[ColumnEvidence]) -> list[Fact]:

@@ -22,6 +22,7 @@ from twosample.features.statistics import FeatureStatistics
 from twosample.inference import evidence
 from twosample.inference.bayes_factor import CONCLUSIONS, verdict
 from twosample.inference.mixture import StatisticsOf, log_mean, prior_weights, stack_log_bf10
+from twosample.inference.relabelling import EveryLabelling
 from twosample.models import HalfCauchy, LogUniform, Model
 
 if TYPE_CHECKING:
@@ -268,7 +269,12 @@ def look(
 
 
 def by_models(plan: Plan, samples: Samples, models: Sequence[Model]) -> Array:
-    """Log BF10 by models that differ in what follows the statistics, from one pass over the rows, (M,)."""
+    """Log BF10 by models that differ in what follows the statistics, from one pass over the rows, (M,).
+
+    Of few rows each test is divided by its mean over all labellings, by each model.
+    """
+    every = [EveryLabelling.of(replace(plan, model=model), samples.x, samples.y) for model in models]
+    models = [model if one is None else one.model for model, one in zip(models, every, strict=True)]
     statistics: FeatureStatistics = plan.collect(samples, parts=False)
     statistics_of: StatisticsOf = partial(plan.statistics_of, samples)
     main = [
@@ -279,4 +285,7 @@ def by_models(plan: Plan, samples: Samples, models: Sequence[Model]) -> Array:
         stack_log_bf10(plan.features_of(part), partial(statistics_of, part), models) for part in range(len(plan.parts))
     ]
     by_model = np.concatenate([np.array(main)[:, np.newaxis], *parts], axis=1)
+    for logs, one in zip(by_model, every, strict=True):
+        if one is not None:
+            logs -= one.log_means
     return np.array([log_mean(logs, prior_weights(plan)) for logs in by_model])

@@ -10,21 +10,24 @@ from twosample.inference.relabelling.engine import (
     compare,
     log_bf10_values,
     rule,
+    stacked_tests,
     tests_of,
     work,
 )
+from twosample.inference.relabelling.every import EveryLabelling, are_few, labellings, log_means, of_few, points_of_few
 from twosample.inference.relabelling.kinds import (
     GroupLabels,
     Labels,
     RankOne,
     Signs,
     Splits,
-    of_samples,
+    of_rows,
     pairs_in_order,
     pool_in_order,
 )
 
 __all__ = [
+    "EveryLabelling",
     "GroupLabels",
     "Labels",
     "RankOne",
@@ -34,14 +37,20 @@ __all__ = [
     "Splits",
     "Statistic",
     "WeightedTest",
+    "are_few",
     "as_extreme",
     "as_pvalue",
     "compare",
+    "labellings",
     "log_bf10_values",
-    "of_samples",
+    "log_means",
+    "of_few",
+    "of_rows",
     "pairs_in_order",
+    "points_of_few",
     "pool_in_order",
     "rule",
+    "stacked_tests",
     "tests_of",
     "work",
 ]

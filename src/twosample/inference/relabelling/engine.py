@@ -10,8 +10,9 @@ arithmetic as the others. Hence the level is exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
@@ -20,9 +21,10 @@ import numpy as np
 from twosample.common.arrays import Array, Indices
 from twosample.common.threads import in_order
 from twosample.features.maps import FeatureMap
-from twosample.features.subsets import multiples_of
+from twosample.inference.mixture import prior_weights
 
 if TYPE_CHECKING:
+    from twosample.features.maps import StackFeatures
     from twosample.plan import Plan
 
 __all__ = [
@@ -30,11 +32,14 @@ __all__ = [
     "Relabelling",
     "Statistic",
     "WeightedTest",
+    "all_tests",
     "as_extreme",
     "as_pvalue",
+    "by_test",
     "compare",
     "log_bf10_values",
     "rule",
+    "stacked_tests",
     "tests_of",
     "work",
     "work_of",
@@ -167,6 +172,33 @@ def log_bf10_values(
     count: Callable[[int], object],
 ) -> Array:
     """Log BF10 of the observed labels and then of random ones, (1 + permutations,); parameters as for `compare`."""
+
+    def labels(numbers: range) -> Any:
+        return np.stack([relabelling.draw(generator) if number else relabelling.observed for number in numbers])
+
+    return np.concatenate(
+        [np.logaddexp.reduce(found, axis=0) for found in by_test(relabelling, tests, labels, 1 + permutations, count)]
+    )
+
+
+def by_test(
+    relabelling: Relabelling[_Test],
+    tests: Sequence[_Test],
+    labels: Callable[[range], Any],
+    total: int,
+    count: Callable[[int], object],
+) -> Iterator[Array]:
+    """The statistic of each test for `total` relabellings, block by block, (T, B).
+
+    Parameters
+    ----------
+    relabelling, tests, count
+        As for `compare`.
+    labels
+        The relabellings with some numbers, of which each is asked for once, in order.
+    total
+        How many there are.
+    """
     kept: dict[int, Statistic] = {}
 
     def of_test(labels: Any, number: int) -> Array:
@@ -176,16 +208,13 @@ def log_bf10_values(
         return statistic(labels)
 
     size = max(1, _BLOCK_BYTES // relabelling.bytes_of(tests[0]))
-    values = []
-    for start in range(0, 1 + permutations, size):
-        numbers = range(start, min(start + size, 1 + permutations))
-        labels = np.stack([relabelling.draw(generator) if number else relabelling.observed for number in numbers])
-        total = np.full(len(labels), -np.inf)
-        for test, found in zip(tests, in_order(partial(of_test, labels), range(len(tests))), strict=True):
-            total = np.logaddexp(total, found)
-            count(len(labels) * relabelling.work_of(test))
-        values.append(total)
-    return np.concatenate(values)
+    for start in range(0, total, size):
+        block = labels(range(start, min(start + size, total)))
+        values = []
+        for test, found in zip(tests, in_order(partial(of_test, block), range(len(tests))), strict=True):
+            values.append(found)
+            count(len(block) * relabelling.work_of(test))
+        yield np.stack(values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,23 +251,30 @@ class WeightedTest:
 
 def tests_of(*plans: Plan) -> list[WeightedTest]:
     """The tests of plans that have prior weight; those of all columns as scaled come first in each."""
-    tests = []
-    for plan in plans:
-        lengthscales, log_weights = rule(plan)
-        if plan.prior:
-            of_plan = partial(getattr, plan, "features")
-            tests.append(WeightedTest(lengthscales, log_weights + np.log(plan.prior), slice(None), of_plan))
-        for number, part in enumerate(plan.parts):
-            stack, multiples = plan.features_of(number), multiples_of(plan.model)
-            for test in np.flatnonzero(part.prior).tolist():
-                log_weight = np.full(len(multiples), np.log(part.prior[test] / len(multiples)))
-                of_test = partial(stack.alone, test)
-                tests.append(WeightedTest(stack.typical[test] * multiples, log_weight, part.columns[test], of_test))
-    return tests
+    return [
+        replace(test, log_weights=test.log_weights + math.log(prior))
+        for plan in plans
+        for test, prior in zip(all_tests(plan), prior_weights(plan).tolist(), strict=True)
+        if prior
+    ]
 
 
-def rule(plan: Plan) -> tuple[Array, Array]:
-    """Lengthscales and the logarithms of their weights: one fixed rule for the prior, whatever the labels.
+def all_tests(plan: Plan, count: int = _LENGTHSCALES) -> Iterator[WeightedTest]:
+    """All tests of a plan in the order of `prior_weights`, each as if it were the only one; `count` as for `rule`."""
+    yield WeightedTest(*rule(plan, count), slice(None), partial(getattr, plan, "features"))
+    for number in range(len(plan.parts)):
+        yield from stacked_tests(plan.features_of(number))
+
+
+def stacked_tests(stack: StackFeatures) -> Iterator[WeightedTest]:
+    """The tests of a stack, each as if it were the only one."""
+    log_weights = np.full(len(stack.multiples), -math.log(len(stack.multiples)))
+    for test, columns in enumerate(stack.columns):
+        yield WeightedTest(stack.typical[test] * stack.multiples, log_weights, columns, partial(stack.alone, test))
+
+
+def rule(plan: Plan, count: int = _LENGTHSCALES) -> tuple[Array, Array]:
+    """Lengthscales, `count` of them, and the logarithms of their weights: one fixed rule for the prior.
 
     The weights add up to one, so that log Σ weight × BF10 is the integrated log BF10.
     """
@@ -247,7 +283,7 @@ def rule(plan: Plan) -> tuple[Array, Array]:
         return plan.lengthscales, np.full(len(plan.lengthscales), -np.log(len(plan.lengthscales)))
     lengthscale_prior = plan.model.lengthscale
     low, high = np.log(plan.bounds)
-    nodes, weights = np.polynomial.legendre.leggauss(_LENGTHSCALES)
+    nodes, weights = np.polynomial.legendre.leggauss(count)
     log_lengthscales = low + 0.5 * (high - low) * (1.0 + nodes)
     log_weights = np.log(weights) + lengthscale_prior.log_density(log_lengthscales)
     return np.exp(log_lengthscales), log_weights - np.logaddexp.reduce(log_weights)

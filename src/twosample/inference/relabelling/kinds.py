@@ -7,7 +7,7 @@ relabelling only changes the weights of the features of the rows, so that one pa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.common.arrays import Array, Flags, Indices
-from twosample.data import Samples
 from twosample.features.maps import FeatureMap
 from twosample.features.statistics import Moments
 from twosample.inference import evidence, partitions
@@ -32,7 +31,7 @@ __all__ = [
     "RowLabels",
     "Signs",
     "Splits",
-    "of_samples",
+    "of_rows",
     "pairs_in_order",
     "pool_in_order",
 ]
@@ -71,11 +70,15 @@ def pairs_in_order(x: Array, y: Array) -> tuple[Array, Array]:
     return x[order], y[order]
 
 
-def of_samples(samples: Samples, model: Model) -> Labels | Signs:
-    """The relabelling of two checked samples; the model must need no pairs for a pseudo-likelihood."""
-    if samples.paired:
-        return Signs.of(samples.x, samples.y, model)
-    return Labels(*pool_in_order(samples.x, samples.y), model)
+def of_rows(x: Array, y: Array, model: Model, *, paired: bool = False, every: int = 1) -> Labels | Signs:
+    """The relabelling of the rows of two samples; the model must need no pairs for a pseudo-likelihood.
+
+    Every `every`-th amplitude is used.
+    """
+    if paired:
+        left, right = pairs_in_order(x, y)
+        return Signs(left, np.zeros(len(left), dtype=bool), model, right, every=every)
+    return Labels(*pool_in_order(x, y), model, every=every)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,11 +93,14 @@ class RowLabels:
         The observed label of each, (N,).
     model
         The model of the tests.
+    every
+        Every how many-th amplitude is used.
     """
 
     rows: Array
     observed: NDArray[Any]
     model: Model
+    every: int = field(default=1, kw_only=True)
 
     def log_bf10(self, test: WeightedTest) -> Callable[[NDArray[Any]], Array]:
         """Log BF10 at every lengthscale of a test, (m, B), as a function of labels (B, N)."""
@@ -129,7 +135,7 @@ class Labels(RowLabels):
     def log_bf10(self, test: WeightedTest) -> Callable[[Flags], Array]:
         """Log BF10 at every lengthscale of a test, (m, B), as a function of labels (B, N)."""
         first = int(self.observed.sum())
-        splits = Splits.of(self.rows[:, test.columns], first, test.features, test.lengthscales, self.model)
+        splits = Splits.of(self.rows[:, test.columns], first, test.features, test.lengthscales, self.model, self.every)
         return lambda labels: splits.log_bf10(labels.T)
 
 
@@ -145,12 +151,6 @@ class Signs(RowLabels):
 
     partners: Array
 
-    @classmethod
-    def of(cls, x: Array, y: Array, model: Model) -> Signs:
-        """Return the signs of pairs, none of them swapped, in an order that does not depend on which sample is x."""
-        x, y = pairs_in_order(x, y)
-        return cls(x, np.zeros(len(x), dtype=bool), model, y)
-
     def draw(self, generator: np.random.Generator) -> Flags:
         """Random swaps, (n,)."""
         return generator.random(len(self.rows)) < 0.5
@@ -163,7 +163,8 @@ class Signs(RowLabels):
         n = moments.count
         # The signs cancel in the sum of squares.
         squares = Moments(n, np.zeros_like(moments.mean), moments.second_moment)
-        rank_one = RankOne(Hypotheses.of(Difference.of_pairs(squares), self.model, features, lengthscales), 1.0 / n)
+        hypotheses = Hypotheses.of(Difference.of_pairs(squares), self.model, features, lengthscales)
+        rank_one = RankOne(hypotheses, 1.0 / n, self.every)
 
         def log_bf10(swapped: Flags) -> Array:
             sums = local.weighted_sums(
@@ -267,8 +268,10 @@ class Splits:
     bytes_each: int
 
     @classmethod
-    def of(cls, rows: Array, n_first: int, features: FeatureMap, lengthscales: Array, model: Model) -> Splits:
-        """Go once over the pooled rows (N, D)."""
+    def of(
+        cls, rows: Array, n_first: int, features: FeatureMap, lengthscales: Array, model: Model, every: int = 1
+    ) -> Splits:
+        """Go once over the pooled rows (N, D); every `every`-th amplitude is used."""
         [pooled] = local.sample_moments(features, (rows,), lengthscales)
         # The scatter within the samples is that of all rows less (n/2) ΔΔᵀ, n the harmonic mean of the sizes.
         size = 2.0 / (1.0 / n_first + 1.0 / (len(rows) - n_first))
@@ -279,7 +282,7 @@ class Splits:
             freedom=size - 1.0,
             variance=evidence.mean_diagonal(pooled.covariance),
         )
-        rank_one = RankOne(Hypotheses.of(difference, model, features, lengthscales), 1.0 / len(rows))
+        rank_one = RankOne(Hypotheses.of(difference, model, features, lengthscales), 1.0 / len(rows), every)
 
         def log_bf10(is_first: Flags) -> Array:
             def weights(block: slice) -> Array:

@@ -139,7 +139,7 @@ def two_samples_page(result: TwoSampleResult) -> Page:
 def objects_page(result: ObjectsResult) -> Page:
     """The page of two samples of objects."""
     first, second = _names(result)
-    options = options_of(result, result.diagnostics.permutations)
+    options = options_of(result, result.diagnostics.drawn)
     options |= {"kernel": result.kernel, "parameters": list(result.parameters)}
     several = len(result.parameters) > 1
     drawn = list(map(of_panel, question_panels.objects(result, (first, second))))
@@ -233,7 +233,7 @@ def columns_page(result: EachResult) -> Page:
 
 def groups_page(result: KSampleResult) -> Page:
     """The page of several groups."""
-    options = ({"by": result.by} if result.by else {}) | options_of(result, result.diagnostics.permutations)
+    options = ({"by": result.by} if result.by else {}) | options_of(result, result.diagnostics.drawn)
     tables = result.tables()
     alike = f"Groups between two bars share a distribution. {tables['partitions'].note}".strip()
     *first, last = [f"{n:,}" for n in result.n.tolist()]
@@ -481,7 +481,7 @@ def _options(result: TwoSampleResult) -> dict[str, Any]:
         "drop": [one.column for one in result.left_out if one.reason == DROPPED] or None,
         "keep_rows": True if result.shown_x is not None else None,
     }
-    found = options_of(result, result.diagnostics.permutations, result.call[2])
+    found = options_of(result, result.diagnostics.drawn, result.call[2])
     if result.model.ranks and result.by_subset is None:
         found["subsets"] = None
     return found | {name: value for name, value in known.items() if value is not None}

@@ -1,0 +1,131 @@
+"""Few rows: Bayes factors are divided by their mean over all labellings, which the public functions show one by one."""
+
+import math
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+import twosample as ts
+from twosample.inference.relabelling import labellings
+
+# Means are taken with fewer lengthscales and amplitudes than answers.
+CLOSE = 5e-3
+
+
+def splits(pooled, n_x):
+    """Both samples of every labelling of the pooled rows."""
+    rows = np.arange(len(pooled))
+    for chosen in combinations(rows, n_x):
+        yield pooled[list(chosen)], pooled[np.setdiff1d(rows, chosen)]
+
+
+def swaps(x, y):
+    """Both samples of pairs for every choice of pairs whose members are swapped."""
+    for swapped in product([False, True], repeat=len(x)):
+        flags = np.array(swapped)[:, None]
+        yield np.where(flags, y, x), np.where(flags, x, y)
+
+
+def draw(law, n_x, n_y, columns):
+    rng = np.random.default_rng([n_x, n_y, columns])
+    rows = {
+        "normal": lambda n: rng.normal(size=(n, columns)),
+        "heavy tails": lambda n: rng.standard_t(1, size=(n, columns)),
+        "ties": lambda n: rng.integers(0, 3, size=(n, columns)).astype(float),
+    }[law]
+    return rows(n_x), rows(n_y)
+
+
+@pytest.mark.parametrize("law", ["heavy tails", "ties"])
+@pytest.mark.parametrize(
+    ("n_x", "n_y", "columns", "paired"), [(3, 4, 1, False), (2, 4, 2, False), (4, 4, 1, True), (3, 3, 3, True)]
+)
+def test_bayes_factors_have_mean_one_over_all_labellings(law, n_x, n_y, columns, paired):
+    x, y = draw(law, n_x, n_y, columns)
+    everything = swaps(x, y) if paired else splits(np.concatenate([x, y]), n_x)
+    results = [ts.test(*samples, paired=paired) for samples in everything]
+    assert len(results) == labellings(n_x, n_y, paired=paired)
+    log_bf10 = np.array([one.log_bf10 for one in results])
+    assert np.exp(log_bf10).mean() == pytest.approx(1.0, abs=CLOSE)
+    found = ts.test(x, y, paired=paired)
+    assert found.diagnostics.permutations == len(results)
+    assert found.diagnostics.largest == pytest.approx(log_bf10.max(), abs=CLOSE)
+    assert found.evalue == pytest.approx(found.bf10, rel=2 * CLOSE)
+    at_least = np.mean(log_bf10 >= found.log_bf10 - 1e-9)
+    assert found.pvalue == pytest.approx(at_least, abs=1e-12)
+
+
+@pytest.mark.parametrize("law", ["normal", "ties"])  # without ties all columns share one decomposition
+def test_each_column_by_itself_has_mean_one_too(law):
+    x, y = draw(law, 3, 4, 3)
+    results = [ts.test_each(*samples) for samples in splits(np.concatenate([x, y]), 3)]
+    for column in "012":
+        logs = [row.log_bf10 for result in results for row in result if row.column == column]
+        assert len(logs) == len(results)
+        assert np.exp(logs).mean() == pytest.approx(1.0, abs=CLOSE)
+
+
+def test_objects_have_mean_one_too():
+    objects = ["AACA", "ACCA", "AAAA", "ACGT", "GGGT", "GTGT", "GGTT"]
+    everything = list(splits(np.array(objects), 3))
+    results = [ts.test(list(x), list(y), kernel="kmer") for x, y in everything]
+    assert np.mean([one.bf10 for one in results]) == pytest.approx(1.0, abs=1e-4)
+    first = results[0]
+    assert first.pvalue == pytest.approx(np.mean([one.log_bf10 >= first.log_bf10 - 1e-9 for one in results]))
+
+
+def test_an_average_over_kernels_has_mean_one_too():
+    x, y = draw("normal", 3, 4, 1)
+    results = [ts.test(*samples, kernel=["rbf", "laplace"]) for samples in splits(np.concatenate([x, y]), 3)]
+    assert np.mean([one.bf10 for one in results]) == pytest.approx(1.0, abs=CLOSE)
+    assert results[0].evalue == pytest.approx(results[0].bf10, rel=2 * CLOSE)
+
+
+def test_no_seed_matters_and_permutations_asked_for_are_all_of_them():
+    x, y = draw("normal", 5, 5, 1)
+    first, second = ts.test(x, y), ts.test(x, y, permutations=99, rng=7)
+    assert (first.pvalue, first.evalue, first.log_bf10) == (second.pvalue, second.evalue, second.log_bf10)
+    assert second.diagnostics.permutations == 252
+
+
+def test_complete_separation_is_seen():
+    x, y = np.arange(5.0), 1000.0 + np.arange(5.0)
+    found = ts.test(x, y)
+    assert found.prob_h1 > 0.9
+    assert found.pvalue == pytest.approx(2 / 252)
+    assert found.log_bf10 == pytest.approx(found.diagnostics.largest, abs=CLOSE)
+
+
+def test_statistics_that_merge_give_the_same_answer():
+    x, y = draw("normal", 6, 5, 2)
+    plan = ts.plan(x, y)
+    merged = plan.statistics(x[:3], y[:2]).merge(plan.statistics(x[3:], y[2:]))
+    found, whole = plan.test(merged), ts.test(x, y)
+    assert found.log_bf10 == pytest.approx(whole.log_bf10, abs=1e-9)
+    assert (found.pvalue, found.diagnostics.largest) == pytest.approx((whole.pvalue, whole.diagnostics.largest))
+
+
+def test_models_of_the_paper_and_many_rows_are_left_alone():
+    x, y = draw("normal", 5, 5, 1)
+    assert ts.test(x, y, model="paper", points=3).pvalue is None
+    x, y = draw("normal", 9, 9, 1)
+    assert ts.test(x, y).pvalue is None
+
+
+@pytest.mark.parametrize("kernel", ["rbf", ["rbf", "laplace"]])
+def test_two_groups_are_two_samples(kernel):
+    x, y = draw("normal", 4, 5, 2)
+    two, groups = ts.test(x, y + 1, kernel=kernel), ts.ksample([x, y + 1], kernel=kernel)
+    assert groups.log_bf10 == pytest.approx(two.log_bf10, abs=1e-6)
+    assert (groups.pvalue, groups.evalue) == pytest.approx((two.pvalue, two.evalue), rel=1e-9)
+    assert groups.diagnostics.permutations == two.diagnostics.permutations == 126
+    assert groups.robustness().log_bf10 == pytest.approx(two.log_bf10, abs=1e-6)
+
+
+def test_robustness_divides_by_the_means_of_every_model():
+    x, y = draw("normal", 4, 4, 1)
+    found = ts.test(x, y + 3)
+    scales = next(curve for curve in found.robustness().curves if curve.name == "amplitude")
+    assert dict(zip(scales.values, scales.log_bf10, strict=True))[0.3] == pytest.approx(found.log_bf10, abs=CLOSE)
+    assert scales.log_bf10.max() < math.log(labellings(4, 4))  # as a share of all labellings
