@@ -33,7 +33,7 @@ from twosample.inference import evidence, grid
 from twosample.inference.evidence import Evidence
 from twosample.inference.lengthscale import Curves, LengthscalePosterior, wanted_error
 from twosample.inference.mixture import Mixture, StatisticsOf, evaluate_parts
-from twosample.inference.relabelling import EveryLabelling, points_of_few
+from twosample.inference.relabelling import EveryLabelling
 from twosample.kernels import RBF, Fourier, Kernel
 from twosample.models import LogUniform, Model
 from twosample.results import assembly
@@ -462,14 +462,8 @@ def make_plan(
     nan_policy: Literal["raise", "omit"] = "raise",
     tolerance: float = 1e-3,
     subsets: object = None,
-    pilot: bool = False,
 ) -> Plan:
-    """The plan for checked samples; it depends on their rows as one set.
-
-    Few rows have fewer points, unless they are a `pilot` of more to come.
-    """
-    if isinstance(points, numbers.Integral) and not isinstance(points, bool) and not pilot:
-        points = points_of_few(int(points), samples.n_x, samples.n_y, model, paired=samples.paired)
+    """The plan for checked samples; it depends on their rows as one set."""
     pooled = thin(samples.x, samples.y)
     rows = samples.view.apply(pooled)
     plan = Plan(

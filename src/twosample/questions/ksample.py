@@ -186,7 +186,7 @@ def _read(groups: object, options: Options) -> tuple[Groups, list[Plan]]:
 
 def _plan(options: Options, given: Groups, **changes: Any) -> Plan:
     """The plan for these groups; points are fewer for few rows where there are two of them."""
-    return options.plan(given.samples, pilot=len(given.rows) > 2, **changes)
+    return options.plan(given.samples, pilot=len(given.rows) > 2 or "points" in changes, **changes)
 
 
 def _every(plans: Sequence[Plan], given: Groups) -> list[relabelling.EveryLabelling]:
@@ -262,6 +262,14 @@ class _Tests:
         return replace(self, main=self.main.coarse(), stacks=tuple(stack.coarse() for stack in self.stacks))
 
 
+class _Judge(NamedTuple):
+    """What judges several groups with one kernel."""
+
+    plan: Plan
+    stacks: tuple[Contrasts, ...]  # as in `_Tests`
+    log_means: Array  # as in `_Tests`
+
+
 class _OfKernel(NamedTuple):
     """What the tests with one kernel say."""
 
@@ -284,16 +292,9 @@ def _answer(
     every: Sequence[relabelling.EveryLabelling],
 ) -> KSampleResult:
     """The answer, averaged over the kernels of the plans; `every` has all labellings of few rows for each of them."""
-    k = len(given.names)
-    if every:
-        plans = [replace(plan, model=one.model) for plan, one in zip(plans, every, strict=True)]
-    stacked = [(plan, tuple(_stack(plan, given, part) for part in range(len(plan.parts)))) for plan in plans]
-    chosen = _partitions(stacked, given, counter)
-    log_means = [one.log_means for one in every] or [np.zeros(_count_of_tests(plan)) for plan in plans]
-    found = [
-        _of_kernel(plan, given, stacks, chosen, counter, means)
-        for (plan, stacks), means in zip(stacked, log_means, strict=True)
-    ]
+    k, judges = len(given.names), _judges(plans, given, every)
+    chosen = _partitions(judges, given, counter)
+    found = [_of_kernel(judge, given, chosen, counter) for judge in judges]
     logs = np.array([one.log_bf10 for one in found])
     shares = np.exp(logs - np.logaddexp.reduce(logs))
     by_partition = _mean_of([one.by_partition for one in found])
@@ -325,15 +326,23 @@ def _answer(
     )
 
 
-def _partitions(stacked: Sequence[tuple[Plan, tuple[Contrasts, ...]]], given: Groups, counter: WorkCounter) -> Indices:
+def _judges(plans: Sequence[Plan], given: Groups, every: Sequence[relabelling.EveryLabelling]) -> list[_Judge]:
+    """What judges the groups, for each kernel."""
+    if every:
+        plans = [replace(plan, model=one.model) for plan, one in zip(plans, every, strict=True)]
+    stacks = [tuple(_stack(plan, given, part) for part in range(len(plan.parts))) for plan in plans]
+    means = [one.log_means for one in every] or [
+        np.zeros(1 + sum(len(part.points) for part in plan.parts)) for plan in plans
+    ]
+    return list(map(_Judge, plans, stacks, means))
+
+
+def _partitions(judges: Sequence[_Judge], given: Groups, counter: WorkCounter) -> Indices:
     """The partitions that are evaluated, without "all alike": all of them, or those near the best for any kernel."""
     k = len(given.names)
     if k <= partitions.MOST_LISTED:
         return partitions.all_partitions(k)[1:]
-    near = [
-        _near_best(_tests(plan, given, stacks, counter, np.zeros(_count_of_tests(plan)))[0], k, counter)
-        for plan, stacks in stacked
-    ]
+    near = [_near_best(_tests(judge, given, counter)[0], k, counter) for judge in judges]
     return np.array(list(dict.fromkeys(map(tuple, np.concatenate(near).tolist()))), dtype=np.int64)
 
 
@@ -342,18 +351,11 @@ def _mean_of(logs: Sequence[Array]) -> Array:
     return np.asarray(np.logaddexp.reduce(logs, axis=0) - math.log(len(logs))) if len(logs) > 1 else logs[0]
 
 
-def _of_kernel(
-    plan: Plan,
-    given: Groups,
-    stacks: tuple[Contrasts, ...],
-    chosen: Indices,
-    counter: WorkCounter,
-    log_means: Array,
-) -> _OfKernel:
+def _of_kernel(judge: _Judge, given: Groups, chosen: Indices, counter: WorkCounter) -> _OfKernel:
     """What one kernel says of these partitions, from as many lengthscales as its accuracy needs."""
-    log_prior = partitions.log_prior(chosen)
+    plan, log_prior = judge.plan, partitions.log_prior(chosen)
     for refined in refinements(plan):
-        tests, moments = _tests(refined, given, stacks, counter, log_means)
+        tests, moments = _tests(judge._replace(plan=refined), given, counter)
         by_test, posteriors = tests.log_bf(chosen, counter)
         by_partition = np.array([log_mean(column, tests.weights) for column in by_test.T])
         log_bf10 = float(np.logaddexp.reduce(log_prior + by_partition))
@@ -382,14 +384,14 @@ def _of_kernel(
     )
 
 
-def _tests(
-    plan: Plan, given: Groups, stacks: tuple[Contrasts, ...], counter: WorkCounter, log_means: Array
-) -> tuple[_Tests, list[Moments]]:
+def _tests(judge: _Judge, given: Groups, counter: WorkCounter) -> tuple[_Tests, list[Moments]]:
     """All tests of a plan, and the moments of all columns of each group."""
+    plan = judge.plan
     features, lengthscales = plan.features, plan.lengthscales
     assert lengthscales is not None
     moments = local.sample_moments(features, given.rows, lengthscales, lambda rows: counter(rows * _count(plan)))
-    return _Tests(plan, Contrasts.of(moments, features, lengthscales, plan.model), stacks, log_means), moments
+    main = Contrasts.of(moments, features, lengthscales, plan.model)
+    return _Tests(plan, main, judge.stacks, judge.log_means), moments
 
 
 def _by_column(plan: Plan, by_test: Array, log_prior: Array, log_bf10: float) -> Array:
@@ -444,10 +446,6 @@ def _near_best(tests: _Tests, k: int, counter: WorkCounter) -> Indices:
     best = path[int(np.argmax(total))]
     near = [one for one in partitions.neighbours(best) if max(one) > 0]
     return np.array(list(dict.fromkeys([*path, *near])), dtype=np.int64)
-
-
-def _count_of_tests(plan: Plan) -> int:
-    return 1 + sum(len(part.points) for part in plan.parts)
 
 
 def _count(plan: Plan) -> int:

@@ -258,7 +258,8 @@ def look(
         models = [change["model"] for change in changes if "model" in change]
         if len(models) == len(changes) and all(one.lengthscale == plan.model.lengthscale for one in models):
             return by_models(plan, samples, models)  # the lengthscales stay, and so one pass serves all of them
-        others = [remake(samples, kernel=plan.kernel, **change) for change in changes]
+        # As many points as are asked for, also of few rows.
+        others = [remake(samples, kernel=plan.kernel, pilot="points" in change, **change) for change in changes]
         return np.concatenate([by_models(other, samples, [other.model]) for other in others])
 
     def again(changes: Sequence[dict[str, Any]]) -> Array:

@@ -190,7 +190,7 @@ class Learning:
         if isinstance(subsets, str) and subsets == "columns":
             subsets = [*((name,) for name in columns), columns]
         model, kernel = models.resolve("adaptive"), kernels.resolve(settings.kernel)
-        return make_plan(samples, model, kernel, settings.points, subsets=subsets, pilot=True)
+        return make_plan(samples, model, kernel, settings.points, subsets=subsets)
 
     def _watched(self, rows: Array) -> Array:
         """The columns that the plan is of; of a given plan they were read alone."""
