@@ -135,7 +135,7 @@ class Options:
                 raise InputError(f"subsets: {why}", argument="subsets", remedy=("use ", Setting("subsets", "auto")))
             subsets = None
         points = changes.get("points", self.points)
-        if isinstance(points, numbers.Integral) and not changes.get("pilot", False):
+        if isinstance(points, numbers.Integral) and not isinstance(points, bool) and not changes.get("pilot", False):
             points = points_of_few(int(points), samples.n_x, samples.n_y, model, paired=samples.paired)
         return make_plan(
             samples,
