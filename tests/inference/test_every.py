@@ -1,6 +1,6 @@
 """Few rows: Bayes factors are divided by their mean over all labellings, which the public functions show one by one."""
 
-import math
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -8,6 +8,7 @@ import pytest
 
 import twosample as ts
 from twosample.inference.relabelling import labellings
+from twosample.models import PRESETS, HalfCauchy
 
 # Means are taken with fewer lengthscales and amplitudes than answers.
 CLOSE = 5e-3
@@ -125,7 +126,25 @@ def test_two_groups_are_two_samples(kernel):
 
 def test_robustness_divides_by_the_means_of_every_model():
     x, y = draw("normal", 4, 4, 1)
-    found = ts.test(x, y + 3)
-    scales = next(curve for curve in found.robustness().curves if curve.name == "amplitude")
-    assert dict(zip(scales.values, scales.log_bf10, strict=True))[0.3] == pytest.approx(found.log_bf10, abs=CLOSE)
-    assert scales.log_bf10.max() < math.log(labellings(4, 4))  # as a share of all labellings
+    curves = ts.test(x, y + 3).robustness().curves
+    scales = next(dict(zip(one.values, one.log_bf10, strict=True)) for one in curves if one.name == "amplitude")
+    for scale in (0.1, 1.0):
+        model = replace(PRESETS["adaptive"], amplitude=HalfCauchy(scale))
+        assert scales[scale] == pytest.approx(ts.test(x, y + 3, model=model).log_bf10, abs=CLOSE)
+
+
+def test_few_rows_have_fewer_points_but_a_pilot_of_more_has_not():
+    x, y = draw("normal", 6, 6, 2)
+    assert ts.test(x, y).diagnostics.points == len(ts.plan(x, y).points) == 6
+    assert ts.test(x, y, paired=True).diagnostics.points == 4
+    assert len(ts.plan(np.concatenate([x, y])).points) == 12
+
+
+def test_statistics_of_pairs_give_the_same_answer():
+    """Few rows are kept with the statistics, in an order that the members of pairs share."""
+    x, y = draw("normal", 6, 6, 1)
+    plan = ts.plan(x, y, paired=True)
+    merged = plan.statistics(x[:2], y[:2]).merge(plan.statistics(x[2:], y[2:]))
+    found, whole = plan.test(merged), ts.test(x, y, paired=True)
+    assert found.log_bf10 == pytest.approx(whole.log_bf10, abs=1e-9)
+    assert (found.pvalue, found.diagnostics.largest) == pytest.approx((whole.pvalue, whole.diagnostics.largest))
