@@ -178,9 +178,8 @@ class Comparison(BayesFactor):
     @property
     def relabelled_words(self) -> str:
         """The kind of data sets that the p-value counts, in words."""
-        if self.diagnostics.largest is not None:
-            return "swaps, all there are" if self.paired else "labellings, all there are"
-        return "random swaps" if self.paired else self._relabellings
+        words = ("random swaps", "swaps") if self.paired else (self._relabellings,)
+        return self.diagnostics.relabelled(*words)
 
     def plot(self, *, names: tuple[str, str] | None = None, figsize: tuple[float, float] | None = None) -> Figure:
         """Draw the samples, where they differ and at what scale (needs the `plot` extra).

@@ -213,8 +213,7 @@ class KSampleResult(BayesFactor):
         likeliest = self.partitions[0]
         prob = probability_in_words(likeliest.posterior)
         blocks = partition_in_words(likeliest.groups)
-        what = "permutations" if self.diagnostics.largest is None else "labellings, all there are"
-        counted = f"{self.diagnostics.permutations:,} {what}"
+        counted = f"{self.diagnostics.permutations:,} {self.diagnostics.relabelled('permutations')}"
         rows = f"{int(self.n.sum())} {f'rows, {columns_in_words(len(self.columns))}' if self.columns else 'objects'}"
         bound = "" if self.all_listed else " or more"
         return Facts(

@@ -181,6 +181,10 @@ class Diagnostics:
         """Number of relabellings that were drawn at random, as the option `permutations` asks for."""
         return self.permutations if self.largest is None else 0
 
+    def relabelled(self, drawn: str, every: str = "labellings") -> str:
+        """What the p-value is counted in, in words: what was drawn or, of few rows, all there are."""
+        return drawn if self.largest is None else f"{every}, all there are"
+
 
 def column_facts(rows: Sequence[ColumnEvidence]) -> list[Fact]:
     """How likely the first columns differ, and how."""

@@ -14,7 +14,7 @@ from twosample.inference.relabelling.engine import (
     tests_of,
     work,
 )
-from twosample.inference.relabelling.every import EveryLabelling, are_few, labellings, log_means, of_few, points_of_few
+from twosample.inference.relabelling.every import EveryLabelling, labellings, log_means, of_few, points_of_few
 from twosample.inference.relabelling.kinds import (
     GroupLabels,
     Labels,
@@ -37,7 +37,6 @@ __all__ = [
     "Splits",
     "Statistic",
     "WeightedTest",
-    "are_few",
     "as_extreme",
     "as_pvalue",
     "compare",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from twosample.models import Model
     from twosample.plan import Plan
 
-__all__ = ["EveryLabelling", "are_few", "labellings", "log_means", "of_few", "points_of_few"]
+__all__ = ["EveryLabelling", "labellings", "log_means", "of_few", "points_of_few"]
 
 # 8 rows against 8 have 12,870 labellings, and 13 pairs have 8,192.
 _MOST = 13_000
@@ -75,7 +75,7 @@ class EveryLabelling:
     @classmethod
     def of(cls, plan: Plan, x: Array, y: Array, counter: WorkCounter | None = None) -> EveryLabelling | None:
         """Evaluate all labellings of rows in the units of the data; None where there are too many for that."""
-        if plan.lengthscales is None or not are_few(len(x), len(y), plan.model, paired=plan.paired):
+        if plan.lengthscales is None or not _are_few(len(x), len(y), plan.model, paired=plan.paired):
             return None
         judged = replace(plan, model=of_few(plan.model))
         log_bf10 = _by_test(list(all_tests(judged, _LENGTHSCALES)), x, y, plan.paired, judged.model, counter)
@@ -125,13 +125,13 @@ def of_few(model: Model) -> Model:
 
 def log_means(tests: Sequence[WeightedTest], x: Array, y: Array, model: Model, *, paired: bool) -> Array | None:
     """Log of the mean of BF10 over all labellings for each test by a model for few rows; None where they are many."""
-    if not are_few(len(x), len(y), model, paired=paired):
+    if not _are_few(len(x), len(y), model, paired=paired):
         return None
     log_bf10 = _by_test(tests, x, y, paired, of_few(model))
     return None if log_bf10 is None else _log_means(log_bf10)
 
 
-def are_few(n_x: int, n_y: int, model: Model, *, paired: bool = False) -> bool:
+def _are_few(n_x: int, n_y: int, model: Model, *, paired: bool = False) -> bool:
     """Whether samples of these sizes have so few labellings that all of them can be evaluated."""
     smaller = min(n_x, n_y)
     if model.few is None or not 2 <= smaller < _MOST.bit_length():  # no more than that can be counted in no time
@@ -145,7 +145,7 @@ def points_of_few(count: int, n_x: int, n_y: int, model: Model, *, paired: bool 
     No more than the covariance of their features has degrees of freedom, as in the other directions no row varies, but
     four at least, of which a pair of columns needs two each.
     """
-    if not are_few(n_x, n_y, model, paired=paired):
+    if not _are_few(n_x, n_y, model, paired=paired):
         return count
     freedom = 0.5 * (n_x - 1.0) if paired else 2.0 / (1.0 / n_x + 1.0 / n_y) - 1.0
     return min(count, max(_FEWEST_POINTS, math.floor(freedom + 1e-9) + 1))
