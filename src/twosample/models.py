@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -108,7 +108,7 @@ class HalfCauchy:
 
 @dataclass(frozen=True)
 class NoiseFloor:
-    """What is added to the diagonal of V: factor / n**power, n the harmonic mean of the sample sizes.
+    """What is added to the diagonal of V: factor / n**power, n the harmonic mean of the sample sizes, or most / n.
 
     A relative floor is that times the mean variance of the features at each lengthscale, whichever sample they are of.
     Kernel features vary less in many columns and at large lengthscales, and an absolute floor would drown them there.
@@ -117,6 +117,12 @@ class NoiseFloor:
     factor: float
     power: int
     relative: bool = False
+    most: float | None = None
+
+    def times(self, factor: float) -> NoiseFloor:
+        """So many times this floor."""
+        most = None if self.most is None else factor * self.most
+        return replace(self, factor=factor * self.factor, most=most)
 
     def at(self, n: float, variance: Any) -> Any:
         """The floor for samples of size n, but at least what rounding in R and V can hide.
@@ -129,6 +135,8 @@ class NoiseFloor:
             Mean variance of the features at each lengthscale, (...).
         """
         floor = self.factor / n**self.power
+        if self.most is not None:
+            floor = min(floor, self.most / n)
         if self.relative:
             least = _ROUNDED_SQUARE + _SMALLEST_FLOOR * (variance == 0.0)
             return max(floor, _SMALLEST_SHARE / n) * variance + least
@@ -150,6 +158,8 @@ class Model:
         Prior of the lengthscale.
     amplitude
         Prior of the amplitude of the witness; None fixes it at 1.
+    amplitude_of_one
+        That of tests of a single column of numbers, if it is another one.
     measure
         The measure ν in the prior covariance r(z,z') = ∫ k(z,u) k(u,z') ν(du) of the witness: "lebesgue", as in the
         paper, or "points", uniform on the evaluation points and with differences that add up to zero.
@@ -159,38 +169,50 @@ class Model:
         Added to the diagonal of R.
     floor
         Added to the diagonal of V.
-    student
-        Whether V counts as estimated, so that Student's t takes the place of the Gaussian, or as known.
-    shrinkage
-        Weight, in observations, of the pooled covariance in each sample's covariance; None is all of it, as where the
-        samples are from one distribution.
+    noise
+        Where V, the noise of the difference of the mean features, is from: "samples", the covariance in each sample,
+        which counts as known; or "rows", that of all rows whichever sample they are of, as relabelling them has it, so
+        that strong differences are also in V and count accordingly more.
+    components
+        The share of the prior of the Bayes factor that is along the principal components of the features of all rows.
     scale
         Columns are divided by a "robust" spread or left "raw".
     ranks
         Where this is not zero, the test is a mixture: of all columns as scaled and of their pooled normal scores, which
         have this share of the prior weight, and of the normal scores of subsets of columns.
     few
-        The noise floor where the rows are so few that all labellings of them can be evaluated: Bayes factors are then
-        divided by their mean over all of them, so that a small floor is safe. None is never.
+        Whether Bayes factors are divided by their mean over all labellings of the rows, where these are so few that all
+        of them can be evaluated.
     """
 
     name: str
     weighing: Literal["evidence", "pseudo-likelihood", "published"]
     lengthscale: LogUniform | Gamma
     amplitude: HalfCauchy | None
+    amplitude_of_one: HalfCauchy | None = None
     measure: Measure = "lebesgue"
     unit_variance: bool = True
     prior_nugget: float = 0.0
     floor: NoiseFloor
-    student: bool = False
-    shrinkage: float | None = 0.0
+    noise: Literal["samples", "rows"] = "samples"
+    components: float = 0.0
     scale: Literal["robust", "raw"]
     ranks: float = 0.0
-    few: NoiseFloor | None = None
+    few: bool = False
 
     def log_prior_variance(self, features: PointKernel, lengthscales: Array) -> Array:
         """Log r(z, z) at amplitude 1, (m,): zero, or the log of the paper's factor π^{D/2} ℓ^D."""
         return np.zeros_like(lengthscales) if self.unit_variance else features.log_self_convolution(lengthscales)
+
+    def alone(self) -> Model:
+        """The same for a single column of numbers."""
+        return replace(self, amplitude=self.amplitude_of_one or self.amplitude, amplitude_of_one=None)
+
+    def with_scale(self, scale: float) -> Model:
+        """The same with this scale of the amplitude, and that of single columns in proportion."""
+        assert self.amplitude is not None
+        alone = self.amplitude_of_one and HalfCauchy(scale / self.amplitude.scale * self.amplitude_of_one.scale)
+        return replace(self, amplitude=HalfCauchy(scale), amplitude_of_one=alone)
 
     @property
     def needs_pairs(self) -> bool:
@@ -240,13 +262,14 @@ PRESETS = {
         weighing="evidence",
         lengthscale=LogUniform(1 / 16, 8.0),
         amplitude=HalfCauchy(0.3),
+        amplitude_of_one=HalfCauchy(0.5),
         measure="points",
-        floor=NoiseFloor(1500.0, power=3, relative=True),
-        student=True,
-        shrinkage=None,
+        floor=NoiseFloor(150.0, power=3, relative=True, most=0.2),
+        noise="rows",
+        components=0.5,
         scale="robust",
         ranks=0.5,
-        few=NoiseFloor(0.2, power=1, relative=True),
+        few=True,
     ),
     "paper": Model(
         name="paper",
@@ -301,7 +324,7 @@ def resolve_pooled(model: str | Model) -> Model:
     twosample.errors.InputError: model: 'paper' is for two samples; use model='adaptive'
     """
     found = resolve(model)
-    if found.needs_pairs or not isinstance(found.lengthscale, LogUniform) or found.shrinkage is not None:
+    if found.needs_pairs or not isinstance(found.lengthscale, LogUniform) or found.noise != "rows":
         raise InputError(
             f"model: {found.name!r} is for two samples", argument="model", remedy=("use ", Setting("model", "adaptive"))
         )

@@ -336,8 +336,7 @@ class Plan(Record):
         """The same, without a check of the arguments and without a warning.
 
         Where the statistics lack those of the other tests of the mixture, `parts` says their log BF10, and
-        `statistics_of` has the statistics of some of these tests. Of few rows `every` has all labellings; their model
-        is what `parts` were judged by.
+        `statistics_of` has the statistics of some of these tests. Of few rows `every` has all labellings.
         """
         if statistics.plan != self.key:
             raise InputError(
@@ -349,8 +348,7 @@ class Plan(Record):
                 argument="statistics",
                 remedy="merge those of more rows, at least 2 of each",
             )
-        judged = self if every is None else replace(self, model=every.model)
-        by_lengthscale = evidence.evaluate(statistics, self.features, judged.model)
+        by_lengthscale = evidence.evaluate(statistics, self.features, self.model)
         if every is not None:
             by_lengthscale = by_lengthscale.over(every.log_means[0])
         posterior = self.posterior(by_lengthscale, prior_odds)
@@ -365,13 +363,13 @@ class Plan(Record):
             if statistics_of is None:
                 statistics_of = self._collected(statistics)
             if parts is None:
-                parts = evaluate_parts(judged, statistics_of)
+                parts = evaluate_parts(self, statistics_of)
             log_means = () if every is None else every.of_parts(self)
             if log_means:
                 parts = tuple(part - mean for part, mean in zip(parts, log_means, strict=True))
-            mixture = Mixture(judged, posterior.log_bf10, parts, statistics, statistics_of, log_means)
+            mixture = Mixture(self, posterior.log_bf10, parts, statistics, statistics_of, log_means)
         result = assembly.result(
-            judged,
+            self,
             by_lengthscale,
             posterior,
             mixture=mixture,
@@ -382,7 +380,7 @@ class Plan(Record):
             notes=statistics.notes,
             keep_rows=keep_rows,
         )
-        return result if every is None else assembly.with_every(result.changed(model=self.model), every)
+        return result if every is None else assembly.with_every(result, every)
 
     def every(self, statistics: FeatureStatistics) -> EveryLabelling | None:
         """All labellings of the rows behind the statistics, which have them all where they are few, or None."""

@@ -29,6 +29,7 @@ PLAIN = Model(
     unit_variance=False,
     prior_nugget=1e-4,
     floor=NoiseFloor(0.1, power=1),
+    noise="rows",
     scale="raw",
 )
 GAUSSIAN = Model(
@@ -37,12 +38,12 @@ GAUSSIAN = Model(
     lengthscale=LogUniform(0.1, 4.0),
     amplitude=HalfCauchy(0.2),
     floor=NoiseFloor(4.0, power=2),
-    shrinkage=20.0,
+    noise="rows",
     scale="robust",
 )
 MODELS = pytest.mark.parametrize("model", [ADAPTIVE, PLAIN, GAUSSIAN], ids=lambda model: model.name)
 # With this one all labellings of a few rows are no more than other relabellings.
-PLAINLY = dataclasses.replace(ADAPTIVE, few=None)
+PLAINLY = dataclasses.replace(ADAPTIVE, few=False)
 # Of a few rows the floor of the default drowns the noise, and all labels are nearly as good.
 LOW_FLOOR = dataclasses.replace(PLAINLY, floor=NoiseFloor(0.5, power=3, relative=True))
 LENGTHSCALES = np.array([0.05, 0.7, 1.0, 6.0])

@@ -9,7 +9,7 @@ from twosample.errors import InputError
 from twosample.models import PRESETS, NoiseFloor
 
 # The default, with constants that stay as they are.
-ADAPTIVE = replace(PRESETS["adaptive"], floor=NoiseFloor(50.0, power=3), shrinkage=None)
+ADAPTIVE = replace(PRESETS["adaptive"], floor=NoiseFloor(50.0, power=3))
 
 
 def kernel(rows, points, lengthscale):

@@ -7,23 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twosample.models import PRESETS, HalfCauchy, LogUniform, Model, NoiseFloor
+from twosample.models import PRESETS
 
 Array = NDArray[np.float64]
-
-# The default model as it was when the numbers in `before.json` were computed.
-FIRST_ADAPTIVE = Model(
-    name="adaptive",
-    weighing="evidence",
-    lengthscale=LogUniform(1 / 16, 8.0),
-    amplitude=HalfCauchy(0.3),
-    measure="points",
-    floor=NoiseFloor(50.0, power=3),
-    student=True,
-    shrinkage=100.0,
-    scale="robust",
-)
-MODELS = {**PRESETS, "adaptive": FIRST_ADAPTIVE}
 
 
 class Case(NamedTuple):

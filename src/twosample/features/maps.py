@@ -14,7 +14,7 @@ from twosample.data import Ranks, View
 from twosample.features.jacobian import Jacobians
 from twosample.kernels import Kernel
 
-__all__ = ["FeatureMap", "PointFeatures", "PointKernel", "StackFeatures", "chains", "chains_of"]
+__all__ = ["FeatureMap", "PointFeatures", "PointKernel", "StackFeatures", "chains", "chains_of", "of_one_column"]
 
 
 # Squaring doubles the relative error: 2**8 roundings stay below 1e-13.
@@ -90,6 +90,11 @@ class _AtPoints:
             if self.points.ndim > 2:
                 distances = np.repeat(distances, len(lengthscales) // len(self.points), axis=-3)
             return np.asarray(value(distances, lengthscales[:, None, None]))
+
+
+def of_one_column(features: PointKernel) -> bool:
+    """Whether features are those of a single column of numbers."""
+    return isinstance(features, _AtPoints) and features.points.shape[-1] == 1
 
 
 @dataclass(frozen=True, eq=False)

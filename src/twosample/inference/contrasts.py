@@ -55,9 +55,8 @@ class Contrasts:
         means = np.stack([group.mean for group in groups], axis=1)
         centered = means - (sizes / sizes.sum()) @ means[:, np.newaxis]
         within = sum(group.scatter for group in groups)
-        between = np.einsum("mgs,g->m", np.square(centered), sizes) / features.count
-        variance = (evidence.mean_diagonal(within) + between) / sizes.sum()
-        empty = cls.around(sizes, within / sizes.sum(), variance, features, lengthscales, model)
+        between = np.swapaxes(centered, 1, 2) * sizes @ centered
+        empty = cls.around(sizes, (within + between) / sizes.sum(), features, lengthscales, model)
         return empty.with_means(centered[:, np.newaxis])
 
     @classmethod
@@ -65,20 +64,22 @@ class Contrasts:
         cls,
         sizes: Array,
         covariance: Array,
-        variance: Array,
         features: PointKernel,
         lengthscales: Array,
         model: Model,
     ) -> Contrasts:
-        """With that covariance of the features of a row, (m, s, s), and their mean variance, (m,); no labellings yet.
+        """With the covariance of the features of all rows, (m, s, s), whichever group they are of; no labellings yet.
 
-        The noise floor of two samples of size n is that of the difference of their means, so it is n/2 times as much
-        for one row; n is the harmonic mean of the sizes. Degrees of freedom add up over the groups.
+        The noise of one row is n/2 times that of the difference of two samples of size n, and so is its floor; n is
+        the harmonic mean of the sizes. What is rare is so in the smallest group.
         """
         size = len(sizes) / float(np.sum(1.0 / sizes))
+        few, many = float(sizes.min()), float(sizes.max())
+        # As of one row: the noise of the difference of these two groups is 1/few + 1/many times that.
+        skew = evidence.skew_of(few, many) / (0.5 * size * (1.0 / few + 1.0 / many))
         none = np.zeros(covariance.shape[:2])
-        difference = Difference(none, covariance, size, 0.5 * len(sizes) * (size - 1.0), variance)
-        hypotheses = Hypotheses.of(difference, model, features, lengthscales, share=0.5 * size)
+        difference = Difference(none, covariance, size, float(sizes.sum()), skew, share=0.5 * size)
+        hypotheses = Hypotheses.of(difference, model, features, lengthscales)
         return cls(sizes, np.empty((len(lengthscales), 0, len(sizes), features.count)), hypotheses)
 
     def with_means(self, centered: Array) -> Contrasts:
@@ -135,14 +136,9 @@ class Contrasts:
             weighed = (in_partition @ weighed.reshape(*means.shape[:2], -1)).reshape(len(scores), -1, *shape)
             before = (rows[:, np.newaxis] * squares).sum(axis=2) @ in_partition.T  # (B, P)
             after = in_partition @ (weights @ squares[..., np.newaxis])[..., 0] - (weighed**2 / total).sum(axis=3)
-            whole = np.square(scores).sum(axis=2) @ self.sizes
-            given_amplitude = evidence.compare(
-                before[:, :, np.newaxis] - after,
-                log_determinant,
-                whole[:, np.newaxis, np.newaxis],
-                given.noise.freedom,
-                given.dimensions[index] * (k - 1),
-            )
+            explained = before[:, :, np.newaxis] - after
+            even = 0.5 * k * given.noise.even
+            given_amplitude = evidence.compare(explained, log_determinant, given.noise.rows, even, k - 1)
             found.append(np.logaddexp.reduce(given_amplitude + log_weight, axis=2))
         return np.concatenate(found)
 
@@ -159,7 +155,7 @@ class Contrasts:
         # In the units of the noise of their difference.
         scores = (means[0] - means[1]) / math.sqrt(noise)
         spectra = replace(given.spectra, eigenvalues=given.spectra.eigenvalues / noise, scores=scores)
-        log_bf10 = evidence.spectral_log_bayes_factor(spectra, log_variance, given.noise.freedom, given.noise.floor)
+        log_bf10 = evidence.spectral_log_bayes_factor(spectra, log_variance, given.noise.rows, 2.0 / noise)
         return np.asarray(np.logaddexp.reduce(log_bf10 + log_weight, axis=1))
 
 

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from twosample.common.arguments import check_level, finite_of
 from twosample.common.arrays import Array
 from twosample.common.records import Comparable
-from twosample.inference.evidence import Evidence, Spectrum, amplitudes, log_variances, spectrum_of
+from twosample.inference import prior
+from twosample.inference.evidence import Evidence, Spectrum, inverse_factor, is_exact, log_variances, spectrum
 
 if TYPE_CHECKING:
     from twosample.features.maps import FeatureMap
@@ -196,9 +197,9 @@ def of_part(
     evidence = evidence.select(kept)
     lengthscales = evidence.lengthscales
     kernels = features.between(lengthscales)
-    spectra = spectrum_of(evidence.delta, evidence.V, evidence.freedom + 1.0, model, features, lengthscales)
-    log_amplitudes, _ = amplitudes(model)
-    logs = evidence.log_mixture + _TILT * log_amplitudes
+    factor, exact = prior.factors(model, features, lengthscales), is_exact(model, evidence.freedom + 1.0)
+    spectra = spectrum(evidence.delta, inverse_factor(evidence.V), factor, exact=exact)
+    logs = evidence.log_mixture + _TILT * evidence.log_amplitudes
     given_lengthscale = np.exp(logs - logs.max(axis=1, keepdims=True))
     likely = (given_lengthscale > _NEGLIGIBLE_WEIGHT).any(axis=0)
     given_lengthscale = given_lengthscale[:, likely]

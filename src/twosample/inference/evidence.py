@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from twosample.common.arrays import Array, namespace, solve_lower
+from twosample.features.maps import of_one_column
 from twosample.inference import prior
 from twosample.inference.bayes_factor import probability
 
@@ -32,18 +33,20 @@ __all__ = [
     "are_flat",
     "compare",
     "evaluate",
+    "inverse_factor",
+    "is_exact",
     "log_bayes_factor",
     "log_determinant",
     "log_likelihoods",
     "log_pseudo_likelihood",
     "log_variances",
-    "mean_diagonal",
+    "mixed",
     "probability",
     "published_log_pseudo_likelihoods",
     "signal_shares",
+    "skew_of",
     "spectral_log_bayes_factor",
     "spectrum",
-    "spectrum_of",
 ]
 
 
@@ -62,101 +65,109 @@ _ROUNDED_VARIANCE = 1e-20
 _HIDDEN_SHARE = 1e-6
 # Eight factors 1 + a²λ must not overflow.
 _LARGEST_LOG_SIGNAL = 80.0
+# Rounding must not explain all of Δ; and sizes that differ by less count as equal.
+_MOST_EXPLAINED = 1.0 - 1e-12
+_UNEVEN = 1e-9
 
 
 class Noise(NamedTuple):
-    """The noise of Δ as a model has it.
+    """The noise of Δ as a model has it."""
 
-    Attributes
-    ----------
-    V
-        Covariance with the noise floor on its diagonal, (..., s, s).
-    floor
-        The floor, (...).
-    freedom
-        Degrees of freedom of V; infinite where it counts as known.
-    """
-
-    V: Any
-    floor: Any
-    freedom: float
+    V: Any  # its covariance with the noise floor on its diagonal, (..., s, s)
+    floor: Any  # the floor, (...)
+    rows: float  # number of rows that V is from, infinite where it counts as known
+    even: float  # number of rows of samples of equal size that are as good
 
 
 class Difference(NamedTuple):
-    """The difference of the mean features, and how well it is known.
+    """The difference of the mean features, and how well it is known."""
 
-    Attributes
-    ----------
-    delta
-        Δ, (..., s).
-    noise
-        Its covariance without the floor, (..., s, s).
-    size
-        Harmonic mean of the sample sizes, or the number of pairs.
-    freedom
-        Half the degrees of freedom of the covariance, as kernel features are not Gaussian: n - 1 for two samples of
-        size n, (n - 1)/2 for n pairs.
-    variance
-        Mean variance of the features, whichever sample they are of, (...): relabelling rows does not change it.
-    """
-
-    delta: Any
-    noise: Any
-    size: float
-    freedom: float
-    variance: Any
+    delta: Any  # Δ, (..., s)
+    noise: Any  # its covariance as within the samples, without the floor, (..., s, s)
+    size: float  # harmonic mean of the sample sizes, or the number of pairs
+    rows: float  # number of all rows, or of pairs
+    skew: float = 0.0  # (1/n_x - 1/n_y)², by `skew_of`; zero for equal sizes and for pairs
+    share: float = 1.0  # the noise of what is looked at over that of the difference of two samples of this size
 
     @classmethod
-    def of_samples(cls, x: Moments, y: Moments, shrinkage: float | None = 0.0) -> Difference:
-        """Return the difference of independent samples, the paper's Method 1.
+    def of_samples(cls, x: Moments, y: Moments) -> Difference:
+        """Return the difference of independent samples, the paper's Method 1, with the noise of each."""
+        noise = x.covariance / x.count + y.covariance / y.count
+        return cls.of_counts(x.mean - y.mean, noise, x.count, y.count)
 
-        Each sample's covariance is shrunk towards the pooled within-sample one, as if `shrinkage` more observations
-        had it, or is that one (None). With equal sample sizes that changes nothing.
-        """
-        size = 2.0 / (1.0 / x.count + 1.0 / y.count)
-        if shrinkage == 0.0 or x.count == y.count:
-            noise = x.covariance / x.count + y.covariance / y.count
-        elif shrinkage is None:
-            noise = (x.scatter + y.scatter) * (2.0 / (size * (x.count + y.count)))
-        else:
-            within = (x.scatter + y.scatter) * (shrinkage / (x.count + y.count))
-            noise = sum((one.scatter + within) / ((one.count + shrinkage) * one.count) for one in (x, y))
-        delta = x.mean - y.mean
-        # The scatter of all rows: within the samples, and (n/2) ΔΔᵀ between them.
-        total = mean_diagonal(x.scatter) + mean_diagonal(y.scatter) + 0.5 * size * _mean_square(delta)
-        return cls(delta, noise, size, size - 1.0, total / (x.count + y.count))
+    @classmethod
+    def of_pooled(cls, x: Moments, y: Moments) -> Difference:
+        """Return the same with one covariance of both samples, as they have if they are from one distribution."""
+        within = (x.scatter + y.scatter) * ((1.0 / x.count + 1.0 / y.count) / (x.count + y.count))
+        return cls.of_counts(x.mean - y.mean, within, x.count, y.count)
+
+    @classmethod
+    def of_counts(cls, delta: Any, noise: Any, n_x: int, n_y: int) -> Difference:
+        """Return the difference of samples of these sizes."""
+        return cls(delta, noise, 2.0 / (1.0 / n_x + 1.0 / n_y), float(n_x + n_y), skew_of(n_x, n_y))
 
     @classmethod
     def of_pairs(cls, differences: Moments) -> Difference:
         """Return the difference of pairs, the paper's Method 2."""
         n = differences.count
-        variance = 0.5 * (mean_diagonal(differences.covariance) + _mean_square(differences.mean))
-        return cls(differences.mean, differences.covariance / n, float(n), 0.5 * (n - 1.0), variance)
+        return cls(differences.mean, differences.covariance / n, float(n), float(n))
 
     @classmethod
     def of(cls, statistics: FeatureStatistics, model: Model) -> Difference:
         """Return the difference of the samples, or of pairs of which only the differences are known."""
         if statistics.x is not None and statistics.y is not None:
-            return cls.of_samples(statistics.x, statistics.y, model.shrinkage)
+            of_samples = cls.of_samples if model.noise == "samples" else cls.of_pooled
+            return of_samples(statistics.x, statistics.y)
         assert statistics.differences is not None
         return cls.of_pairs(statistics.differences)
 
-    def with_floor(self, model: Model, share: float = 1.0) -> Noise:
-        """The noise as the model has it, with a multiple of the floor of the model."""
+    @property
+    def blind(self) -> Any:
+        """The noise as all rows have it, whichever sample they are of: it is what relabelling them makes of Δ."""
+        return self.noise + self.delta[..., :, None] * self.delta[..., None, :] / self.rows
+
+    @property
+    def covariance(self) -> Any:
+        """The covariance C of the features of a row, whichever sample it is of, (..., s, s): `blind` is 2C/size."""
+        return (0.5 * self.size / self.share) * self.blind
+
+    @property
+    def variances(self) -> Any:
+        """The variances of the features, (..., s): relabelling rows does not change them."""
+        return namespace(self.noise).linalg.diagonal(self.covariance)
+
+    def with_floor(self, model: Model) -> Noise:
+        """The noise as the model has it, with its floor.
+
+        The difference of two means is as skewed as the rows are where one sample is much smaller than the other: a
+        feature that few rows have is then no Gaussian, and one row of the smaller sample that has it would be many
+        standard deviations. So what is rare has at least the noise that one such row contributes, without a kink at
+        any lengthscale.
+        """
         xp = namespace(self.noise)
-        floor = share * model.floor.at(self.size, self.variance)
-        V = self.noise + floor[..., None, None] * xp.eye(self.noise.shape[-1], dtype=self.noise.dtype)
-        return Noise(V, floor, self.freedom if model.student else math.inf)
+        variances = self.variances
+        floor = self.share * model.floor.at(self.size, xp.mean(variances, axis=-1))
+        known = model.noise == "samples"
+        added = floor[..., None]
+        if self.skew and not known:
+            one_row = self.share * self.skew
+            added = added + one_row / (1.0 + (2.0 * self.share / self.size) * variances / one_row)
+        noise = self.noise if known else self.blind
+        V = noise + added[..., None] * xp.eye(self.noise.shape[-1], dtype=self.noise.dtype)
+        return Noise(V, floor, math.inf if known else self.rows, 2.0 * self.size)
 
 
-def mean_diagonal(matrices: Any) -> Any:
-    """Mean of the diagonal of matrices (..., s, s), (...)."""
-    xp = namespace(matrices)
-    return xp.mean(xp.linalg.diagonal(matrices), axis=-1)
+def skew_of(n_x: float, n_y: float) -> float:
+    """(1/n_x - 1/n_y)², what one row of the smaller sample contributes to Δ² beyond one row of the larger.
 
+    The third cumulant of the difference of two means is that of a row times 1/n_x² - 1/n_y².
 
-def _mean_square(vectors: Any) -> Any:
-    return namespace(vectors).mean(vectors**2, axis=-1)
+    Examples
+    --------
+    >>> skew_of(10, 10), round(skew_of(10, 10**9), 6)
+    (0.0, 0.01)
+    """
+    return (1.0 / n_x - 1.0 / n_y) ** 2
 
 
 def are_flat(x: Moments, y: Moments, model: Model, each: float = 1.0) -> Array:
@@ -165,13 +176,14 @@ def are_flat(x: Moments, y: Moments, model: Model, each: float = 1.0) -> Array:
     Σ φ and Σ φ² are how many rows are within reach of a point: the kernel is 1 at the point itself, and 0 far from it.
     They are the same where it is one or the other. A row may stand for several, `each`.
     """
-    difference = Difference.of_samples(x, y)
+    variance = Difference.of_pooled(x, y).variances.mean(axis=-1)
     total = sum(one.count * one.mean for one in (x, y)) * each
     squares = sum(np.diagonal(one.scatter, 0, -2, -1) + one.count * one.mean**2 for one in (x, y)) * each
     reach, partly = squares.mean(axis=-1), np.abs(total - squares).mean(axis=-1)
     unseen = (reach < _LITTLE_IN_REACH) | ((reach < _ALONE) & (partly < _LITTLE_IN_REACH))
-    hidden = _HIDDEN_SHARE * difference.size * model.floor.at(difference.size, difference.variance)
-    return np.asarray(unseen | (difference.variance <= np.maximum(hidden, _ROUNDED_VARIANCE)))
+    size = 2.0 / (1.0 / x.count + 1.0 / y.count)
+    hidden = _HIDDEN_SHARE * size * model.floor.at(size, variance)
+    return np.asarray(unseen | (variance <= np.maximum(hidden, _ROUNDED_VARIANCE)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,20 +210,15 @@ class Spectrum:
         """Some of the lengthscales."""
         return Spectrum(self.eigenvalues[indices], self.scores[indices], self.basis[indices])
 
-    def dimensions(self, floor: Array | float) -> Array:
-        """Number of dimensions in which V is estimated rather than floor, tr V⁻¹(V - floor), (...)."""
-        return np.asarray(self.basis.shape[-1] - floor * np.square(self.basis).sum(axis=(-2, -1)))
 
+def spectrum(delta: Array, inverse: Array, factor: Array, *, exact: bool = True) -> Spectrum:
+    """Diagonalise R = FFᵀ, F (..., s, f), in the metric of V; leading dimensions are independent problems.
 
-def spectrum(delta: Array, V: Array, factor: Array, *, exact: bool = True) -> Spectrum:
-    """Diagonalise R = FFᵀ, F (..., s, s), in the metric of V; leading dimensions are independent problems.
-
-    V must be positive definite (its noise floor sees to that). λ are the squared singular values of L⁻¹F. To form
-    L⁻¹RL⁻ᵀ would lose digits to rounding in R as soon as the floor is small: a floor of 1e-12 turns rounding of 1e-16
-    into λ of 1e-4, and large samples that differ have amplitudes that make it 1e3. Where the floor is large, `exact`
-    can be spared.
+    `inverse` is L⁻¹ of V = LLᵀ, which must be positive definite (its noise floor sees to that). λ are the squared
+    singular values of L⁻¹F. To form L⁻¹RL⁻ᵀ would lose digits to rounding in R as soon as the floor is small: a floor
+    of 1e-12 turns rounding of 1e-16 into λ of 1e-4, and large samples that differ have amplitudes that make it 1e3.
+    Where the floor is large, `exact` can be spared.
     """
-    inverse = np.linalg.inv(np.linalg.cholesky(V))
     eigenvalues, vectors = _squared_singular_values(inverse @ factor, exact)
     basis = np.swapaxes(inverse, -1, -2) @ vectors
     scores = (np.swapaxes(basis, -1, -2) @ delta[..., None])[..., 0]
@@ -230,7 +237,7 @@ def _squared_singular_values(matrices: Array, exact: bool) -> tuple[Array, Array
             return np.maximum(eigenvalues, 0.0), vectors
         except np.linalg.LinAlgError:
             pass
-    vectors, singular, _ = np.linalg.svd(matrices)
+    vectors, singular, _ = np.linalg.svd(matrices, full_matrices=False)
     return np.square(singular[..., ::-1]), vectors[..., ::-1]
 
 
@@ -262,68 +269,74 @@ def signal_shares(eigenvalues: Array, log_variance: Array) -> tuple[Array, Array
     return np.exp(-np.logaddexp(0.0, -log_signal)), np.logaddexp(0.0, log_signal).sum(axis=-1)
 
 
-def compare(explained: Any, log_determinant: Any, whole: Any, freedom: float, dimensions: Any) -> Any:
+def compare(explained: Any, log_determinant: Any, rows: float, even: float, contrasts: int = 1) -> Any:
     """Log BF10 from what H1 explains of Δ and what that costs.
 
     Parameters
     ----------
     explained
-        q₀ - q₁, with q = Δᵀ(covariance)⁻¹Δ under each hypothesis.
+        e = q₀ - q₁, with q = Δᵀ(covariance)⁻¹Δ under each hypothesis.
     log_determinant
         Log |a²R + V| / |V|.
-    whole
-        q₀ = ΔᵀV⁻¹Δ.
-    freedom
-        Degrees of freedom of V; infinite where it counts as known and Δ is Gaussian, else it is Student's t.
-    dimensions
-        Number of dimensions of Δ in which V is estimated rather than floor.
+    rows
+        Number N of rows that V is from, whichever sample they are of; infinite where V counts as known.
+    even
+        Twice the harmonic mean of the sample sizes: as many rows, or fewer where the sizes differ.
+    contrasts
+        Number of differences that Δ has: one less than there are groups.
     """
-    if math.isfinite(freedom):
-        # (ν + d) log[(1 + q₀/ν) / (1 + q₁/ν)].
-        explained = -(freedom + dimensions) * namespace(explained).log1p(-explained / (freedom + whole))
+    if math.isfinite(rows):
+        # What differs is also in V, so that e is at most N: -N log(1 - e/N) is what it is without that. Where one
+        # sample is small, it says no more than `even` rows can, however many the other one has.
+        whole, fewer = rows * contrasts, (1.0 / even - 1.0 / rows) / contrasts
+        xp = namespace(explained)
+        explained = -whole * xp.log1p(-xp.minimum(explained / whole, xp.full_like(explained, _MOST_EXPLAINED)))
+        if fewer * rows > _UNEVEN:
+            explained = xp.log1p(fewer * explained) / fewer
+        explained = explained * ((rows - 1.0 - contrasts) / rows)
     return 0.5 * (explained - log_determinant)
 
 
 def spectral_log_bayes_factor(
-    spectra: Spectrum, log_variance: Array, freedom: float = math.inf, floor: Array | float = 0.0
+    spectra: Spectrum, log_variance: Array, rows: float = math.inf, even: float = math.inf
 ) -> Array:
-    """Log BF10 for A prior variances each, given by their logarithms (m, A), as (m, A); floors are (m,).
+    """Log BF10 for A prior variances each, given by their logarithms (m, A), as (m, A).
 
     For known V it is ½ Σ [u² a²λ/(1+a²λ) - log(1+a²λ)], the ratio of two Gaussian densities of Δ.
     """
     if len(log_variance) > _PART:  # a part stays in the cache
         parts = (slice(first, first + _PART) for first in range(0, len(log_variance), _PART))
-        floors = np.broadcast_to(floor, len(log_variance))
         return np.concatenate(
-            [
-                spectral_log_bayes_factor(spectra.select(part), log_variance[part], freedom, floors[part])
-                for part in parts
-            ]
+            [spectral_log_bayes_factor(spectra.select(part), log_variance[part], rows, even) for part in parts]
         )
     shares, log_determinants = signal_shares(spectra.eigenvalues, log_variance)
-    squares = np.square(spectra.scores)
-    explained = (shares @ squares[..., None])[..., 0]
-    dimensions, whole = spectra.dimensions(floor), squares.sum(axis=-1)
-    return np.asarray(compare(explained, log_determinants, whole[..., None], freedom, dimensions[..., None]))
+    explained = (shares @ np.square(spectra.scores)[..., None])[..., 0]
+    return np.asarray(compare(explained, log_determinants, rows, even))
 
 
-def log_bayes_factor(delta: Any, V: Any, R: Any, log_variance: Any, freedom: float = math.inf, floor: Any = 0.0) -> Any:
+def log_bayes_factor(
+    delta: Any, V: Any, R: Any, log_variance: Any, rows: float = math.inf, even: float = math.inf
+) -> Any:
     """Log BF10 at one prior variance a² each, without a spectrum: by Cholesky factors, which also have gradients.
 
     With S = a²L⁻¹RL⁻ᵀ and w = L⁻¹Δ what H1 explains is wᵀ(I + S)⁻¹Sw, at the cost of log |I + S|.
     """
     xp = namespace(V)
     identity = xp.eye(V.shape[-1], dtype=V.dtype)
-    inverse = solve_lower(xp.linalg.cholesky(V), identity)
+    inverse = inverse_factor(V)
     transposed = xp.linalg.matrix_transpose(inverse)
     signal = xp.exp(log_variance)[..., None, None] * (inverse @ R @ transposed)
     scores = inverse @ delta[..., None]
-    whole = xp.sum(scores[..., 0] ** 2, axis=-1)
     total = xp.linalg.cholesky(identity + signal)
     halves = solve_lower(total, xp.concat([scores, signal @ scores], axis=-1))
     explained = xp.sum(halves[..., 0] * halves[..., 1], axis=-1)
-    dimensions = V.shape[-1] - floor * xp.sum(inverse**2, axis=(-2, -1))
-    return compare(explained, _log_determinant_of_factor(total), whole, freedom, dimensions)
+    return compare(explained, _log_determinant_of_factor(total), rows, even)
+
+
+def inverse_factor(V: Any) -> Any:
+    """L⁻¹ of V = LLᵀ, (..., s, s)."""
+    xp = namespace(V)
+    return solve_lower(xp.linalg.cholesky(V), xp.eye(V.shape[-1], dtype=V.dtype))
 
 
 def log_determinant(matrices: Any) -> Any:
@@ -394,8 +407,10 @@ class Evidence:
     delta, V
         Difference of the mean features and its noise covariance for the witness, (m, s) and (m, s, s): not pooled, as
         samples that differ may have different covariances.
+    log_amplitudes
+        Log a of the amplitudes, (A,).
     freedom
-        Degrees of freedom of V, infinite where it counts as known.
+        Degrees of freedom of V, half of what they are for Gaussian rows; infinite where it counts as known.
     density
         Largest density that a sample can have relative to all N rows together: N/min(n_x, n_y), so 2 or more.
     """
@@ -407,6 +422,7 @@ class Evidence:
     log_mixture: Array
     delta: Array
     V: Array
+    log_amplitudes: Array
     freedom: float = math.inf
     density: float = 2.0
 
@@ -427,27 +443,23 @@ class Evidence:
         return joined.select(np.unique(joined.lengthscales, return_index=True)[1])
 
 
-_ARRAYS = [field.name for field in fields(Evidence) if field.name not in {"freedom", "density"}]
+_ARRAYS = [field.name for field in fields(Evidence) if field.name not in {"log_amplitudes", "freedom", "density"}]
 
 
-def amplitudes(model: Model) -> tuple[Array, Array]:
+def amplitudes(model: Model, features: PointKernel) -> tuple[Array, Array]:
     """Values of log a and their log prior weights."""
-    if model.amplitude is None:
-        return np.zeros(1), np.zeros(1)
-    return model.amplitude.nodes()
+    amplitude = (model.alone() if of_one_column(features) else model).amplitude
+    return (np.zeros(1), np.zeros(1)) if amplitude is None else amplitude.nodes()
 
 
 def log_variances(model: Model, features: PointKernel, lengthscales: Array) -> Array:
     """Log a² r(z, z), the prior variances of the witness at every lengthscale and amplitude, (m, A)."""
-    return np.asarray(2.0 * amplitudes(model)[0] + model.log_prior_variance(features, lengthscales)[:, None])
+    return np.asarray(2.0 * amplitudes(model, features)[0] + model.log_prior_variance(features, lengthscales)[:, None])
 
 
-def spectrum_of(
-    delta: Array, V: Array, size: float, model: Model, features: PointKernel, lengthscales: Array
-) -> Spectrum:
-    """The spectrum of V and of the R of the model at every lengthscale, for samples of that size."""
-    exact = bool(model.floor.at(size, _TYPICAL_VARIANCE) < _SAFE_FLOOR)
-    return spectrum(delta, V, prior.factors(model, features, lengthscales), exact=exact)
+def is_exact(model: Model, size: float) -> bool:
+    """Whether the floor for samples of that size is so small that small singular values must keep their digits."""
+    return bool(model.floor.at(size, _TYPICAL_VARIANCE) < _SAFE_FLOOR)
 
 
 @dataclass(frozen=True, eq=False)
@@ -479,30 +491,25 @@ class Hypotheses:
     log_weight: Array
 
     @classmethod
-    def of(
-        cls, difference: Difference, model: Model, features: PointKernel, lengthscales: Array, share: float = 1.0
-    ) -> Hypotheses:
-        """With the noise of that difference, and a multiple of the floor of the model."""
+    def of(cls, difference: Difference, model: Model, features: PointKernel, lengthscales: Array) -> Hypotheses:
+        """With the noise of that difference."""
         return cls(
             difference,
             model,
             features,
             lengthscales,
-            noise=difference.with_floor(model, share),
+            noise=difference.with_floor(model),
             log_variance=log_variances(model, features, lengthscales),
-            log_weight=amplitudes(model)[1],
+            log_weight=amplitudes(model, features)[1],
         )
 
     @cached_property
     def spectra(self) -> Spectrum:
         """V and R in diagonal form, with the scores of Δ."""
-        delta, size = self.difference.delta, self.difference.size
-        return spectrum_of(delta, self.noise.V, size, self.model, self.features, self.lengthscales)
-
-    @cached_property
-    def dimensions(self) -> Array:
-        """Number of dimensions in which V is estimated rather than floor, (m,)."""
-        return self.spectra.dimensions(self.noise.floor)
+        difference, inverse = self.difference, inverse_factor(self.noise.V)
+        factor = prior.factors(self.model, self.features, self.lengthscales)
+        factor = mixed(factor, self.model, difference, inverse)
+        return spectrum(difference.delta, inverse, factor, exact=is_exact(self.model, difference.size))
 
     def amplitudes(self, every: int = 1) -> tuple[Array, Array]:
         """Log a² (m, A) and the log prior weights (A,) of every `every`-th amplitude, with the same total weight."""
@@ -515,7 +522,17 @@ class Hypotheses:
         """Log of prior weight × Bayes factor of every amplitude, (m, A)."""
         log_variance, log_weight = self.amplitudes(every)
         noise = self.noise
-        return spectral_log_bayes_factor(self.spectra, log_variance, noise.freedom, noise.floor) + log_weight
+        return spectral_log_bayes_factor(self.spectra, log_variance, noise.rows, noise.even) + log_weight
+
+
+def mixed(factor: Any, model: Model, difference: Difference, inverse: Any) -> Any:
+    """F of the prior of the Bayes factor, from that of the witness and what is along the principal components."""
+    if not model.components:
+        return factor
+    size = difference.size / difference.share
+    along = prior.along_components(difference.covariance, inverse, size)
+    shares = ((1.0 - model.components) ** 0.5 * factor, model.components**0.5 * along)
+    return namespace(inverse).concat(shares, axis=-1)
 
 
 def evaluate(statistics: FeatureStatistics, features: PointKernel, model: Model) -> Evidence:
@@ -523,12 +540,12 @@ def evaluate(statistics: FeatureStatistics, features: PointKernel, model: Model)
     lengthscales = statistics.lengthscales
     difference = Difference.of(statistics, model)
     given = Hypotheses.of(difference, model, features, lengthscales)
-    V, floor, freedom = given.noise
+    V, floor, rows, even = given.noise
     largest = math.log(_SAFE_ROUNDING * floor.min() / (features.count * np.finfo(np.float64).eps))
-    direct = model.amplitude is None and given.log_variance.max() < largest
+    direct = model.amplitude is None and not model.components and given.log_variance.max() < largest
     R = prior.covariances(model, features, lengthscales) if direct or not model.coherent else None
     if direct:
-        log_bf10 = log_bayes_factor(difference.delta, V, R, given.log_variance[:, 0], freedom, floor)
+        log_bf10 = log_bayes_factor(difference.delta, V, R, given.log_variance[:, 0], rows, even)
         log_mixture = log_bf10[:, None] + given.log_weight
     else:
         log_mixture = given.log_mixture()
@@ -536,8 +553,23 @@ def evaluate(statistics: FeatureStatistics, features: PointKernel, model: Model)
     log_h0, log_h1 = log_likelihoods(
         model, statistics.differences, statistics.log_volume, V, R, difference.size, log_bf10
     )
-    density, x, y = 2.0, statistics.x, statistics.y
+    density, freedom, x, y = 2.0, math.inf, statistics.x, statistics.y
+    if model.noise == "rows":  # for the witness, each sample has a covariance of its own
+        identity = np.eye(features.count)
+        own = difference if x is None or y is None else Difference.of_samples(x, y)
+        V = own.noise + floor[:, None, None] * identity
+        freedom = 0.5 * (difference.size - 1.0) if x is None else difference.size - 1.0
     if x is not None and y is not None and x.count != y.count:
         density = (x.count + y.count) / min(x.count, y.count)
-        V = Difference.of_samples(x, y).with_floor(model).V
-    return Evidence(lengthscales, log_bf10, log_h0, log_h1, log_mixture, difference.delta, V, freedom, density)
+    return Evidence(
+        lengthscales,
+        log_bf10,
+        log_h0,
+        log_h1,
+        log_mixture,
+        difference.delta,
+        V,
+        amplitudes(model, features)[0],
+        freedom,
+        density,
+    )

@@ -3,6 +3,9 @@
 With ν the Lebesgue measure (the paper's) it is the self-convolution of the kernel, up to a factor that the amplitude of
 the model takes up. With ν uniform on the evaluation points the witness is k applied to a signed measure on them, and
 that measure is held to a total of zero, as the difference of two probabilities has. Then R = FFᵀ, F = K(I - 11ᵀ/s)/√s.
+
+The Bayes factor of the default model has half of its prior from there, and half along the principal components of the
+features of all rows: differences are to be expected where rows differ from each other.
 """
 
 from __future__ import annotations
@@ -18,10 +21,13 @@ if TYPE_CHECKING:
     from twosample.models import Measure, Model
 
 
-__all__ = ["at_locations", "covariances", "factors", "witness_factors", "zero_sum"]
+__all__ = ["along_components", "at_locations", "covariances", "factors", "witness_factors", "zero_sum"]
 
 # Points may be copies of each other, or nearly so.
 _JITTER = 1e-8
+# Of the prior along principal components, the shares that grow as the variance of a component and as its square.
+_AS_VARIANCE, _AS_SQUARE = 0.3, 0.7
+_NO_VARIANCE = 1e-300
 
 
 def zero_sum(values: Any) -> Any:
@@ -49,6 +55,21 @@ def factors(model: Model, features: PointKernel, lengthscales: Array) -> Array:
         return np.asarray(zero_sum(features.between(lengthscales)))
     values, vectors = np.linalg.eigh(covariances(model, features, lengthscales))
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
+
+
+def along_components(covariance: Any, inverse: Any, size: float) -> Any:
+    """F with FFᵀ = 0.3 C(C + D)⁻¹C + 0.7 C²/v, (..., s, 2s), for the covariance C of the features of a row.
+
+    v is the mean variance of the components, weighed by their variances. D is what the noise of the difference has
+    beside that of the rows: where that is more than C no difference is to be expected. `inverse` is L⁻¹ of the noise
+    V = LLᵀ = 2(C + D)/`size`.
+    """
+    xp = namespace(covariance)
+    square = xp.sum(covariance**2, axis=(-2, -1))
+    trace = xp.sum(xp.linalg.diagonal(covariance), axis=-1)
+    linear = covariance @ xp.linalg.matrix_transpose(inverse) * (2.0 * _AS_VARIANCE / size) ** 0.5
+    weight = xp.sqrt(_AS_SQUARE * trace / xp.maximum(square, xp.full_like(square, _NO_VARIANCE)))
+    return xp.concat([linear, weight[..., None, None] * covariance], axis=-1)
 
 
 def witness_factors(model: Model, features: FeatureMap, lengthscales: Array) -> Array:

@@ -15,7 +15,7 @@ from twosample.common.records import Comparable, restored, to_plain
 from twosample.data import View
 from twosample.features.maps import FeatureMap, PointFeatures
 from twosample.inference import prior
-from twosample.inference.evidence import Evidence, amplitudes
+from twosample.inference.evidence import Evidence
 from twosample.inference.grid import local_polynomials
 from twosample.inference.lengthscale import H1, LengthscalePosterior
 from twosample.kernels import Kernel
@@ -113,8 +113,7 @@ class WitnessMixture(Comparable):
 
         Where V is estimated its ν/(ν - 2)-fold takes its place, the variance of Student's t.
         """
-        log_amplitudes, _ = amplitudes(model)
-        typical = np.exp(kept.log_mixture - kept.log_bf10[:, None]) @ log_amplitudes
+        typical = np.exp(kept.log_mixture - kept.log_bf10[:, None]) @ kept.log_amplitudes
         log_variance = np.minimum(model.log_prior_variance(features, kept.lengthscales), _LARGEST_LOG_VARIANCE)
         scale = np.exp(0.5 * log_variance)[:, None, None]
         # With V = LLᵀ and R = FFᵀ, bR + V = L(I + bWWᵀ)Lᵀ with W = L⁻¹F: nothing small is added to something large.

@@ -141,12 +141,16 @@ class Target:
         if self.paired:
             difference = Difference.of_pairs(Moments.of(feature_x - feature_y))
         else:
-            difference = Difference.of_samples(Moments.of(feature_x), Moments.of(feature_y), model.shrinkage)
-        V, floor, freedom = difference.with_floor(model)
+            of_samples = Difference.of_samples if model.noise == "samples" else Difference.of_pooled
+            difference = of_samples(Moments.of(feature_x), Moments.of(feature_y))
+        V, _, rows, even = difference.with_floor(model)
         R = self._prior_covariance(points)
+        if model.components:
+            along = prior.along_components(difference.covariance, evidence.inverse_factor(V), difference.size)
+            R = (1.0 - model.components) * R + model.components * along @ along.T
         if not model.unit_variance:
             log_variance += kernel.log_self_convolution(jnp.exp(jnp.log(scale).mean()), len(scale))
-        log_bf10 = evidence.log_bayes_factor(difference.delta, V, R, log_variance, freedom, floor)
+        log_bf10 = evidence.log_bayes_factor(difference.delta, V, R, log_variance, rows, even)
         pairs = volume = None
         if model.needs_pairs:
             if data.pairs is not None:

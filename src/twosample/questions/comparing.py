@@ -112,8 +112,7 @@ def _in_one_pass(
     if plan.parts:
         of_test = rows * len(multiples_of(plan.model))
         counter.expect(of_test * sum(len(part.points) for part in plan.parts))
-        judged = plan if every is None else replace(plan, model=every.model)
-        parts = evaluate_parts(judged, statistics_of, lambda tests: counter(of_test * tests))
+        parts = evaluate_parts(plan, statistics_of, lambda tests: counter(of_test * tests))
     for refined in refinements(plan):
         assert refined.lengthscales is not None
         done = 0 if statistics is None else len(statistics.lengthscales)

@@ -22,10 +22,10 @@ from twosample.data.views import MOST_KNOTS
 from twosample.errors import DroppedDataWarning, emit, warn
 from twosample.features.maps import PointFeatures, StackFeatures
 from twosample.features.statistics import FeatureStatistics
-from twosample.features.subsets import POINTS_OF_ONE, Part, categorical_parts, multiples_of, single_part
+from twosample.features.subsets import Part, categorical_parts, multiples_of, single_part
 from twosample.inference.columns import moved_level
 from twosample.inference.mixture import stack_log_bf10
-from twosample.inference.relabelling import Splits, WeightedTest, log_means, of_few, points_of_few, stacked_tests
+from twosample.inference.relabelling import Splits, WeightedTest, log_means, stacked_tests
 from twosample.kernels import RBF
 from twosample.models import Model
 from twosample.places import local
@@ -87,7 +87,7 @@ def _without_ties(in_x: Flags, model: Model, counter: WorkCounter) -> Array:
         return np.empty(0)
     view = Ranks.of_sorted(np.arange(float(len(in_x)))[:, np.newaxis])
     n_x = int(in_x[:, 0].sum())
-    part = single_part(view, points_of_few(POINTS_OF_ONE, n_x, len(in_x) - n_x, model))
+    part = single_part(view)
     features = PointFeatures(RBF(), View.none(1), part.points[0], float(part.typical[0]))
     lengthscales = features.typical * multiples_of(model)
     log_mean = 0.0
@@ -95,7 +95,7 @@ def _without_ties(in_x: Flags, model: Model, counter: WorkCounter) -> Array:
     alone = WeightedTest(lengthscales, log_weights, slice(None), lambda: features)
     means = log_means([alone], view.scores[:n_x], view.scores[n_x:], model, paired=False)
     if means is not None:
-        model, log_mean = of_few(model), float(means[0])
+        log_mean = float(means[0])
     splits = Splits.of(view.scores, n_x, features, lengthscales, model)
     size = max(1, _LABELLED_BYTES // splits.bytes_each)
     logs = []
@@ -112,7 +112,7 @@ def _one_by_one(x: Array, y: Array, pooled: Array, paired: bool, model: Model, c
     if not x.shape[1]:
         return np.empty(0)
     view = Ranks.of_sorted(pooled)
-    part = single_part(view, points_of_few(POINTS_OF_ONE, len(x), len(y), model, paired=paired))
+    part = single_part(view)
     return _stack_log_bf10(part, view, x, y, paired=paired, model=model, counter=counter)
 
 
@@ -129,8 +129,7 @@ def _stack_log_bf10(
 
     rows = len(x) + len(y)
     means = _means_of_few(features, x, y, paired, model)
-    judged = model if means is None else of_few(model)
-    [log_bf10] = stack_log_bf10(features, statistics_of, (judged,), lambda tests: counter(rows * tests))
+    [log_bf10] = stack_log_bf10(features, statistics_of, (model,), lambda tests: counter(rows * tests))
     return np.asarray(log_bf10 if means is None else log_bf10 - means)
 
 

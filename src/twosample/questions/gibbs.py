@@ -107,6 +107,8 @@ def gibbs(
     samples = Samples.from_data(
         x, y, paired=options.paired, scale=options.scale, nan_policy=options.nan_policy, choice=options.choice
     )
+    if len(samples.columns) == 1:
+        options = replace(options, model=options.model.alone())
     the_plan = options.plan(samples)
     pairs = pairs_of(samples, the_plan, options.generator) if options.model.needs_pairs else None
     if pairs is None and options.model.needs_pairs:

@@ -24,10 +24,10 @@ from twosample.errors import DroppedDataWarning, InputError, InputTypeError, Rol
 from twosample.features.domains.domain import objects_of
 from twosample.features.statistics import FeatureStatistics, Moments
 from twosample.inference import relabelling
-from twosample.inference.evidence import Difference, Hypotheses, mean_diagonal
+from twosample.inference.evidence import Difference, Hypotheses
 from twosample.inference.laws import Law, normal_moments, numbers_drawn
 from twosample.inference.refinement import refinements
-from twosample.inference.relabelling import RankOne, Statistic, WeightedTest
+from twosample.inference.relabelling import Blind, Statistic, WeightedTest
 from twosample.kernels import RBF, Kernel
 from twosample.models import Model
 from twosample.places import local
@@ -360,17 +360,16 @@ class _Draws:
             of_law = _all_columns(of_all_columns, law, lengthscales, of_law)
         else:
             of_law = _known(law, of_law)
-        size = 2.0 / (1.0 / n + 1.0 / of_law.count)
-        noise, variance = of_law.covariance * (2.0 / size), mean_diagonal(of_law.covariance)
-        difference = Difference(np.zeros_like(of_law.mean), noise, size, size - 1.0, variance)
-        rank_one = RankOne(Hypotheses.of(difference, plans[0].model, features, lengthscales), 0.0)
+        noise = of_law.covariance * (1.0 / n + 1.0 / of_law.count)
+        difference = Difference.of_counts(np.zeros_like(of_law.mean), noise, n, of_law.count)
+        blind = Blind(Hypotheses.of(difference, plans[0].model, features, lengthscales))
         mean = np.full((1, n), 1.0 / n)
 
         def delta(rows: Array) -> Array:
             own = (rows[:, test.columns],)
             return local.weighted_sums(features, own, lengthscales, lambda block: mean[:, block], of_law.mean)
 
-        return lambda sets: test.sum(rank_one.log_bf10(np.concatenate([delta(rows) for rows in sets], axis=1)))
+        return lambda sets: test.sum(blind.log_bf10(np.concatenate([delta(rows) for rows in sets], axis=1)))
 
     def bytes_of(self, test: WeightedTest) -> int:
         """Memory of one data set."""

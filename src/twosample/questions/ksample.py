@@ -175,18 +175,13 @@ def _read(groups: object, options: Options) -> tuple[Groups, list[Plan]]:
     """The groups, and a plan for each kernel."""
     if not options.objects.of_objects:
         given = Groups.of(groups, options.choice, scale=options.scale, nan_policy=options.nan_policy)
-        return given, [_plan(options, given, kernel=kernel) for kernel in options.kernels]
+        return given, [options.plan(given.samples, kernel=kernel) for kernel in options.kernels]
     lists = {name: objects_of(sample, f"group {name!r}") for name, sample in named_groups(groups).items()}
     domain, rows = rows_of(lists, options)
     first, *others = rows.values()
     samples = samples_of(first, np.concatenate(others))
     given = Groups(tuple(rows), tuple(rows.values()), samples, by="", left_out=(), notes=domain.notes)
     return given, [plan_of_objects(domain, options.model, tolerance=options.tolerance)]
-
-
-def _plan(options: Options, given: Groups, **changes: Any) -> Plan:
-    """The plan for these groups; points are fewer for few rows where there are two of them."""
-    return options.plan(given.samples, pilot=len(given.rows) > 2 or "points" in changes, **changes)
 
 
 def _every(plans: Sequence[Plan], given: Groups) -> list[relabelling.EveryLabelling]:
@@ -200,7 +195,7 @@ def _every(plans: Sequence[Plan], given: Groups) -> list[relabelling.EveryLabell
 
 def _again(plans: Sequence[Plan], given: Groups, options: Options, changes: Sequence[dict[str, Any]]) -> list[float]:
     """Log BF10 of the same groups with other models or numbers of points."""
-    replanned = ([_plan(options, given, kernel=plan.kernel, **change) for plan in plans] for change in changes)
+    replanned = ([options.plan(given.samples, kernel=plan.kernel, **change) for plan in plans] for change in changes)
     return [
         _answer(others, given, options, WorkCounter(None, 1), _every(others, given)).log_bf10 for others in replanned
     ]
@@ -248,7 +243,7 @@ class _Tests:
         assert self.plan.lengthscales is not None
         nothing, curve = np.empty((len(curve), 0)), curve - self.log_means[0]
         return self.plan.posterior(
-            Evidence(self.plan.lengthscales, curve, np.zeros_like(curve), curve, nothing, nothing, nothing)
+            Evidence(self.plan.lengthscales, curve, np.zeros_like(curve), curve, nothing, nothing, nothing, nothing)
         )
 
     def _mean(self, log_bf: Array) -> Array:
@@ -328,8 +323,6 @@ def _answer(
 
 def _judges(plans: Sequence[Plan], given: Groups, every: Sequence[relabelling.EveryLabelling]) -> list[_Judge]:
     """What judges the groups, for each kernel."""
-    if every:
-        plans = [replace(plan, model=one.model) for plan, one in zip(plans, every, strict=True)]
     stacks = [tuple(_stack(plan, given, part) for part in range(len(plan.parts))) for plan in plans]
     means = [one.log_means for one in every] or [
         np.zeros(1 + sum(len(part.points) for part in plan.parts)) for plan in plans

@@ -44,9 +44,6 @@ def test_objects(x: object, y: object, options: Options, progress: Progress) -> 
     objects = {"x": objects_of(x, "x"), "y": objects_of(y, "y")}
     if options.paired:
         check_pairs(*map(len, objects.values()))
-    n_x, n_y = map(len, objects.values())
-    count = relabelling.points_of_few(options.objects.points, n_x, n_y, options.model, paired=options.paired)
-    options = replace(options, objects=replace(options.objects, points=count))
     with progress_bar(progress) as report:
         counter = WorkCounter(report, options.objects.points + 1)
         domain, rows = rows_of(objects, options, counter)
@@ -66,19 +63,18 @@ def answer(
     assert plan.lengthscales is not None
     with one_thread():
         every = relabelling.EveryLabelling.of(plan, samples.x, samples.y, counter)
-        judged = plan if every is None else replace(plan, model=every.model)
-        by_parameter = evaluate(plan.collect_at(_in_order(samples), plan.lengthscales), plan.features, judged.model)
+        by_parameter = evaluate(plan.collect_at(_in_order(samples), plan.lengthscales), plan.features, plan.model)
         if every is not None:
             by_parameter = by_parameter.over(every.log_means[0])
         result = objects_result(
-            judged,
+            plan,
             by_parameter,
             plan.posterior(by_parameter, options.prior_odds),
             (samples.x, samples.y),
             sizes=(samples.n_x, samples.n_y),
             prior_odds=options.prior_odds,
         )
-        result = result.changed(rope=options.rope, model=plan.model)
+        result = result.changed(rope=options.rope)
         if every is not None:
             result = assembly.with_every(result, every)
         elif options.permutations:

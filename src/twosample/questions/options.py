@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -18,7 +17,6 @@ from twosample.data import Choice, Samples
 from twosample.data.complete import check_policy
 from twosample.errors import InputError, Setting
 from twosample.features.domains.domain import KernelChoice
-from twosample.inference.relabelling import points_of_few
 from twosample.kernels import Kernel
 from twosample.models import LogUniform, Model
 from twosample.plan import Plan, make_plan
@@ -119,10 +117,7 @@ class Options:
             )
 
     def plan(self, samples: Samples, **changes: Any) -> Plan:
-        """The plan for checked samples, also with another `kernel`, `model` or number of `points`.
-
-        Few rows have fewer points, unless `pilot` says that they are a pilot of more to come.
-        """
+        """The plan for checked samples, also with another `kernel`, `model` or number of `points`."""
         model = changes.get("model", self.model)
         # Only a prior that covers a known range has lengthscales that are fixed beforehand.
         mixes = model.ranks > 0.0 and isinstance(model.lengthscale, LogUniform)
@@ -134,14 +129,11 @@ class Options:
                     why = "at a given lengthscale all columns are tested together"
                 raise InputError(f"subsets: {why}", argument="subsets", remedy=("use ", Setting("subsets", "auto")))
             subsets = None
-        points = changes.get("points", self.points)
-        if isinstance(points, numbers.Integral) and not isinstance(points, bool) and not changes.get("pilot", False):
-            points = points_of_few(int(points), samples.n_x, samples.n_y, model, paired=samples.paired)
         return make_plan(
             samples,
             model,
             changes.get("kernel", self.kernels[0]),
-            points,
+            changes.get("points", self.points),
             self.lengthscale,
             nan_policy=self.nan_policy,
             tolerance=self.tolerance,

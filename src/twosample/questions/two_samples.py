@@ -327,7 +327,7 @@ def plan(
     """
     options = Options.checked(locals(), kernel=kernels.resolve(kernel))
     if y is None and by is None:
-        return options.plan(pilot_of(x, options), pilot=True)
+        return options.plan(pilot_of(x, options))
     return options.plan(read_rows(x, y, options, all_at_once=False).samples.with_copies_said())
 
 

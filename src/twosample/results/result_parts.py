@@ -14,7 +14,7 @@ from twosample.common.records import Comparable
 from twosample.common.words import printable, probability_in_words
 from twosample.data import LeftOut, some
 from twosample.inference.columns import ColumnEvidence
-from twosample.inference.evidence import Evidence, amplitudes
+from twosample.inference.evidence import Evidence
 from twosample.models import Model
 from twosample.show.content import Fact
 
@@ -112,7 +112,7 @@ class Amplitude(_OnGrid):
     def of(cls, evidence: Evidence, shares: Array, model: Model) -> Amplitude:
         """From the evidence at m lengthscales and their posterior probabilities given a difference, (m,)."""
         given_lengthscale = np.exp(evidence.log_mixture - evidence.log_bf10[:, None])
-        return cls(np.exp(amplitudes(model)[0]), shares @ given_lengthscale, fixed=model.amplitude is None)
+        return cls(np.exp(evidence.log_amplitudes), shares @ given_lengthscale, fixed=model.amplitude is None)
 
     @property
     def median(self) -> float:

@@ -18,12 +18,13 @@ from twosample.common.threads import one_thread
 from twosample.common.words import log_bf10_text
 from twosample.data import Samples
 from twosample.errors import InputError, Setting
+from twosample.features.maps import of_one_column
 from twosample.features.statistics import FeatureStatistics
 from twosample.inference import evidence
 from twosample.inference.bayes_factor import CONCLUSIONS, verdict
 from twosample.inference.mixture import StatisticsOf, log_mean, prior_weights, stack_log_bf10
 from twosample.inference.relabelling import EveryLabelling
-from twosample.models import HalfCauchy, LogUniform, Model
+from twosample.models import LogUniform, Model
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,6 +48,8 @@ __all__ = [
 AMPLITUDE_SCALES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0)
 POINT_COUNTS = (10, 20, 40, 80)
 WIDTHS = (0.5, 2.0)
+_COMPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_FLOORS = (0.01, 0.1, 10.0, 100.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,7 +59,7 @@ class Sensitivity(Comparable):
     Attributes
     ----------
     name
-        "amplitude", "points" or "lengthscale".
+        "amplitude", "points", "lengthscale", "components" or "floor".
     label
         What the values are.
     values
@@ -206,9 +209,10 @@ def robustness_of(
 
 
 def variations_of(plan: Plan) -> list[Variation]:
-    """The variations that a plan allows: scale of the amplitude, number of points, and range of lengthscales.
+    """The variations that a plan allows, as changes of `model` and of `points`.
 
-    The changes are of `model` and of `points`.
+    They are of the scale of the amplitude, the number of points, the range of lengthscales, the share of the prior that
+    is along principal components, and the noise floor.
     """
     model = plan.model
     if plan.lengthscales is None or model.amplitude is None:
@@ -217,8 +221,11 @@ def variations_of(plan: Plan) -> list[Variation]:
             argument="model",
             remedy=("use ", Setting("model", "adaptive")),
         )
+    if of_one_column(plan.features):
+        model = model.alone()
+    assert model.amplitude is not None
     own, points = model.amplitude.scale, len(plan.points)
-    scales = {one: {"model": replace(model, amplitude=HalfCauchy(one))} for one in AMPLITUDE_SCALES if one != own}
+    scales = {one: {"model": model.with_scale(one)} for one in AMPLITUDE_SCALES if one != own}
     found = [Variation("amplitude", "scales of the amplitude", own, scales)]
     if not plan.points_given:
         counts = {float(count): {"points": count} for count in POINT_COUNTS if count != points}
@@ -227,6 +234,11 @@ def variations_of(plan: Plan) -> list[Variation]:
         low, high = model.lengthscale.low, model.lengthscale.high
         widths = {one: {"model": replace(model, lengthscale=LogUniform(low**one, high**one))} for one in WIDTHS}
         found.append(Variation("lengthscale", "widths of the range of lengthscales", 1.0, widths))
+    if model.components:
+        shares = {one: {"model": replace(model, components=one)} for one in _COMPONENTS if one != model.components}
+        found.append(Variation("components", "shares of the prior along components", model.components, shares))
+    floors = {one: {"model": replace(model, floor=model.floor.times(one))} for one in _FLOORS}
+    found.append(Variation("floor", "multiples of the noise floor", 1.0, floors))
     return found
 
 
@@ -258,8 +270,7 @@ def look(
         models = [change["model"] for change in changes if "model" in change]
         if len(models) == len(changes) and all(one.lengthscale == plan.model.lengthscale for one in models):
             return by_models(plan, samples, models)  # the lengthscales stay, and so one pass serves all of them
-        # As many points as are asked for, also of few rows.
-        others = [remake(samples, kernel=plan.kernel, pilot="points" in change, **change) for change in changes]
+        others = [remake(samples, kernel=plan.kernel, **change) for change in changes]
         return np.concatenate([by_models(other, samples, [other.model]) for other in others])
 
     def again(changes: Sequence[dict[str, Any]]) -> Array:
@@ -275,7 +286,6 @@ def by_models(plan: Plan, samples: Samples, models: Sequence[Model]) -> Array:
     Of few rows each test is divided by its mean over all labellings, by each model.
     """
     every = [EveryLabelling.of(replace(plan, model=model), samples.x, samples.y) for model in models]
-    models = [model if one is None else one.model for model, one in zip(models, every, strict=True)]
     statistics: FeatureStatistics = plan.collect(samples, parts=False)
     statistics_of: StatisticsOf = partial(plan.statistics_of, samples)
     main = [

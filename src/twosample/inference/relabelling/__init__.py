@@ -14,11 +14,11 @@ from twosample.inference.relabelling.engine import (
     tests_of,
     work,
 )
-from twosample.inference.relabelling.every import EveryLabelling, labellings, log_means, of_few, points_of_few
+from twosample.inference.relabelling.every import EveryLabelling, labellings, log_means
 from twosample.inference.relabelling.kinds import (
+    Blind,
     GroupLabels,
     Labels,
-    RankOne,
     Signs,
     Splits,
     of_rows,
@@ -27,10 +27,10 @@ from twosample.inference.relabelling.kinds import (
 )
 
 __all__ = [
+    "Blind",
     "EveryLabelling",
     "GroupLabels",
     "Labels",
-    "RankOne",
     "Relabelled",
     "Relabelling",
     "Signs",
@@ -43,10 +43,8 @@ __all__ = [
     "labellings",
     "log_bf10_values",
     "log_means",
-    "of_few",
     "of_rows",
     "pairs_in_order",
-    "points_of_few",
     "pool_in_order",
     "rule",
     "stacked_tests",

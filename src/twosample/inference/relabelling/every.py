@@ -2,7 +2,7 @@
 
 Given the rows without their labels, every labelling is as likely as the observed one if H0 holds. So the mean of BF10
 over all of them is what it is to be expected under H0, and a Bayes factor that is divided by it has mean 1, whatever
-the distribution of the rows. That takes the place of a large noise floor, which would hide what few rows can show.
+the distribution of the rows.
 """
 
 from __future__ import annotations
@@ -25,13 +25,12 @@ if TYPE_CHECKING:
     from twosample.models import Model
     from twosample.plan import Plan
 
-__all__ = ["EveryLabelling", "labellings", "log_means", "of_few", "points_of_few"]
+__all__ = ["EveryLabelling", "labellings", "log_means"]
 
 # 8 rows against 8 have 12,870 labellings, and 13 pairs have 8,192.
 _MOST = 13_000
 # The most labellings × lengthscales of all tests together: two seconds.
 _MOST_WORK = 4_000_000
-_FEWEST_POINTS = 4
 # The evidence of few rows is smooth: with so many lengthscales and every second amplitude, means of BF10 are off by
 # less than 1e-4.
 _LENGTHSCALES, _AMPLITUDES = 16, 2
@@ -54,8 +53,6 @@ class EveryLabelling:
 
     Attributes
     ----------
-    model
-        The model with the noise floor for few rows, by which the tests are to be judged.
     log_means
         Log of the mean of BF10 over all labellings for each test of the plan, (T,), all columns as scaled first.
     observed
@@ -66,7 +63,6 @@ class EveryLabelling:
         The number of labellings.
     """
 
-    model: Model
     log_means: Array
     observed: float
     values: Array
@@ -77,8 +73,7 @@ class EveryLabelling:
         """Evaluate all labellings of rows in the units of the data; None where there are too many for that."""
         if plan.lengthscales is None or not _are_few(len(x), len(y), plan.model, paired=plan.paired):
             return None
-        judged = replace(plan, model=of_few(plan.model))
-        log_bf10 = _by_test(list(all_tests(judged, _LENGTHSCALES)), x, y, plan.paired, judged.model, counter)
+        log_bf10 = _by_test(list(all_tests(plan, _LENGTHSCALES)), x, y, plan.paired, plan.model, counter)
         if log_bf10 is None:
             return None
         log_means = _log_means(log_bf10)
@@ -86,7 +81,7 @@ class EveryLabelling:
             log_weights = np.log(prior_weights(plan)) - log_means
         values = np.logaddexp.reduce(log_bf10 + log_weights[:, np.newaxis], axis=0)
         few = labellings(len(x), len(y), paired=plan.paired)
-        return cls(judged.model, log_means, float(values[0]), values[1:], few)
+        return cls(log_means, float(values[0]), values[1:], few)
 
     @classmethod
     def average(cls, found: Sequence[EveryLabelling]) -> EveryLabelling:
@@ -117,38 +112,20 @@ class EveryLabelling:
         return float(self.values.max())
 
 
-def of_few(model: Model) -> Model:
-    """The model with the noise floor for few rows."""
-    assert model.few is not None
-    return replace(model, floor=model.few)
-
-
 def log_means(tests: Sequence[WeightedTest], x: Array, y: Array, model: Model, *, paired: bool) -> Array | None:
-    """Log of the mean of BF10 over all labellings for each test by a model for few rows; None where they are many."""
+    """Log of the mean of BF10 over all labellings for each test ; None where they are many."""
     if not _are_few(len(x), len(y), model, paired=paired):
         return None
-    log_bf10 = _by_test(tests, x, y, paired, of_few(model))
+    log_bf10 = _by_test(tests, x, y, paired, model)
     return None if log_bf10 is None else _log_means(log_bf10)
 
 
 def _are_few(n_x: int, n_y: int, model: Model, *, paired: bool = False) -> bool:
     """Whether samples of these sizes have so few labellings that all of them can be evaluated."""
     smaller = min(n_x, n_y)
-    if model.few is None or not 2 <= smaller < _MOST.bit_length():  # no more than that can be counted in no time
+    if not model.few or not 2 <= smaller < _MOST.bit_length():  # no more than that can be counted in no time
         return False
     return labellings(n_x, n_y, paired=paired) <= _MOST
-
-
-def points_of_few(count: int, n_x: int, n_y: int, model: Model, *, paired: bool = False) -> int:
-    """The number of points for these samples where `count` were asked for: fewer for few rows.
-
-    No more than the covariance of their features has degrees of freedom, as in the other directions no row varies, but
-    four at least, of which a pair of columns needs two each.
-    """
-    if not _are_few(n_x, n_y, model, paired=paired):
-        return count
-    freedom = 0.5 * (n_x - 1.0) if paired else 2.0 / (1.0 / n_x + 1.0 / n_y) - 1.0
-    return min(count, max(_FEWEST_POINTS, math.floor(freedom + 1e-9) + 1))
 
 
 def _by_test(

@@ -25,9 +25,9 @@ from twosample.models import Model
 from twosample.places import local
 
 __all__ = [
+    "Blind",
     "GroupLabels",
     "Labels",
-    "RankOne",
     "RowLabels",
     "Signs",
     "Splits",
@@ -163,14 +163,13 @@ class Signs(RowLabels):
         n = moments.count
         # The signs cancel in the sum of squares.
         squares = Moments(n, np.zeros_like(moments.mean), moments.second_moment)
-        hypotheses = Hypotheses.of(Difference.of_pairs(squares), self.model, features, lengthscales)
-        rank_one = RankOne(hypotheses, 1.0 / n, self.every)
+        blind = Blind(Hypotheses.of(Difference.of_pairs(squares), self.model, features, lengthscales), self.every)
 
         def log_bf10(swapped: Flags) -> Array:
             sums = local.weighted_sums(
                 features, (x, y), lengthscales, lambda block: 1.0 - 2.0 * swapped[:, block].astype(np.float64)
             )
-            return rank_one.log_bf10(sums / n)
+            return blind.log_bf10(sums / n)
 
         return log_bf10
 
@@ -214,8 +213,7 @@ class GroupLabels(RowLabels):
         """Log BF10 at every lengthscale of a test, averaged over partitions, (m, B), as a function of labels (B, N)."""
         rows, features, lengthscales, sizes = self.rows[:, test.columns], test.features, test.lengthscales, self.sizes
         [pooled] = local.sample_moments(features, (rows,), lengthscales)
-        variance = evidence.mean_diagonal(pooled.covariance)
-        contrasts = Contrasts.around(sizes, pooled.covariance, variance, features, lengthscales, self.model).coarse()
+        contrasts = Contrasts.around(sizes, pooled.covariance, features, lengthscales, self.model).coarse()
         chosen = _fixed_partitions(len(sizes))
         log_prior = partitions.log_prior(chosen)
         log_prior = log_prior - np.logaddexp.reduce(log_prior)
@@ -253,8 +251,7 @@ def _fixed_partitions(k: int) -> Indices:
 class Splits:
     """Log BF10 of two independent samples for any labels of the pooled rows.
 
-    V is that of the pooled covariance within the samples, which is what the default model has; for samples of equal
-    size it is the same in every model.
+    V is that of all rows, whichever sample they are of, which is what the default model has.
 
     Attributes
     ----------
@@ -273,16 +270,10 @@ class Splits:
     ) -> Splits:
         """Go once over the pooled rows (N, D); every `every`-th amplitude is used."""
         [pooled] = local.sample_moments(features, (rows,), lengthscales)
-        # The scatter within the samples is that of all rows less (n/2) ΔΔᵀ, n the harmonic mean of the sizes.
-        size = 2.0 / (1.0 / n_first + 1.0 / (len(rows) - n_first))
-        difference = Difference(
-            delta=np.zeros_like(pooled.mean),
-            noise=pooled.scatter * (2.0 / (size * len(rows))),
-            size=size,
-            freedom=size - 1.0,
-            variance=evidence.mean_diagonal(pooled.covariance),
-        )
-        rank_one = RankOne(Hypotheses.of(difference, model, features, lengthscales), 1.0 / len(rows), every)
+        n_second = len(rows) - n_first
+        both = 1.0 / n_first + 1.0 / n_second
+        difference = Difference.of_counts(np.zeros_like(pooled.mean), pooled.covariance * both, n_first, n_second)
+        blind = Blind(Hypotheses.of(difference, model, features, lengthscales), every)
 
         def log_bf10(is_first: Flags) -> Array:
             def weights(block: slice) -> Array:
@@ -290,22 +281,16 @@ class Splits:
 
             sums = local.weighted_sums(features, (rows,), lengthscales, weights, pooled.mean)
             # The centered features add up to zero.
-            return rank_one.log_bf10((1.0 / n_first + 1.0 / (len(rows) - n_first)) * sums)
+            return blind.log_bf10(both * sums)
 
         return cls(log_bf10, len(rows) + 8 * len(lengthscales) * features.count)
 
 
 @dataclass(frozen=True, eq=False)
-class RankOne:
-    """Log BF10 where the relabelling enters through Δ alone: V = V₀ - c ΔΔᵀ, with V₀ the same for all relabellings.
+class Blind:
+    """Log BF10 where V does not know the labels, so that one decomposition of V and R serves all relabellings."""
 
-    Then one decomposition of V₀ and R serves all of them, by the formulas of Sherman and Morrison. With u the scores of
-    Δ in the metric of V₀ and q(a) = Σ u²/(1+a²λ), Δᵀ(a²R+V)⁻¹Δ = q(a)/(1 - c q(a)) and
-    |a²R+V| = |a²R+V₀| (1 - c q(a)).
-    """
-
-    hypotheses: Hypotheses  # with V₀ for V
-    c: float
+    hypotheses: Hypotheses
     every: int = 1  # every how many-th amplitude is used
 
     def log_bf10(self, deltas: Array) -> Array:
@@ -315,22 +300,8 @@ class RankOne:
     def _at(self, index: int, delta: Array) -> Array:
         given = self.hypotheses
         log_variance, log_weight = given.amplitudes(self.every)
-        basis = given.spectra.basis[index]
         shares, log_determinants = evidence.signal_shares(given.spectra.eigenvalues[index], log_variance[index])
-        scores = delta @ basis
-        squares = np.square(scores)
-        whole = squares.sum(axis=1, keepdims=True)  # q(0)
-        difference = squares @ shares.T  # q(0) - q(a), (B, A)
-        left = np.maximum(1.0 - self.c * whole, np.finfo(np.float64).eps)
-        growth = self.c * difference / left
-        explained = difference / (left * left * (1.0 + growth))
-        dimensions = given.dimensions[index]
-        if self.c:
-            more = self.c * np.square(scores @ basis.T).sum(axis=1, keepdims=True) / left
-            dimensions = dimensions - given.noise.floor[index] * more
-        given_amplitude = evidence.compare(
-            explained, log_determinants + np.log1p(growth), whole / left, given.noise.freedom, dimensions
-        )
-        log_mixture = given_amplitude + log_weight
+        explained = np.square(delta @ given.spectra.basis[index]) @ shares.T  # (B, A)
+        log_mixture = evidence.compare(explained, log_determinants, given.noise.rows, given.noise.even) + log_weight
         top = log_mixture.max(axis=1)
         return np.asarray(top + np.log(np.exp(log_mixture - top[:, np.newaxis]).sum(axis=1)))

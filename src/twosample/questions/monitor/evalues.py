@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations, product
 
 import numpy as np
@@ -22,8 +22,8 @@ import numpy as np
 from twosample.common.arrays import Array, Flags
 from twosample.features.maps import PointFeatures, StackFeatures
 from twosample.features.statistics import FeatureStatistics, Moments
-from twosample.inference.evidence import Difference, Hypotheses, mean_diagonal
-from twosample.inference.relabelling import RankOne, pairs_in_order, pool_in_order
+from twosample.inference.evidence import Difference, Hypotheses
+from twosample.inference.relabelling import Blind, pairs_in_order, pool_in_order
 from twosample.models import Model
 from twosample.places import local
 from twosample.plan import Plan
@@ -101,13 +101,14 @@ class Learnt:
 
     Batches of two samples count for h = 1/(1/n_x + 1/n_y) each, those of pairs for their number h = n. Then the mean of
     their differences, weighed by h, is that of the witness with noise Σ/Σh, Σ the covariance of the features of one row
-    or of the difference of one pair. Streams may drift together: a batch is compared with itself alone.
+    or of the difference of one pair, whichever sample the rows are of. Streams may drift together: a batch is compared
+    with itself alone.
     """
 
     weight: float  # Σ h
     shift: Array  # Σ h Δ, (m, s)
     rows: float  # number of rows, or of pairs
-    scatter: Array  # sum of the scatters within samples, or of differences, (m, s, s)
+    scatter: Array  # sum of the scatters within batches, or of differences around zero, (m, s, s)
 
     @classmethod
     def nothing(cls, component: Component) -> Learnt:
@@ -120,15 +121,13 @@ class Learnt:
         """From one batch."""
         if len(moments) == 1:
             [pairs] = moments
-            return cls(float(pairs.count), pairs.count * pairs.mean, float(pairs.count), pairs.scatter)
-        x, y = moments
-        weight = x.count * y.count / (x.count + y.count)
-        return cls(weight, weight * (x.mean - y.mean), float(x.count + y.count), x.scatter + y.scatter)
-
-    def blind(self) -> Learnt:
-        """Of one batch: with its scatter as it is without labels, that of all rows or of pairs around zero."""
-        between = self.shift[:, :, np.newaxis] * self.shift[:, np.newaxis, :] / self.weight
-        return replace(self, scatter=self.scatter + between)
+            weight, rows, delta, within = float(pairs.count), pairs.count, pairs.mean, pairs.scatter
+        else:
+            x, y = moments
+            weight, rows = x.count * y.count / (x.count + y.count), x.count + y.count
+            delta, within = x.mean - y.mean, x.scatter + y.scatter
+        between = weight * delta[:, :, np.newaxis] * delta[:, np.newaxis, :]
+        return cls(weight, weight * delta, float(rows), within + between)
 
     def add(self, other: Learnt, share: float = 1.0) -> Learnt:
         """With what another batch taught; of this the share is remembered."""
@@ -140,16 +139,9 @@ class Learnt:
         )
 
     def difference(self, paired: bool) -> Difference:
-        """The weighted mean of the differences, and how well it is known."""
-        size = self.weight if paired else 2.0 * self.weight
-        spread = mean_diagonal(self.scatter) / self.rows
-        return Difference(
-            delta=self.shift / self.weight,
-            noise=self.scatter / (self.rows * self.weight),
-            size=size,
-            freedom=max(0.5 * (size - 1.0) if paired else size - 1.0, 0.5),
-            variance=0.5 * spread if paired else spread,
-        )
+        """How well the weighted mean of the differences is known, which is left out."""
+        noise = self.scatter / (self.rows * self.weight)
+        return Difference(np.zeros_like(self.shift), noise, self.weight * (1.0 if paired else 2.0), self.rows)
 
 
 class Batch:
@@ -211,14 +203,13 @@ def log_statistics(
     paired = len(batch.rows) == 2
     total = np.full(batch.flags.shape[1] * (1 + batch.mirrored), -np.inf)
     for component, before, here in zip(components, past, new, strict=True):
-        after = before.add(here.blind())
+        after = before.add(here)
         center = np.zeros_like(here.shift) if paired else _pooled_mean(component, batch)
         shifts = batch.sign * component.shifts(batch.rows, batch.flags, center)
         if batch.mirrored:
             shifts = np.concatenate([shifts, -shifts], axis=1)
         judged = Hypotheses.of(after.difference(paired), model, component.features, component.lengthscales)
-        bayes_factor = RankOne(judged, 0.0, AMPLITUDES)
-        found = bayes_factor.log_bf10((before.shift[:, np.newaxis] + shifts) / after.weight)
+        found = Blind(judged, AMPLITUDES).log_bf10((before.shift[:, np.newaxis] + shifts) / after.weight)
         total = np.logaddexp(total, np.logaddexp.reduce(component.log_prior[:, np.newaxis] + found, axis=0))
     return total
 

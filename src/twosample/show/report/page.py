@@ -90,15 +90,19 @@ def model_in_words(model: Model) -> list[str]:
         if model.measure == "points"
         else "Lebesgue measure, as in the paper"
     )
+    scales = "" if model.amplitude is None else f"{model.amplitude.scale:g}"
+    if model.amplitude_of_one is not None:
+        scales += f", of single columns {model.amplitude_of_one.scale:g}"
     sentences = {
         f"Under H1 the witness is a Gaussian process; the measure of its prior covariance is {measure}.": True,
         f"The lengthscale of the kernel has {lengthscale}.": True,
         "The amplitude of the difference is fixed at 1."
         if model.amplitude is None
-        else f"The amplitude of the difference has a half-Cauchy prior of scale {model.amplitude.scale:g}.": True,
-        "The noise of the features counts as estimated (Student's t).": model.student,
-        "The noise of the features counts as known (Gaussian).": not model.student,
-        "It is estimated from both samples together.": model.shrinkage is None,
+        else f"The amplitude of the difference has a half-Cauchy prior of scale {scales}.": True,
+        f"In the Bayes factor a share of {model.components:g} of that prior is along the principal components of the "
+        "features of all rows.": model.components > 0.0,
+        "The noise of the features is that of all rows, whichever sample they are of.": model.noise == "rows",
+        "The noise of the features is that of each sample, and counts as known.": model.noise == "samples",
         "Columns are divided by a robust measure of their spread.": model.scale == "robust",
         "Columns are left in their own units.": model.scale != "robust",
         "The Bayes factor is an average over the columns as scaled and their normal scores, which have a share of "
