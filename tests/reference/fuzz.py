@@ -45,7 +45,7 @@ def case(number: int) -> Case:
         x, y = np.round(x, 1), np.round(y, 1)
     if rng.random() < 0.1:
         y[-1] += 50.0
-    options: dict[str, Any] = {"model": MODELS[name], "paired": paired, "points": int(rng.choice([16, 40, 40]))}
+    options: dict[str, Any] = {"model": PRESETS[name], "paired": paired, "points": int(rng.choice([16, 40, 40]))}
     if rng.random() < 0.2:
         options["prior_odds"] = float(np.exp(rng.normal(0.0, 1.5)))
     return Case(x, y, options)
