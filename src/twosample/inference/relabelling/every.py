@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -103,8 +103,8 @@ class EveryLabelling:
 
     @property
     def evalue(self) -> float:
-        """BF10, whose mean over all labellings is 1."""
-        return math.exp(self.observed)
+        """BF10 over its mean for all labellings."""
+        return math.exp(self.observed - _log_mean(self.values))
 
     @property
     def largest(self) -> float:
@@ -144,7 +144,13 @@ def _by_test(
 
 
 def _log_means(log_bf10: Array) -> Array:
-    return np.asarray(np.logaddexp.reduce(log_bf10[:, 1:], axis=1) - math.log(log_bf10.shape[1] - 1))
+    """Logs of what the Bayes factors of each test are divided by: of their mean where that is more than 1, else of 1."""
+    return np.maximum(_log_mean(log_bf10[:, 1:]), 0.0)
+
+
+def _log_mean(log_values: Array) -> Any:
+    """Log of the mean over all labellings, the last axis."""
+    return np.logaddexp.reduce(log_values, axis=-1) - math.log(log_values.shape[-1])
 
 
 def _all(relabelling: Labels | Signs) -> Flags:
