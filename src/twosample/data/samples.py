@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from twosample.common.arguments import flag_of
 from twosample.common.arrays import Array, Flags
 from twosample.data.blocks import Block
-from twosample.data.categories import Levels, sizes_of
+from twosample.data.categories import Levels, many_levels, sizes_of, with_coordinates, without_many
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut, some
 from twosample.data.complete import check_pairs, check_policy, check_sizes, complete
 from twosample.data.copies import Copies, find_copies
@@ -202,6 +202,16 @@ class Samples:
         kept = self.kept.copy()
         kept[self.kept] = fewer.kept
         return replace(fewer, kept=kept)
+
+    def without_many(self) -> "Samples":
+        """The same with no more levels than have coordinates, and a note of each column that has more."""
+        notes = tuple(
+            f"Of the {len(self.levels[place] or ()):,} levels of column {self.columns[place]!r} that several rows have, "
+            f"the {len(with_coordinates(self.levels[place] or ())) - 1} most common are told apart, and all others are "
+            "taken as one."
+            for place in many_levels(self.levels)
+        )
+        return replace(self, levels=without_many(self.levels), column_notes=self.column_notes + notes)
 
     @classmethod
     def of_part(

@@ -98,8 +98,8 @@ class EveryLabelling:
         return replace(found[0], observed=float(observed), values=values)
 
     def of_parts(self, plan: Plan) -> tuple[Array, ...]:
-        """The logs of the means of the tests of each stack of the plan."""
-        return tuple(np.split(self.log_means[1:], np.cumsum([len(part.points) for part in plan.parts])[:-1]))
+        """The logs of the means of the tests of each stack of the plan, and of the tests of all levels of a column."""
+        return tuple(np.split(self.log_means[1:], np.cumsum([len(part.points) for part in plan.parts])))
 
     @property
     def pvalue(self) -> float:

@@ -18,9 +18,10 @@ from twosample.common.arrays import Array, Flags, Indices
 from twosample.features.maps import FeatureMap
 from twosample.features.statistics import Moments
 from twosample.inference import evidence, partitions
+from twosample.inference.all_levels import log_bayes_factors
 from twosample.inference.contrasts import Contrasts
 from twosample.inference.evidence import Difference, Hypotheses
-from twosample.inference.relabelling.engine import Statistic, WeightedTest, work_of
+from twosample.inference.relabelling.engine import LevelTest, Statistic, WeightedTest, work_of
 from twosample.models import Model
 from twosample.places import local
 
@@ -118,7 +119,7 @@ class RowLabels:
 
     def bytes_of(self, test: WeightedTest) -> int:
         """Memory of one relabelling."""
-        return len(self.rows) + 8 * self._means * len(test.lengthscales) * test.features.count
+        return len(self.rows) + 8 * self._means * len(test.lengthscales) * test.count
 
     def work_of(self, test: WeightedTest) -> int:
         """Work of one relabelling."""
@@ -135,6 +136,16 @@ class Labels(RowLabels):
     def log_bf10(self, test: WeightedTest) -> Callable[[Flags], Array]:
         """Log BF10 at every lengthscale of a test, (m, B), as a function of labels (B, N)."""
         first = int(self.observed.sum())
+        if isinstance(test, LevelTest):
+            codes = np.minimum(self.rows[:, test.columns[0]], test.size - 1.0).astype(np.intp)
+            total, share = np.bincount(codes, minlength=test.size), first / len(codes)
+
+            def log_bf10(labels: Flags) -> Array:
+                in_x = (np.bincount(codes[one], minlength=test.size) for one in labels)
+                found = [log_bayes_factors(counts[np.newaxis], total, share, self.model) for counts in in_x]
+                return np.asarray(np.logaddexp.reduce(np.concatenate(found, axis=1), axis=0, keepdims=True))
+
+            return log_bf10
         splits = Splits.of(self.rows[:, test.columns], first, test.features, test.lengthscales, self.model, self.every)
         return lambda labels: splits.log_bf10(labels.T)
 
