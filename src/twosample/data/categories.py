@@ -20,6 +20,7 @@ __all__ = [
     "distance_of_levels",
     "expanded",
     "kept_levels",
+    "many_in_words",
     "many_levels",
     "name_rows",
     "places_of",
@@ -27,6 +28,7 @@ __all__ = [
     "rows_without_many",
     "sizes_of",
     "starts_of",
+    "unknown_in_words",
     "with_coordinates",
     "without_many",
 ]
@@ -115,6 +117,24 @@ def many_levels(levels: Levels) -> tuple[int, ...]:
 def without_many(levels: Levels) -> Levels:
     """The levels that have coordinates of their own, where all others are to be taken as one."""
     return tuple(None if names is None else names[:_MOST_COORDINATES] for names in levels)
+
+
+def many_in_words(columns: tuple[str, ...], levels: Levels) -> tuple[str, ...]:
+    """A note of each column with more levels than coordinates, for where all others count as one level."""
+    return tuple(
+        f"Column {columns[place]!r} has {len(levels[place] or ()):,} levels that several rows share: the "
+        f"{_MOST_COORDINATES} most common ones are compared, and all others as one."
+        for place in many_levels(levels)
+    )
+
+
+def unknown_in_words(columns: tuple[str, ...], levels: Levels) -> tuple[str, ...]:
+    """A note of each column with more levels than coordinates, where they are those of a pilot."""
+    return tuple(
+        f"The levels of column {columns[place]!r} are the {len(levels[place] or ()):,} that several rows of the pilot "
+        "share: all others are compared as one."
+        for place in many_levels(levels)
+    )
 
 
 def rows_without_many(rows: Array, levels: Levels) -> Array:

@@ -289,7 +289,9 @@ class FeatureStatistics(Comparable):
             **_moments_in(arrays),
             **sketches,
             parts=tuple(parts),
-            **{name: arrays.get(name) for name in _SUMS},
+            log_volume=arrays.get("log_volume"),
+            levels_x=arrays.get("levels_x"),
+            levels_y=arrays.get("levels_y"),
             plan=words["plan"],
             notes=tuple(words["notes"]),
         )
@@ -358,7 +360,9 @@ def _merge(first: FeatureStatistics, second: FeatureStatistics) -> FeatureStatis
         first,
         **{name: merged(name) for name in _MOMENTS},  # type: ignore[arg-type]
         parts=tuple(map(_merge, first.parts, second.parts)),
-        **{name: _if_all(np.add, getattr(first, name), getattr(second, name)) for name in _SUMS},
+        log_volume=_if_all(np.add, first.log_volume, second.log_volume),
+        levels_x=_if_all(np.add, first.levels_x, second.levels_x),
+        levels_y=_if_all(np.add, first.levels_y, second.levels_y),
         sketch_x=first.sketch_x.merge(second.sketch_x),
         sketch_y=first.sketch_y.merge(second.sketch_y),
         notes=tuple(dict.fromkeys((*first.notes, *second.notes))),

@@ -6,36 +6,38 @@ concentration τ = 1/a² is that of an amplitude a. So k is binomial under H0 an
 
     BF10(τ) = Π_l [B(k + wτ, c - k + (1-w)τ) / B(wτ, (1-w)τ)] / [wᵏ (1-w)ᶜ⁻ᵏ].
 
-A level of one row counts nothing. The mean of this over binomial k is 1. Over labellings, of which n_x rows are in x, it
-is the chance of Σ k = n_x under H1 over that under H0: as Σ k varies more under H1, and about n_x, less than 1 but for
-samples of a few rows.
+A level of one row counts nothing. The mean of this over binomial k is 1. Over labellings, which have n_x rows in x, it
+is the chance of Σ k = n_x under H1 over that under H0. As Σ k varies more under H1, and about n_x too, that is less
+than 1, but for few rows where only some numbers can be sums of a few levels.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from twosample.common.arrays import Array, Indices, to_numpy
-from twosample.data.categories import Levels, many_levels
+from twosample.data.categories import OTHER, Levels, many_levels
+from twosample.inference.columns import OnlyInOne, moved_level
 from twosample.inference.effect import PartEffect, Squares
 
 if TYPE_CHECKING:
     from twosample.models import Model
 
-__all__ = ["Lacking", "LevelCounts", "counted", "counts_of_columns", "log_bayes_factors"]
+__all__ = ["LevelCounts", "by_column", "counted", "log_bayes_factors", "log_bf_of_partitions"]
 
-# Concentrations: factors of 4 between levels that occur in one sample only and differences that no data would show.
-_CONCENTRATIONS = 4.0 ** np.arange(-1, 11)
-# Counts of levels that are evaluated at the same time.
-_AT_ONCE = 1 << 17
+# Concentrations: factors of 4 between levels that occur in one sample only and shares that hardly differ.
+_CONCENTRATIONS: Array = 4.0 ** np.arange(-1.0, 9.0)
 # Of the rows whose levels one sample lacks, how large a share chance may explain; and how rarely it may do so.
 _BY_CHANCE, _RARELY = 0.1, 1e-3
+# Levels that are named; and so few that one of them says all.
+_NAMED, _TWO = 5, 2
 # Digits in which scores are compared.
 _DIGITS = 12
 
@@ -50,65 +52,51 @@ def counted(rows: Any, levels: Levels) -> Array:
     return np.concatenate(found)
 
 
-def counts_of_columns(x: Array, y: Array, levels: Levels) -> tuple[LevelCounts, ...]:
-    """What `counted` found in both samples, column by column."""
+def by_column(groups: Sequence[Array], levels: Levels) -> tuple[Array, ...]:
+    """What `counted` found in each of G groups, column by column, (G, L) each."""
     ends = np.cumsum([len(levels[place] or ()) + 1 for place in many_levels(levels)])
-    return tuple(map(LevelCounts, np.split(x, ends)[:-1], np.split(y, ends)[:-1]))
+    return tuple(np.split(np.stack(groups), ends, axis=1)[:-1])
 
 
 def _prior(model: Model) -> tuple[Array, Array]:
     """Concentrations τ and the logs of their weights: those of the model's prior of the amplitude 1/√τ."""
     if model.amplitude is None:
         return np.ones(1), np.zeros(1)
-    relative = np.sqrt(_CONCENTRATIONS) * model.amplitude.scale
-    log_weights = -np.log(relative + 1.0 / relative)
-    return _CONCENTRATIONS, log_weights - np.logaddexp.reduce(log_weights)
+    relative: Array = np.sqrt(_CONCENTRATIONS) * model.amplitude.scale
+    log_weights: Array = -np.log(relative + 1.0 / relative)
+    return _CONCENTRATIONS, np.asarray(log_weights - np.logaddexp.reduce(log_weights))
 
 
-def log_bayes_factors(in_x: Array, total: Array, share: float, model: Model) -> Array:
-    """Log of prior weight × BF10 of each concentration, (A, B).
+def log_bayes_factors(counts: Array, model: Model) -> Array:
+    """Log of prior weight × BF10 of each concentration, (A,), for the rows of each group that have each level, (G, L).
 
-    Parameters
-    ----------
-    in_x
-        The rows of x with each level, for B labellings of the same rows, (B, L).
-    total
-        The rows of both samples with each level, (L,).
-    share
-        The share of all rows that are in x.
-    model
-        Has the prior of the amplitude.
+    Of more than two groups the chances of a level are those of a Dirichlet law, and k is multinomial under H0.
     """
     concentrations, log_weights = _prior(model)
-    size = max(1, _AT_ONCE // max(len(total), 1))
-    parts = [in_x[first : first + size] for first in range(0, len(in_x), size)]
-    found = np.concatenate([_log_ratios(part, total, share, concentrations) for part in parts], axis=1)
-    return np.asarray(found + log_weights[:, np.newaxis])
+    shares = counts.sum(axis=1) / counts.sum()
+    found = log_weights - _log_rising(counts.sum(axis=0), 1.0, concentrations)
+    for share, of_group in zip(shares.tolist(), counts, strict=True):
+        found += _log_rising(of_group, share, concentrations)
+    return np.asarray(found)
 
 
-def _log_ratios(in_x: Array, total: Array, share: float, concentrations: Array) -> Array:
-    """Log BF10 at each concentration, (A, B): a sum over levels of what k, c - k and c contribute."""
-    of_total = _log_rising(total, 1.0, concentrations).sum(axis=-1)
-    of_x = _log_rising(in_x, share, concentrations).sum(axis=-1)
-    of_y = _log_rising(total - in_x, 1.0 - share, concentrations).sum(axis=-1)
-    return np.asarray(of_x + of_y - of_total[:, np.newaxis])
+def log_bf_of_partitions(counts: Array, partitions: Indices, model: Model) -> Array:
+    """Log Bayes factors of partitions (P, G) of groups against "all alike", (P,), from counts (G, L) of levels."""
+    found = np.empty(len(partitions))
+    for number, blocks in enumerate(partitions):
+        together = np.zeros((int(blocks.max()) + 1, counts.shape[1]))
+        np.add.at(together, blocks, counts)
+        found[number] = np.logaddexp.reduce(log_bayes_factors(together, model))
+    return found
 
 
 def _log_rising(counts: Array, share: float, concentrations: Array) -> Array:
-    """Log Γ(k + wτ)/(Γ(wτ) wᵏ) of counts k, (A, ...), once for each different count."""
+    """The sum of log Γ(k + wτ)/(Γ(wτ) wᵏ) over counts k, (A,); each different count is evaluated once."""
     from scipy.special import gammaln  # slow to load, and not needed before there are data
 
-    values, places = np.unique(counts, return_inverse=True)
+    values, times = np.unique(counts, return_counts=True)
     start = share * concentrations[:, np.newaxis]
-    table = gammaln(values + start) - gammaln(start) - values * math.log(share)
-    return np.asarray(table[:, places.reshape(counts.shape)])
-
-
-class Lacking(NamedTuple):
-    """Levels of one sample that the other one lacks."""
-
-    rows: int  # that have them
-    places: Indices  # most frequent first
+    return np.asarray((gammaln(values + start) - gammaln(start) - values * math.log(share)) @ times)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +116,7 @@ class LevelCounts:
         return float(np.logaddexp.reduce(self._log_mixture(model)))
 
     def _log_mixture(self, model: Model) -> Array:
-        return log_bayes_factors(self.x[np.newaxis], self.x + self.y, self.share, model)[:, 0]
+        return log_bayes_factors(np.stack([self.x, self.y]), model)
 
     def _posterior(self, model: Model) -> tuple[Array, Array]:
         """Concentrations and their posterior probabilities given that the samples differ."""
@@ -186,9 +174,24 @@ class LevelCounts:
         probit, of_probit = np.array(laws).T
         return PartEffect(weights, Squares.of(mmd, of_mmd / mmd**2), Squares.of(probit, of_probit))
 
-    def lacking(self) -> tuple[Lacking, Lacking]:
-        """Levels of x that y lacks, and the other way round, where chance does not explain it."""
-        return _lacking(self.x[:-1], self.y[:-1], self.share), _lacking(self.y[:-1], self.x[:-1], 1.0 - self.share)
+    def moved(self, names: tuple[str, ...], model: Model, variance: Array | None = None) -> tuple[str, float]:
+        """Which level moved most clearly, in words, and the AUC; of two levels that of having the one which moved.
+
+        As `moved_level`, whose `variance` is that of pairs.
+        """
+        n_x, n_y = self.x.sum(), self.y.sum()
+        words, auc = moved_level((*names, OTHER), self.x / n_x, self.y / n_y, int(n_x), int(n_y), variance)
+        return words, auc if np.count_nonzero(self.x + self.y) <= _TWO else self.auc(model)
+
+    def only_in_one(self, column: str, names: tuple[str, ...]) -> list[OnlyInOne]:
+        """The levels that one of the samples has and the other has not, of each sample, where there are any."""
+        found, share = [], self.share
+        for sample, (own, other, chance) in enumerate(((self.x, self.y, share), (self.y, self.x, 1.0 - share))):
+            places = _lacking(own[:-1], other[:-1], chance)
+            if len(places):
+                rows, shown = float(own[places].sum()), tuple(names[place] for place in places[:_NAMED])
+                found.append(OnlyInOne(column, sample, int(rows), rows / float(own.sum()), shown, len(places)))
+        return found
 
 
 def _probit(auc: float, rows: float) -> tuple[float, float]:
@@ -204,11 +207,11 @@ def _probit(auc: float, rows: float) -> tuple[float, float]:
     return square + variance, (4.0 * square + 2.0 * variance) * variance / (square + variance) ** 2
 
 
-def _lacking(own: Array, other: Array, share: float) -> Lacking:
-    """Levels that the other sample lacks, down to the smallest number of rows where that is no chance.
+def _lacking(own: Array, other: Array, share: float) -> Indices:
+    """The places of levels that the other sample lacks, most common first, where chance does not explain it.
 
-    Dealt at random, all c rows of a level are in the sample with chance wᶜ. The levels of at least so many rows are
-    those by which at most a tenth of the rows found can be expected, and so many levels in one of a thousand cases.
+    As `OnlyInOne` has it: down to the smallest number of rows at which a tenth of the rows found, or less, could be
+    expected, and as many levels in one of a thousand cases.
     """
     from scipy.special import gammainc  # as above
 
@@ -224,8 +227,6 @@ def _lacking(own: Array, other: Array, share: float) -> Lacking:
     rows, levels = at_least(found * sizes), at_least(found)
     enough = (levels > 0) & (at_least(chance * sizes) <= _BY_CHANCE * rows)
     enough[enough] = gammainc(levels[enough], at_least(chance)[enough]) <= _RARELY
-    if not enough.any():
-        return Lacking(0, np.zeros(0, dtype=np.intp))
-    first = int(np.argmax(enough))
-    chosen = np.flatnonzero(missing & (total >= sizes[first]))
-    return Lacking(int(rows[first]), chosen[np.argsort(-own[chosen], kind="stable")])
+    fewest = sizes[np.argmax(enough)] if enough.any() else np.inf
+    chosen = np.flatnonzero(missing & (total >= fewest))
+    return np.asarray(chosen[np.argsort(-own[chosen], kind="stable")])

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from twosample.common.arrays import Array, Indices
 from twosample.common.threads import in_order
-from twosample.data.categories import OTHER, Levels, sizes_of, starts_of
+from twosample.data.categories import Levels, sizes_of, starts_of
 from twosample.data.ranks import direction
 from twosample.features.statistics import FeatureStatistics, Moments
 from twosample.inference import evidence
-from twosample.inference.all_levels import LevelCounts, counts_of_columns
-from twosample.inference.columns import BySubset, moved_level
+from twosample.inference.all_levels import LevelCounts, by_column
+from twosample.inference.columns import BySubset, OnlyInOne
 from twosample.inference.effect import PartEffect, of_part
 from twosample.inference.evidence import Evidence
 from twosample.inference.lengthscale import Curves, LengthscalePosterior
@@ -157,6 +158,41 @@ class Mixture:
         found = zip(posterior.tolist(), self.counts, strict=True)
         return [(weight, counts.effect(self.plan.model)) for weight, counts in found if weight >= least]
 
+    @cached_property
+    def _counts_of_columns(self) -> dict[int, LevelCounts]:
+        """How many rows have each level, of every column of categories."""
+        plan, moments = self.plan, (self.statistics.columns_x, self.statistics.columns_y)
+        sizes, found = sizes_of(plan.levels), dict(zip(plan.many, self.counts, strict=True))
+        if sizes is None:
+            return {}
+        starts = starts_of(sizes)
+        for place in np.flatnonzero(sizes).tolist():
+            if place not in found:
+                here = slice(int(starts[place]), int(starts[place + 1]))
+                shares = ((one.count, one.mean[1, here, 0]) for one in moments if one is not None)
+                found[place] = LevelCounts(*(np.rint(count * share) for count, share in shares))
+        return found
+
+    def _moved(self) -> dict[int, tuple[str, float]]:
+        """The level of each column of categories that moved most, in words, and the AUC of its levels."""
+        plan, differences, found = self.plan, self.statistics.columns_differences, {}
+        for place, counts in self._counts_of_columns.items():
+            variance = None
+            if differences is not None:
+                sizes = sizes_of(plan.levels)
+                assert sizes is not None
+                start, end = starts_of(sizes)[place : place + 2]
+                variance = differences.scatter[1, start:end, 0, 0] / max(differences.count - 1, 1)
+            found[place] = counts.moved(plan.levels[place] or (), plan.model, variance)
+        return found
+
+    def only_in_one(self) -> tuple[OnlyInOne, ...]:
+        """The levels of columns of categories that one sample has and the other has not."""
+        plan, found = self.plan, list[OnlyInOne]()
+        for place, counts in self._counts_of_columns.items():
+            found += counts.only_in_one(plan.columns[place], plan.levels[place] or ())
+        return tuple(found)
+
     def by_subset(self) -> BySubset:
         """The evidence of columns and of subsets of columns."""
         plan, count = self.plan, len(self.plan.columns)
@@ -186,7 +222,7 @@ class Mixture:
         ]
         x, y = self.statistics.columns_x, self.statistics.columns_y
         assert x is not None and y is not None
-        contrast = Contrast.of(x, y, self.statistics.columns_differences, plan.levels)
+        contrast = Contrast.of(x, y, self.statistics.columns_differences, plan.levels, self._moved())
         return BySubset(
             log_bf10=alone if count > 1 else np.array([self.log_bf10]),
             **contrast._asdict(),
@@ -204,12 +240,18 @@ class Contrast(NamedTuple):
     direction: tuple[str, ...]
 
     @classmethod
-    def of(cls, x: Moments, y: Moments, differences: Moments | None = None, levels: Levels = ()) -> Contrast:
+    def of(
+        cls,
+        x: Moments,
+        y: Moments,
+        differences: Moments | None = None,
+        levels: Levels = (),
+        of_categories: Mapping[int, tuple[str, float]] = MappingProxyType({}),
+    ) -> Contrast:
         """From the moments of normal scores and levels of D columns, (2, D, 1), and of pairs those of differences.
 
-        Columns of categories have a coordinate for each code; their `levels` are named.
+        Columns of categories have several coordinates; direction and AUC are known of each.
         """
-        of_categories = _of_categories(levels, x, y, differences)
         sizes = sizes_of(levels)
         if sizes is not None:
             first = starts_of(sizes)[:-1]
@@ -232,27 +274,10 @@ def _some(moments: Moments, places: Indices) -> Moments:
     return Moments(moments.count, moments.mean[:, places], moments.scatter[:, places])
 
 
-def _of_categories(levels: Levels, x: Moments, y: Moments, differences: Moments | None) -> dict[int, tuple[str, float]]:
-    """The level of each column of categories that moved most, in words, and the AUC of having it."""
-    sizes = sizes_of(levels)
-    if sizes is None:
-        return {}
-    starts, found = starts_of(sizes), {}
-    for place in np.flatnonzero(sizes).tolist():
-        here, names = slice(int(starts[place]), int(starts[place + 1])), levels[place]
-        assert names is not None
-        variance = None
-        if differences is not None:
-            variance = differences.scatter[1, here, 0, 0] / max(differences.count - 1, 1)
-        share_x, share_y = x.mean[1, here, 0], y.mean[1, here, 0]
-        found[place] = moved_level((*names, OTHER), share_x, share_y, x.count, y.count, variance)
-    return found
-
-
 def level_counts(plan: Plan, statistics: FeatureStatistics) -> tuple[LevelCounts, ...]:
     """How many rows have each level of the columns with a test of all levels."""
     x, y = statistics.levels_x, statistics.levels_y
-    return () if x is None or y is None else counts_of_columns(x, y, plan.levels)
+    return () if x is None or y is None else tuple(LevelCounts(*both) for both in by_column((x, y), plan.levels))
 
 
 def prior_weights(plan: Plan) -> Array:

@@ -149,6 +149,7 @@ class Answer:
             shown_y=rows_without_many(self.rows[1], plan.levels),
             points_given=plan.points_given,
             levels=without_many(plan.levels),
+            only_in_one=() if self.mixture is None else self.mixture.only_in_one(),
         )
         found = replace(found, shown=found.picture)
         return found if self.keep_rows else replace(found, shown_x=None, shown_y=None)

@@ -261,10 +261,13 @@ class LevelTest(WeightedTest):
 
     Attributes
     ----------
+    place
+        Of the column.
     size
         The number of codes.
     """
 
+    place: int
     size: int
 
     @classmethod
@@ -274,7 +277,7 @@ class LevelTest(WeightedTest):
         def none() -> FeatureMap:
             raise AssertionError("a test of all levels has no features")
 
-        return cls(np.ones(1), np.zeros(1), np.array([column]), none, 1 + len(levels or ()))
+        return cls(np.ones(1), np.zeros(1), np.array([column]), none, column, 1 + len(levels or ()))
 
     @property
     def count(self) -> int:

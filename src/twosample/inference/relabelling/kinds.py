@@ -18,7 +18,7 @@ from twosample.common.arrays import Array, Flags, Indices
 from twosample.features.maps import FeatureMap
 from twosample.features.statistics import Moments
 from twosample.inference import evidence, partitions
-from twosample.inference.all_levels import log_bayes_factors
+from twosample.inference.all_levels import log_bf_of_partitions
 from twosample.inference.contrasts import Contrasts
 from twosample.inference.evidence import Difference, Hypotheses
 from twosample.inference.relabelling.engine import LevelTest, Statistic, WeightedTest, work_of
@@ -112,6 +112,22 @@ class RowLabels:
         log_bf10 = self.log_bf10(test)
         return lambda labels: test.sum(log_bf10(labels))
 
+    def _of_levels(self, test: LevelTest, chosen: Indices) -> Callable[[NDArray[Any]], Array]:
+        """Log BF10 of a test of all levels, averaged over partitions (P, k) of k labels, (1, B)."""
+        codes = np.minimum(self.rows[:, test.place], test.size - 1.0).astype(np.intp)
+        count, log_prior = chosen.shape[1], partitions.log_prior(chosen)
+        log_prior = log_prior - np.logaddexp.reduce(log_prior)
+
+        def log_bf10(labels: NDArray[Any]) -> Array:
+            found = np.empty((1, len(labels)))
+            for number, one in enumerate(labels):
+                places = one.astype(np.intp) * test.size + codes
+                counts = np.bincount(places, minlength=count * test.size).reshape(count, -1).astype(np.float64)
+                found[0, number] = np.logaddexp.reduce(log_bf_of_partitions(counts, chosen, self.model) + log_prior)
+            return found
+
+        return log_bf10
+
     @property
     def _means(self) -> int:
         """How many vectors of features are held for a relabelling."""
@@ -135,17 +151,9 @@ class Labels(RowLabels):
 
     def log_bf10(self, test: WeightedTest) -> Callable[[Flags], Array]:
         """Log BF10 at every lengthscale of a test, (m, B), as a function of labels (B, N)."""
-        first = int(self.observed.sum())
         if isinstance(test, LevelTest):
-            codes = np.minimum(self.rows[:, test.columns[0]], test.size - 1.0).astype(np.intp)
-            total, share = np.bincount(codes, minlength=test.size), first / len(codes)
-
-            def log_bf10(labels: Flags) -> Array:
-                in_x = (np.bincount(codes[one], minlength=test.size) for one in labels)
-                found = [log_bayes_factors(counts[np.newaxis], total, share, self.model) for counts in in_x]
-                return np.asarray(np.logaddexp.reduce(np.concatenate(found, axis=1), axis=0, keepdims=True))
-
-            return log_bf10
+            return self._of_levels(test, np.array([[0, 1]]))
+        first = int(self.observed.sum())
         splits = Splits.of(self.rows[:, test.columns], first, test.features, test.lengthscales, self.model, self.every)
         return lambda labels: splits.log_bf10(labels.T)
 
@@ -223,11 +231,13 @@ class GroupLabels(RowLabels):
 
     def log_bf10(self, test: WeightedTest) -> Callable[[NDArray[np.int8]], Array]:
         """Log BF10 at every lengthscale of a test, averaged over partitions, (m, B), as a function of labels (B, N)."""
+        chosen = _fixed_partitions(len(self.sizes))
+        if isinstance(test, LevelTest):
+            return self._of_levels(test, chosen)
         rows, features, lengthscales, sizes = self.rows[:, test.columns], test.features, test.lengthscales, self.sizes
         [pooled] = local.sample_moments(features, (rows,), lengthscales)
         variance = evidence.mean_diagonal(pooled.covariance)
         contrasts = Contrasts.around(sizes, pooled.covariance, variance, features, lengthscales, self.model).coarse()
-        chosen = _fixed_partitions(len(sizes))
         log_prior = partitions.log_prior(chosen)
         log_prior = log_prior - np.logaddexp.reduce(log_prior)
         groups = np.arange(len(sizes))[:, np.newaxis]
