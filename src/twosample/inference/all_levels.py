@@ -158,7 +158,7 @@ class LevelCounts:
         """How much the samples differ in all levels: a component for each concentration.
 
         MMD² is that of a kernel which is 1 at equal levels and else 0, Σ (p - q)²; its law follows from that of the
-        chances of the levels. The AUC is the one above, with the largest variance that it can have.
+        chances of the levels. The AUC is the one above.
         """
         concentrations, weights = self._posterior(model)
         tau, w, total = concentrations[:, np.newaxis], self.share, self.x + self.y
@@ -197,12 +197,13 @@ class LevelCounts:
 def _probit(auc: float, rows: float) -> tuple[float, float]:
     """Mean of (probit AUC)² and its relative variance, of an AUC found in that many rows of either sample or more.
 
-    One more row, of which nothing is known, keeps it from 1. No AUC has a larger variance than A(1-A)/n.
+    One more row, of which nothing is known, keeps it from 1. No AUC of known scores has a larger variance than A(1-A)/n;
+    here it is twice that, as the scores of a level are found from its rows.
     """
     auc = (auc * rows + 0.5) / (rows + 1.0)
     normal = NormalDist()
     probit = normal.inv_cdf(auc)
-    variance = auc * (1.0 - auc) / ((rows + 1.0) * normal.pdf(probit) ** 2)
+    variance = 2.0 * auc * (1.0 - auc) / ((rows + 1.0) * normal.pdf(probit) ** 2)
     square = max(probit, 0.0) ** 2
     return square + variance, (4.0 * square + 2.0 * variance) * variance / (square + variance) ** 2
 

@@ -1,0 +1,216 @@
+"""All levels of a category: against SciPy's laws, all labellings, all pairs of rows, and simulated columns."""
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from twosample import models
+from twosample.inference.all_levels import LevelCounts, log_bayes_factors, log_bf_of_partitions
+from twosample.models import HalfCauchy
+
+MODEL = models.resolve("adaptive")
+CONCENTRATIONS = [4.0**power for power in range(-1, 9)]
+ROWS = st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=6, max_size=40)
+
+
+def counts_of(x, y):
+    """Counts of rows given as numbers of levels, and none of rare and unknown levels."""
+    size = int(max(*x, *y)) + 2
+    return LevelCounts(*(np.bincount(rows, minlength=size).astype(float) for rows in (x, y)))
+
+
+def prior_weights(scale):
+    """Those of a = 1/√τ by the half-Cauchy density in log a, at concentrations evenly spaced in log a."""
+    amplitudes = 1.0 / np.sqrt(CONCENTRATIONS)
+    weights = amplitudes * stats.halfcauchy(scale=scale).pdf(amplitudes)
+    return weights / weights.sum()
+
+
+# ---- the Bayes factor
+
+
+@pytest.mark.parametrize("scale", [0.3, 2.0])
+def test_it_is_a_ratio_of_beta_binomial_and_binomial_laws(scale):
+    x, y = np.array([5.0, 0.0, 2.0, 1.0, 9.0, 0.0]), np.array([3.0, 4.0, 2.0, 0.0, 0.0, 1.0])
+    w, total = x.sum() / (x + y).sum(), (x + y).astype(int)
+    ratios = [
+        np.prod(stats.betabinom(total, w * tau, (1 - w) * tau).pmf(x) / stats.binom(total, w).pmf(x))
+        for tau in CONCENTRATIONS
+    ]
+    model = models.Model(**{**vars(MODEL), "amplitude": HalfCauchy(scale)})
+    expected = math.log(prior_weights(scale) @ ratios)
+    assert LevelCounts(x, y).log_bf10(model) == pytest.approx(expected, abs=1e-9)
+
+
+def test_of_groups_it_is_a_ratio_of_dirichlet_multinomial_and_multinomial_laws():
+    counts = np.array([[5.0, 0.0, 2.0, 1.0], [3.0, 4.0, 2.0, 0.0], [1.0, 6.0, 0.0, 3.0]])
+    total, w = counts.sum(axis=0).astype(int), counts.sum(axis=1) / counts.sum()
+    for tau, weight, found in zip(
+        CONCENTRATIONS, prior_weights(0.3), log_bayes_factors(counts, MODEL).tolist(), strict=True
+    ):
+        ratio = [
+            stats.dirichlet_multinomial(w * tau, c).logpmf(k.astype(int)) - stats.multinomial(c, w).logpmf(k)
+            for c, k in zip(total, counts.T, strict=True)
+        ]
+        assert found == pytest.approx(math.log(weight) + sum(ratio), abs=1e-9)
+    together = np.stack([counts[0] + counts[2], counts[1]])
+    [apart, two] = log_bf_of_partitions(counts, np.array([[0, 1, 2], [0, 1, 0]]), MODEL)
+    assert apart == pytest.approx(np.logaddexp.reduce(log_bayes_factors(counts, MODEL)))
+    assert two == pytest.approx(LevelCounts(*together).log_bf10(MODEL))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "n_x"), [((2, 2, 2, 2), 4), ((2, 2, 2, 2), 2), ((4, 4), 4), ((3, 2, 1, 1, 1, 1), 3), ((3,) * 4, 4)]
+)
+def test_its_mean_over_all_labellings_is_at_most_one(sizes, n_x):
+    """And at each concentration it is the chance of n_x rows in x under H1 over that under H0."""
+    codes, total = np.repeat(np.arange(len(sizes)), sizes), np.array(sizes, dtype=float)
+    w, by_labelling = n_x / len(codes), []
+    for chosen in combinations(range(len(codes)), n_x):
+        x = np.bincount(codes[list(chosen)], minlength=len(sizes)).astype(float)
+        by_labelling.append(np.exp(log_bayes_factors(np.stack([x, total - x]), MODEL)))
+    means = np.mean(by_labelling, axis=0)
+    assert means.sum() <= 1.0
+    for tau, weight, mean in zip(CONCENTRATIONS, prior_weights(0.3), means, strict=True):
+        together = np.ones(1)
+        for size in sizes:
+            together = np.convolve(together, stats.betabinom(size, w * tau, (1 - w) * tau).pmf(np.arange(size + 1)))
+        assert mean / weight == pytest.approx(together[n_x] / stats.binom(len(codes), w).pmf(n_x), rel=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(ROWS, st.permutations(range(6)), st.integers(0, 5))
+def test_names_order_and_rare_levels_do_not_matter(rows, names, rare):
+    x, y = (np.bincount([level for level, here in rows if here is side], minlength=6) for side in (True, False))
+    if not x.sum() or not y.sum():
+        return
+    x, y = x.astype(float), y.astype(float)
+    expected = LevelCounts(x, y)
+    for one in (LevelCounts(y, x), LevelCounts(x[list(names)], y[list(names)])):
+        assert one.log_bf10(MODEL) == pytest.approx(expected.log_bf10(MODEL), abs=1e-9)
+    # Levels of one row each, as many of x and of y as keep the share: they say nothing.
+    alone = np.ones(rare * int(x.sum())), np.ones(rare * int(y.sum()))
+    more = [np.concatenate([x, alone[0], 0 * alone[1]]), np.concatenate([y, 0 * alone[0], alone[1]])]
+    assert LevelCounts(*more).log_bf10(MODEL) == pytest.approx(expected.log_bf10(MODEL), abs=1e-8)
+
+
+def null_counts(generator, law, n_x, n_y):
+    rows = np.arange(n_x + n_y) if law is None else generator.choice(len(law), size=n_x + n_y, p=law / law.sum())
+    return counts_of(rows[:n_x], rows[n_x:])
+
+
+@pytest.mark.parametrize("sizes", [(400, 400), (40, 760)])
+@pytest.mark.parametrize("law", [np.array([5, 4, 3, 2, 1, 1]), 1.0 / np.arange(1, 1001), None])
+def test_under_h0_it_is_calibrated(law, sizes):
+    """Few frequent levels, a thousand by Zipf's law, and as many levels as rows; what one sample lacks is not said."""
+    generator = np.random.default_rng(0)
+    found = [null_counts(generator, law, *sizes) for _ in range(200)]
+    log_bf10 = np.array([counts.log_bf10(MODEL) for counts in found])
+    assert np.exp(log_bf10).mean() < 1.0 + 1e-9
+    assert (log_bf10 > math.log(20.0)).mean() <= 0.02
+    names = tuple(map(str, range(len(found[0].x) + 2000)))
+    assert np.mean([bool(counts.only_in_one("c", names)) for counts in found]) <= 0.02
+
+
+# ---- the size of a difference
+
+
+def auc_by_pairs(x, y, tau):
+    """Over all pairs of a row of x and one of y, with shares from all other rows."""
+    counts, w, wins = counts_of(x, y), len(x) / (len(x) + len(y)), []
+    for a in x:
+        for b in y:
+            of_x, of_y = counts.x.copy(), counts.y.copy()
+            of_x[a] -= 1
+            of_y[b] -= 1
+            score = np.round((of_x + w * tau) / (of_x + of_y + tau), 9)
+            wins.append(0.5 + 0.5 * np.sign(score[a] - score[b]))
+    return np.mean(wins)
+
+
+@pytest.mark.parametrize("tau", [0.25, 4.0, 1024.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_auc_leaves_out_both_rows(seed, tau):
+    generator = np.random.default_rng(seed)
+    x, y = generator.integers(0, 9, size=14), generator.integers(0, 12, size=11)
+    assert counts_of(x, y).auc_at(tau, len(x) / 25) == pytest.approx(auc_by_pairs(x, y, tau))
+
+
+@pytest.mark.parametrize(("sizes", "n_x"), [((2, 2, 2, 2), 4), ((3, 3, 2, 1), 3), ((5, 4), 4)])
+def test_the_mean_of_the_auc_over_all_labellings_is_one_half(sizes, n_x):
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    found = []
+    for chosen in combinations(range(len(codes)), n_x):
+        in_x = np.isin(np.arange(len(codes)), chosen)
+        found.append(counts_of(codes[in_x], codes[~in_x]).auc_at(4.0, n_x / len(codes)))
+    assert np.mean(found) == pytest.approx(0.5)
+
+
+def test_squares_of_the_effect_are_those_of_random_shares():
+    """MMD² = Σ (p - q)², p and q in proportion to cθ and c(1-θ) with θ from its posterior."""
+    x, y = np.array([30.0, 12.0, 4.0, 0.0]), np.array([18.0, 25.0, 9.0, 0.0])
+    counts, generator = LevelCounts(x, y), np.random.default_rng(0)
+    w, total = counts.share, x + y
+    effect = counts.effect(MODEL)
+    for number in (2, 5):
+        tau = CONCENTRATIONS[number]
+        theta = generator.beta(w * tau + x, (1 - w) * tau + y + 1e-300, size=(200_000, 4))
+        squares = np.square(total / total.sum() * (theta / w - (1 - theta) / (1 - w))).sum(axis=1)
+        assert effect.mmd.shape[number] * effect.mmd.scale[number] == pytest.approx(squares.mean(), rel=0.02)
+        # As if θ were normal.
+        assert 1.0 / effect.mmd.shape[number] == pytest.approx(squares.var() / squares.mean() ** 2, rel=0.1)
+
+
+def test_the_auc_of_levels_is_not_one_where_it_is_not_known():
+    """Of n rows in which no level is shared, half a row more could be."""
+    counts = LevelCounts(np.array([4.0, 5.0, 0.0, 0.0, 0.0]), np.array([0.0, 0.0, 6.0, 2.0, 0.0]))
+    probit = counts.effect(MODEL).probit
+    z = stats.norm.ppf(8.5 / 9.0)
+    variance = 2.0 * (8.5 / 9.0) * (0.5 / 9.0) / (9.0 * stats.norm.pdf(z) ** 2)
+    assert probit.shape[0] * probit.scale[0] == pytest.approx(z**2 + variance)
+    assert 1.0 / probit.shape[0] == pytest.approx((4 * z**2 + 2 * variance) * variance / (z**2 + variance) ** 2)
+
+
+# ---- levels of one sample
+
+
+def test_what_one_sample_lacks_is_named_where_chance_does_not_explain_it():
+    generator = np.random.default_rng(1)
+    rows = [generator.choice(400, size=2000, p=(law := 1.0 / np.arange(1, 401)) / law.sum()) for _ in range(2)]
+    rows[1][:300] = 400
+    rows[1][300:360] = 401
+    names = (*(f"old {place}" for place in range(400)), "EWR2", "JFK2")
+    [found] = counts_of(*rows).only_in_one("airport", names)
+    assert (found.sample, found.rows, found.count, found.levels) == (1, 360, 2, ("EWR2", "JFK2"))
+    assert found.share == pytest.approx(0.18)
+    assert found.words(("yesterday.csv", "today.csv")) == (
+        "18 % of rows of today.csv have a level of 'airport' that yesterday.csv never had: 'EWR2', 'JFK2'."
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=2, max_size=30))
+def test_the_smallest_number_of_rows_by_its_definition(pairs):
+    x, y = np.array([*pairs, (0, 0)], dtype=float).T
+    if not x.sum() or not y.sum():
+        return
+    counts = LevelCounts(x, y)
+    total, w, chosen = x + y, counts.share, set()
+    for fewest in range(2, 25):
+        large = total >= fewest
+        missing = np.flatnonzero(large & (y == 0))
+        expected = (total * w**total)[large].sum()
+        unlikely = stats.poisson((w**total)[large].sum()).sf(len(missing) - 1) <= 1e-3
+        if len(missing) and expected <= 0.1 * x[missing].sum() and unlikely:
+            chosen = set(missing.tolist())
+            break
+    found = [one for one in counts.only_in_one("c", tuple(map(str, range(len(x))))) if one.sample == 0]
+    assert sum(one.count for one in found) == len(chosen)
+    if chosen:
+        assert found[0].rows == x[list(chosen)].sum() and set(found[0].levels) <= set(map(str, chosen))
+        assert list(found[0].levels) == sorted(found[0].levels, key=lambda name: -x[int(name)])
