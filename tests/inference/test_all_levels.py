@@ -83,6 +83,27 @@ def test_its_mean_over_all_labellings_is_at_most_one(sizes, n_x):
         assert mean / weight == pytest.approx(together[n_x] / stats.binom(len(codes), w).pmf(n_x), rel=1e-6)
 
 
+def sizes_of_levels(rows, largest):
+    """All sizes of levels of so many rows."""
+    if not rows:
+        yield ()
+    for size in range(min(rows, largest), 0, -1):
+        for others in sizes_of_levels(rows - size, size):
+            yield (size, *others)
+
+
+@pytest.mark.parametrize("rows", [4, 5, 7])
+def test_of_few_rows_its_mean_is_at_most_one_whatever_the_levels(rows):
+    for n_x in range(1, rows // 2 + 1):
+        for sizes in sizes_of_levels(rows, rows):
+            codes, size = np.repeat(np.arange(len(sizes)), sizes), len(sizes)
+            found = []
+            for chosen in combinations(range(rows), n_x):
+                x = np.bincount(codes[list(chosen)], minlength=size).astype(float)
+                found.append(LevelCounts(x, np.array(sizes) - x).log_bf10(MODEL))
+            assert np.exp(found).mean() <= 1.0 + 1e-12
+
+
 @settings(max_examples=60, deadline=None)
 @given(ROWS, st.permutations(range(6)), st.integers(0, 5))
 def test_names_order_and_rare_levels_do_not_matter(rows, names, rare):

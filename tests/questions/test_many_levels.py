@@ -9,7 +9,7 @@ import pytest
 
 import twosample as ts
 from twosample import cli
-from twosample.data.categories import expanded, sizes_of
+from twosample.data.categories import distance_of_levels, expanded, sizes_of
 from twosample.errors import DroppedDataWarning
 from twosample.inference.all_levels import LevelCounts
 from twosample.inference.mixture import prior_weights, stack_log_bf10
@@ -93,6 +93,18 @@ def test_codes_beyond_the_coordinates_are_one():
     assert found[:, :32].argmax(axis=1).tolist() == [3, 31, 31, 31] and (found[:, :32].sum(axis=1) == 2.0).all()
     jnp = pytest.importorskip("jax.numpy")
     assert np.asarray(expanded(jnp.asarray(rows), sizes, np.array([2.0, 1.0]), jnp)).tolist() == found.tolist()
+
+
+def test_pictures_and_distances_are_those_of_the_coordinates():
+    plan, names = ts.plan(OLD, NEW), pl.concat([OLD, NEW])["airport"]
+    codes = np.array([plan.levels[0].index(name) for name in names], dtype=float)
+    assert distance_of_levels(codes, 32) == distance_of_levels(np.minimum(codes, 31.0), 32) == 1.0 / plan.scale[0]
+    result = ts.test(OLD, NEW, keep_rows=True)
+    [column, *_] = result.picture.columns
+    assert column.labels == (*plan.levels[0][:31], "(other)")
+    assert column.counts.sum(axis=1).tolist() == list(result.picture.rows) and not column.outside.any()
+    assert max(result.shown_x[:, 0].max(), result.shown_y[:, 0].max()) == 31.0
+    assert result.picture.plane.outside[0] < 50
 
 
 def test_labels_are_permuted_with_their_levels():

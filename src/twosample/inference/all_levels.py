@@ -8,7 +8,7 @@ concentration τ = 1/a² is that of an amplitude a. So k is binomial under H0 an
 
 A level of one row counts nothing. The mean of this over binomial k is 1. Over labellings, which have n_x rows in x, it
 is the chance of Σ k = n_x under H1 over that under H0. As Σ k varies more under H1, and about n_x too, that is less
-than 1, but for few rows where only some numbers can be sums of a few levels.
+than 1.
 """
 
 from __future__ import annotations
@@ -197,8 +197,8 @@ class LevelCounts:
 def _probit(auc: float, rows: float) -> tuple[float, float]:
     """Mean of (probit AUC)² and its relative variance, of an AUC found in that many rows of either sample or more.
 
-    One more row, of which nothing is known, keeps it from 1. No AUC of known scores has a larger variance than A(1-A)/n;
-    here it is twice that, as the scores of a level are found from its rows.
+    One more row, of which nothing is known, keeps it from 1. No AUC of known scores has a larger variance than
+    A(1-A)/n; here it is twice that, as the scores of a level are found from its rows.
     """
     auc = (auc * rows + 0.5) / (rows + 1.0)
     normal = NormalDist()
