@@ -142,34 +142,53 @@ def test_under_h0_it_is_calibrated(law, sizes):
 
 
 def auc_by_pairs(x, y, tau):
-    """Over all pairs of a row of x and one of y, with shares from all other rows."""
-    counts, w, wins = counts_of(x, y), len(x) / (len(x) + len(y)), []
-    for a in x:
-        for b in y:
-            of_x, of_y = counts.x.copy(), counts.y.copy()
-            of_x[a] -= 1
-            of_y[b] -= 1
-            score = np.round((of_x + w * tau) / (of_x + of_y + tau), 9)
-            wins.append(0.5 + 0.5 * np.sign(score[a] - score[b]))
-    return np.mean(wins)
+    """Over all pairs of a row of x and one of y, with shares from all other rows; rows of rare levels are alike."""
+    pooled, w = np.concatenate([x, y]), len(x) / (len(x) + len(y))
+    rare = np.bincount(pooled, minlength=100)[pooled] == 1
+    pooled[rare] = -1
+    x, y = pooled[: len(x)], pooled[len(x) :]
+
+    def mean_of(x, y):
+        wins = []
+        for i, a in enumerate(x):
+            for j, b in enumerate(y):
+                rows_x, rows_y = np.delete(x, i), np.delete(y, j)
+                score = [
+                    ((rows_x == c).sum() + w * tau) / ((rows_x == c).sum() + (rows_y == c).sum() + tau) for c in (a, b)
+                ]
+                wins.append(0.5 if a == b else 0.5 + 0.5 * np.sign(round(score[0] - score[1], 9)))
+        return np.mean(wins) if wins else 0.5
+
+    unknown = (x == -1).mean() * (y == -1).mean()
+    return mean_of(x, y) + unknown * (mean_of(x[x >= 0], y[y >= 0]) - 0.5)
 
 
 @pytest.mark.parametrize("tau", [0.25, 4.0, 1024.0])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_auc_leaves_out_both_rows(seed, tau):
     generator = np.random.default_rng(seed)
-    x, y = generator.integers(0, 9, size=14), generator.integers(0, 12, size=11)
-    assert counts_of(x, y).auc_at(tau, len(x) / 25) == pytest.approx(auc_by_pairs(x, y, tau))
+    x, y = generator.integers(0, 9, size=14), generator.integers(0, 9 + 5 * seed, size=11)
+    assert counts_of(x, y).auc_at(tau) == pytest.approx(auc_by_pairs(x, y, tau))
 
 
-@pytest.mark.parametrize(("sizes", "n_x"), [((2, 2, 2, 2), 4), ((3, 3, 2, 1), 3), ((5, 4), 4)])
+@pytest.mark.parametrize(("sizes", "n_x"), [((2, 2, 2, 2), 4), ((3, 3, 2, 1), 3), ((5, 4), 4), ((3, 2, 1, 1, 1, 1), 4)])
 def test_the_mean_of_the_auc_over_all_labellings_is_one_half(sizes, n_x):
     codes = np.repeat(np.arange(len(sizes)), sizes)
     found = []
     for chosen in combinations(range(len(codes)), n_x):
         in_x = np.isin(np.arange(len(codes)), chosen)
-        found.append(counts_of(codes[in_x], codes[~in_x]).auc_at(4.0, n_x / len(codes)))
+        found.append(counts_of(codes[in_x], codes[~in_x]).auc_at(4.0))
     assert np.mean(found) == pytest.approx(0.5)
+
+
+def test_rows_of_rare_levels_are_told_from_rows_of_others():
+    """Where all rows of one sample have levels of their own, and none of the other has: that tells them apart."""
+    shared, own = np.array([50.0, 30.0, 20.0]), np.ones(100)
+    counts = LevelCounts(np.r_[shared, 0 * own, 0.0], np.r_[0 * shared, own, 0.0])
+    lumped = LevelCounts(np.r_[shared, 0.0], np.r_[0 * shared, 100.0])
+    for one in (counts, lumped):
+        assert one.auc(MODEL) == pytest.approx(1.0)
+    assert LevelCounts(np.r_[own, 0 * own, 0.0], np.r_[0 * own, own, 0.0]).auc(MODEL) == 0.5
 
 
 def test_squares_of_the_effect_are_those_of_random_shares():

@@ -36,8 +36,8 @@ __all__ = ["LevelCounts", "by_column", "counted", "log_bayes_factors", "log_bf_o
 _CONCENTRATIONS: Array = 4.0 ** np.arange(-1.0, 9.0)
 # Of the rows whose levels one sample lacks, how large a share chance may explain; and how rarely it may do so.
 _BY_CHANCE, _RARELY = 0.1, 1e-3
-# Levels that are named; and so few that one of them says all.
-_NAMED, _TWO = 5, 2
+# Levels that are named; so few that one of them says all; and the rows of a level that is not rare.
+_NAMED, _TWO, _SHARED = 5, 2, 2
 # Digits in which scores are compared.
 _DIGITS = 12
 
@@ -124,35 +124,34 @@ class LevelCounts:
         return _prior(model)[0], np.exp(logs - np.logaddexp.reduce(logs))
 
     @cached_property
-    def _known(self) -> LevelCounts:
-        """Those of levels that more than one row has."""
-        known = (self.x + self.y)[:-1] > 1
-        return LevelCounts(self.x[:-1][known], self.y[:-1][known])
+    def _shared(self) -> tuple[Array, Array]:
+        """The same of levels that more than one row has; all other rows come last."""
+        rare = (self.x + self.y) < _SHARED
+        rare[-1] = True
+        x, y = (np.append(counts[~rare], counts[rare].sum()) for counts in (self.x, self.y))
+        return x, y
+
+    @property
+    def _unknown(self) -> float:
+        """The share of pairs of a row of x and one of y whose levels are both rare."""
+        x, y = self._shared
+        return float(x[-1] * y[-1] / (x.sum() * y.sum()))
 
     def auc(self, model: Model) -> float:
         """The chance that a row of x rather than one of y has the level that is more common in x; ½ or more."""
         concentrations, weights = self._posterior(model)
-        found = [self._known.auc_at(one, self.share) for one in concentrations.tolist()]
-        return max(0.5, float(weights @ np.array(found)))
+        return min(max(0.5, float(weights @ [self.auc_at(one) for one in concentrations.tolist()])), 1.0)
 
-    def auc_at(self, concentration: float, share: float) -> float:
+    def auc_at(self, concentration: float) -> float:
         """The AUC of the posterior mean of the chance that a row with its level is in x.
 
         Neither of the two rows that are compared counts in what they are compared by, so that the mean over labellings
-        is ½ exactly. Rows with the same level are ties.
+        is ½ exactly. Rows with the same level are ties, but for two rows of rare levels, of which nothing is known:
+        they are taken to be told apart as all others are.
         """
-        n_x, n_y = float(self.x.sum()), float(self.y.sum())
-        if not n_x or not n_y:
-            return 0.5
-        others = self.x + self.y - 1.0 + concentration
-        prior = share * concentration
-        of_x, of_y = (self.x - 1.0 + prior) / others, (self.x + prior) / others
-        values, places = np.unique(np.round(np.concatenate([of_x, of_y]), _DIGITS), return_inverse=True)
-        x = np.bincount(places[: len(of_x)], self.x, len(values))
-        y = np.bincount(places[len(of_x) :], self.y, len(values))
-        larger = float(x @ (np.cumsum(y) - 0.5 * y))
-        # Of rows with the same level that of x has the smaller value.
-        return (larger + 0.5 * float(self.x @ self.y)) / (n_x * n_y)
+        x, y = self._shared
+        known = _auc(x[:-1], y[:-1], self.share, concentration)
+        return _auc(x, y, self.share, concentration) + self._unknown * (known - 0.5)
 
     def effect(self, model: Model) -> PartEffect:
         """How much the samples differ in all levels: a component for each concentration.
@@ -168,9 +167,9 @@ class LevelCounts:
         square = np.square(mean - w)
         mmd = ((square + variance) * scale).sum(axis=1)
         of_mmd = ((4.0 * square + 2.0 * variance) * variance * np.square(scale)).sum(axis=1)
-        known = self._known
-        rows = float(min(known.x.sum(), known.y.sum()))
-        laws = [_probit(known.auc_at(one, w), rows) for one in concentrations.tolist()]
+        fewest, known = (min(one.sum() for one in part) for part in ((self.x, self.y), (x[:-1] for x in self._shared)))
+        rows = fewest - self._unknown * (fewest - known)
+        laws = [_probit(self.auc_at(one), rows) for one in concentrations.tolist()]
         probit, of_probit = np.array(laws).T
         return PartEffect(weights, Squares.of(mmd, of_mmd / mmd**2), Squares.of(probit, of_probit))
 
@@ -192,6 +191,22 @@ class LevelCounts:
                 rows, shown = float(own[places].sum()), tuple(names[place] for place in places[:_NAMED])
                 found.append(OnlyInOne(column, sample, int(rows), rows / float(own.sum()), shown, len(places)))
         return found
+
+
+def _auc(x: Array, y: Array, share: float, concentration: float) -> float:
+    """The AUC of the chances of levels from their counts, with ties for rows of the same level; ½ of no rows."""
+    n_x, n_y = float(x.sum()), float(y.sum())
+    if not n_x or not n_y:
+        return 0.5
+    others, prior = x + y - 1.0 + concentration, share * concentration
+    # Levels without a row have no weight, and no posterior.
+    of_x, of_y = ((own + prior) / np.where(x + y > 0.0, others, 1.0) for own in (x - 1.0, x))
+    values, places = np.unique(np.round(np.concatenate([of_x, of_y]), _DIGITS), return_inverse=True)
+    in_x = np.bincount(places[: len(of_x)], x, len(values))
+    in_y = np.bincount(places[len(of_x) :], y, len(values))
+    larger = float(in_x @ (np.cumsum(in_y) - 0.5 * in_y))
+    # Of rows with the same level that of x has the smaller value.
+    return (larger + 0.5 * float(x @ y)) / (n_x * n_y)
 
 
 def _probit(auc: float, rows: float) -> tuple[float, float]:
