@@ -216,6 +216,18 @@ def test_the_auc_of_levels_is_not_one_where_it_is_not_known():
     assert 1.0 / probit.shape[0] == pytest.approx((4 * z**2 + 2 * variance) * variance / (z**2 + variance) ** 2)
 
 
+def test_rows_of_rare_levels_count_as_far_as_they_are_told_from_others():
+    """A quarter of the pairs are of rare levels: between 20 rows in all and 10 of known levels it is 20 - 10/4."""
+    alone = np.ones(10)
+    x, y = np.r_[5.0, 5.0, 0.0, alone, 0 * alone, 0.0], np.r_[0.0, 1.0, 9.0, 0 * alone, alone, 0.0]
+    counts = LevelCounts(x, y)
+    auc = (counts.auc_at(CONCENTRATIONS[3]) * 17.5 + 0.5) / 18.5
+    z = stats.norm.ppf(auc)
+    probit = counts.effect(MODEL).probit
+    expected = z**2 + 2.0 * auc * (1.0 - auc) / (18.5 * stats.norm.pdf(z) ** 2)
+    assert probit.shape[3] * probit.scale[3] == pytest.approx(expected)
+
+
 # ---- levels of one sample
 
 
@@ -233,24 +245,50 @@ def test_what_one_sample_lacks_is_named_where_chance_does_not_explain_it():
     )
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=2, max_size=30))
-def test_the_smallest_number_of_rows_by_its_definition(pairs):
-    x, y = np.array([*pairs, (0, 0)], dtype=float).T
-    if not x.sum() or not y.sum():
-        return
-    counts = LevelCounts(x, y)
-    total, w, chosen = x + y, counts.share, set()
-    for fewest in range(2, 25):
+def lacking_by_definition(x, y):
+    """The places of levels of x that y lacks."""
+    total, w = x + y, x.sum() / (x + y).sum()
+    for fewest in range(2, int(total.max()) + 1):
         large = total >= fewest
         missing = np.flatnonzero(large & (y == 0))
         expected = (total * w**total)[large].sum()
         unlikely = stats.poisson((w**total)[large].sum()).sf(len(missing) - 1) <= 1e-3
         if len(missing) and expected <= 0.1 * x[missing].sum() and unlikely:
-            chosen = set(missing.tolist())
-            break
-    found = [one for one in counts.only_in_one("c", tuple(map(str, range(len(x))))) if one.sample == 0]
-    assert sum(one.count for one in found) == len(chosen)
-    if chosen:
-        assert found[0].rows == x[list(chosen)].sum() and set(found[0].levels) <= set(map(str, chosen))
-        assert list(found[0].levels) == sorted(found[0].levels, key=lambda name: -x[int(name)])
+            return set(missing.tolist())
+    return set()
+
+
+def check_lacking(x, y):
+    x, y = np.array([*x, 0.0]), np.array([*y, 0.0])
+    if not x.sum() or not y.sum():
+        return
+    found = LevelCounts(x, y).only_in_one("c", tuple(map(str, range(len(x)))))
+    chosen = lacking_by_definition(x, y)
+    [one] = [one for one in found if one.sample == 0] or [None]
+    assert (one is None) == (not chosen)
+    if one is not None:
+        assert one.count == len(chosen) and one.rows == x[list(chosen)].sum()
+        assert set(one.levels) <= set(map(str, chosen)) and len(one.levels) == min(5, one.count)
+        assert list(one.levels) == sorted(one.levels, key=lambda name: -x[int(name)])
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=2, max_size=30))
+def test_the_smallest_number_of_rows_by_its_definition(pairs):
+    check_lacking(*np.array(pairs, dtype=float).T)
+
+
+@pytest.mark.parametrize("mean", [0.5, 1.5, 3.0, 6.0])
+@pytest.mark.parametrize("common", [0, 300])
+def test_the_same_of_many_levels(mean, common):
+    """Some of both samples, and some of one only: now chance, and now how many rows it explains, sets the limit."""
+    generator = np.random.default_rng(3)
+    x, y = generator.poisson(mean, size=(2, 400 + common)).astype(float)
+    x[:200], y[200:400] = 0.0, 0.0
+    check_lacking(x, y)
+    check_lacking(y, x)
+
+
+def test_levels_of_one_row_are_not_named():
+    x, y = np.r_[np.ones(20), 0.0, 0.0], np.r_[np.zeros(20), 400.0, 0.0]
+    assert not [one for one in LevelCounts(x, y).only_in_one("c", tuple(map(str, range(21)))) if one.sample == 0]
