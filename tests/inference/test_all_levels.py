@@ -228,6 +228,17 @@ def test_rows_of_rare_levels_count_as_far_as_they_are_told_from_others():
     assert probit.shape[3] * probit.scale[3] == pytest.approx(expected)
 
 
+def test_less_than_one_half_is_no_difference():
+    """Levels as common in x as in y: without two rows each looks more common in the other sample."""
+    counts = LevelCounts(np.array([10.0, 10.0, 3.0, 0.0]), np.array([10.0, 10.0, 3.0, 0.0]))
+    auc = counts.auc_at(CONCENTRATIONS[2])
+    assert auc < 0.45 and counts.auc(MODEL) == 0.5
+    auc = (auc * 23.0 + 0.5) / 24.0
+    probit = counts.effect(MODEL).probit
+    variance = 2.0 * auc * (1.0 - auc) / (24.0 * stats.norm.pdf(stats.norm.ppf(auc)) ** 2)
+    assert probit.shape[2] * probit.scale[2] == pytest.approx(variance)
+
+
 # ---- levels of one sample
 
 
