@@ -13,6 +13,7 @@ from twosample.data.categories import distance_of_levels, expanded, sizes_of
 from twosample.errors import DroppedDataWarning
 from twosample.inference.all_levels import LevelCounts
 from twosample.inference.mixture import prior_weights, stack_log_bf10
+from twosample.models import HalfCauchy
 
 NOTE = "has 60 levels that several rows share: the 31 most common ones are compared, and all others as one."
 
@@ -39,6 +40,7 @@ def test_half_of_the_weight_of_a_column_is_that_of_all_its_levels():
     plan = ts.plan(x, y)
     coded = dataclasses.replace(plan, levels=(plan.levels[0][:31],))
     assert prior_weights(coded).tolist() == [0.5, 0.5] and prior_weights(plan).tolist() == [0.5, 0.25, 0.25]
+    assert plan.parts[0].points.shape == (1, 32, 32)
     [of_codes] = coded.statistics(x, y).parts
     single = coded.test(coded.statistics(x, y))
     features = coded.features_of(0)
@@ -135,10 +137,15 @@ def test_questions_agree():
     assert in_blocks.notes == each.notes and in_blocks.log_bf10 == pytest.approx(each.log_bf10)
     two = ts.ksample({"a": OLD, "b": NEW})
     assert two.log_bf10 == pytest.approx(result.log_bf10, abs=1e-6)
+    assert two.pair_log_bf10[0] == pytest.approx(result.log_bf10, abs=1e-2)
+    assert two.column_log_bf10[0] == pytest.approx(result.by_column[0].log_bf10, abs=1e-6)
     three = ts.ksample({"a": OLD, "b": NEW, "c": LIKE}, permutations=19)
     assert three.partitions[0].groups == (("a", "c"), ("b",)) and three.pvalue == 0.05
     assert three.column_log_bf10[0] > 50.0
-    assert result.robustness().curves[0].log_bf10.min() > 50.0
+    scales = result.robustness().curves[0]
+    other = dataclasses.replace(result.model, amplitude=HalfCauchy(0.05))
+    again = ts.test(OLD, NEW, model=other).log_bf10
+    assert abs(again - result.log_bf10) > 0.5 and scales.log_bf10[0] == pytest.approx(again, abs=1e-2)
 
 
 def test_where_not_all_levels_are_compared_a_note_says_so():
