@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from twosample import models
+from twosample.inference import partitions, relabelling
 from twosample.inference.all_levels import LevelCounts, log_bayes_factors, log_bf_of_partitions
 from twosample.models import HalfCauchy
 
@@ -303,3 +304,20 @@ def test_the_same_of_many_levels(mean, common):
 def test_levels_of_one_row_are_not_named():
     x, y = np.r_[np.ones(20), 0.0, 0.0], np.r_[np.zeros(20), 400.0, 0.0]
     assert not [one for one in LevelCounts(x, y).only_in_one("c", tuple(map(str, range(21)))) if one.sample == 0]
+
+
+@pytest.mark.parametrize("groups", [2, 3])
+def test_a_relabelling_has_the_counts_of_its_labels(groups):
+    generator = np.random.default_rng(4)
+    parts = np.split(generator.integers(0, 9, size=(60, 1)).astype(float), [20, 45][: groups - 1])
+    kind = relabelling.of_rows(*parts, MODEL) if groups == 2 else relabelling.GroupLabels.of(parts, MODEL)
+    labels = np.stack([kind.observed, kind.draw(generator), kind.draw(generator)])
+    test = relabelling.LevelTest.of(0, tuple("abcdefgh"))  # and one more for the ninth
+    blocks = [(0, 1)] if groups == 2 else [(0, 0, 1), (0, 1, 0), (0, 1, 1), (0, 1, 2)]
+    prior = np.exp(partitions.log_prior(np.array(blocks)))
+    for one, found in zip(labels, kind.statistic(test)(labels), strict=True):
+        counts = np.stack(
+            [np.bincount(kind.rows[one == number, 0].astype(int), minlength=9) for number in range(groups)]
+        )
+        logs = log_bf_of_partitions(counts.astype(float), np.array(blocks), MODEL)
+        assert found == pytest.approx(np.log(np.exp(logs) @ prior / prior.sum()))
