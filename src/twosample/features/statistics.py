@@ -123,6 +123,9 @@ class FeatureStatistics(Comparable):
         The same of the differences of pairs, or None.
     parts
         The same for the other tests of the mixture, one stack of tests each.
+    levels_x, levels_y
+        How many rows have each level of the columns with more levels than coordinates, one column after the other; None
+        where the plan has no such columns.
 
     Examples
     --------
@@ -147,6 +150,8 @@ class FeatureStatistics(Comparable):
     columns_y: Moments | None = None
     columns_differences: Moments | None = None
     parts: tuple[FeatureStatistics, ...] = ()
+    levels_x: Array | None = None
+    levels_y: Array | None = None
 
     def __repr__(self) -> str:
         """Return the numbers of rows and lengthscales, in one line."""
@@ -248,8 +253,7 @@ class FeatureStatistics(Comparable):
                 moments = getattr(statistics, name)
                 if moments is not None:
                     arrays |= {f"{prefix}{name}.{part.name}": getattr(moments, part.name) for part in fields(moments)}
-        if self.log_volume is not None:
-            arrays["log_volume"] = self.log_volume
+        arrays |= {name: getattr(self, name) for name in _SUMS if getattr(self, name) is not None}
         for name in _SKETCHES:
             arrays |= {f"{name}.{part.name}": getattr(getattr(self, name), part.name) for part in fields(Sketch)}
         arrays["words"] = np.array(json.dumps({"schema": _SCHEMA, "plan": self.plan, "notes": self.notes}))
@@ -286,6 +290,8 @@ class FeatureStatistics(Comparable):
             **sketches,
             parts=tuple(parts),
             log_volume=arrays.get("log_volume"),
+            levels_x=arrays.get("levels_x"),
+            levels_y=arrays.get("levels_y"),
             plan=words["plan"],
             notes=tuple(words["notes"]),
         )
@@ -303,13 +309,17 @@ class FeatureStatistics(Comparable):
         s = moments[0].mean.shape[-1]
         right = all((one.mean.shape, one.scatter.shape) == ((m, s), (m, s, s)) for one in moments)
         columns = [None if one is None else one.mean.shape for one in (self.columns_x, self.columns_y)]
-        if not right or columns[0] != columns[1] or (self.log_volume is not None and self.log_volume.shape != (m,)):
+        levels = [None if one is None else one.shape for one in (self.levels_x, self.levels_y)]
+        right = right and columns[0] == columns[1] and levels[0] == levels[1]
+        if not right or (self.log_volume is not None and self.log_volume.shape != (m,)):
             raise ValueError("its arrays do not belong together")
 
 
 # The fields that hold moments.
 _MOMENTS = ("x", "y", "differences", "columns_x", "columns_y", "columns_differences")
 _SKETCHES = ("sketch_x", "sketch_y")
+# And those that hold sums over the rows, as arrays.
+_SUMS = ("log_volume", "levels_x", "levels_y")
 
 
 def _if_all(function: Callable[..., _Value], *values: Any) -> _Value | None:
@@ -337,7 +347,7 @@ def _merge(first: FeatureStatistics, second: FeatureStatistics) -> FeatureStatis
         )
     if first.plan != second.plan or not np.array_equal(first.lengthscales, second.lengthscales):
         raise InputError("merge: the statistics belong to different plans", remedy="collect all of them with one plan")
-    for name in (*_MOMENTS, "log_volume"):
+    for name in (*_MOMENTS, *_SUMS):
         if (getattr(first, name) is None) != (getattr(second, name) is None):
             raise InputError(f"merge: one of the statistics has {name} and the other has not")
     if len(first.parts) != len(second.parts):
@@ -351,6 +361,8 @@ def _merge(first: FeatureStatistics, second: FeatureStatistics) -> FeatureStatis
         **{name: merged(name) for name in _MOMENTS},  # type: ignore[arg-type]
         parts=tuple(map(_merge, first.parts, second.parts)),
         log_volume=_if_all(np.add, first.log_volume, second.log_volume),
+        levels_x=_if_all(np.add, first.levels_x, second.levels_x),
+        levels_y=_if_all(np.add, first.levels_y, second.levels_y),
         sketch_x=first.sketch_x.merge(second.sketch_x),
         sketch_y=first.sketch_y.merge(second.sketch_y),
         notes=tuple(dict.fromkeys((*first.notes, *second.notes))),

@@ -172,7 +172,8 @@ def categorical_parts(
     tests: dict[int, list[tuple[Indices, Array]]] = {}
     for subset in columns:
         if size == 1:  # up to the largest code that there is
-            corners = np.eye(int(ranks.knots[-1, subset[0]]) + 1, int(ranks.sizes[subset[0]]))
+            largest = int(ranks.sizes[subset[0]])
+            corners = np.eye(min(int(ranks.knots[-1, subset[0]]) + 1, largest), largest)
             points = corners * ranks.heights[subset[0]]
         else:
             points = choose_among_codes(coordinates[:, ranks.places(subset[np.newaxis])[0]], count)

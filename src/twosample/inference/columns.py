@@ -17,7 +17,7 @@ from twosample.data.ranks import clearest_level
 from twosample.inference import discoveries
 from twosample.inference.effect import size_in_words
 
-__all__ = ["BySubset", "ColumnEvidence", "SubsetEvidence", "Table", "moved_level"]
+__all__ = ["BySubset", "ColumnEvidence", "OnlyInOne", "SubsetEvidence", "Table", "moved_level"]
 
 
 # Spreads of normal scores that differ by more are those of a sample of one value, and of another one.
@@ -28,6 +28,54 @@ _WRITTEN = 100
 _PRINTED, _WIDEST = 20, 160
 
 Row = TypeVar("Row", bound=tuple[Any, ...], covariant=True)
+
+
+@dataclass(frozen=True)
+class OnlyInOne:
+    """Levels of a column of categories that one sample has and the other has not, where chance does not explain it.
+
+    Dealt to the samples at random, all c rows of a level are in this one with probability wᶜ, w its share of all rows.
+    Levels of so few rows are left out that more than a tenth of what was found could be expected, or as many levels in
+    more than one of a thousand cases.
+
+    Attributes
+    ----------
+    column
+        Its name.
+    sample
+        Which sample has them: 0 is x, and 1 is y.
+    rows
+        How many of its rows have them.
+    share
+        What share of its rows that is.
+    levels
+        The most common of them.
+    count
+        How many levels there are.
+    """
+
+    column: str
+    sample: int
+    rows: int
+    share: float
+    levels: tuple[str, ...]
+    count: int
+
+    def words(self, names: tuple[str, str]) -> str:
+        """The same in a sentence, with the names of the samples.
+
+        Examples
+        --------
+        >>> OnlyInOne("airport", 1, 37, 0.37, ("EWR2",), 1).words(("yesterday", "today"))
+        "37 % of rows of today have a level of 'airport' that yesterday never had: 'EWR2'."
+        """
+        own, other = (printable(names[place]) for place in (self.sample, 1 - self.sample))
+        listed = ", ".join(repr(printable(shortened(level))) for level in self.levels)
+        more = f" and {self.count - len(self.levels):,} more" if self.count > len(self.levels) else ""
+        return (
+            f"{share_in_words(self.share)} of rows of {own} have a level of {printable(self.column)!r} that {other} "
+            f"never had: {listed}{more}."
+        )
 
 
 class ColumnEvidence(NamedTuple):
@@ -125,7 +173,8 @@ class BySubset(Comparable):
     """The evidence of columns and of subsets of columns, as arrays."""
 
     log_bf10: Array  # of the normal scores of each column alone, (D,)
-    # P(x > y) + ½P(x = y) of each column, (D,); of one of categories that of having the level which moved most clearly.
+    # P(x > y) + ½P(x = y) of each column, (D,); of categories that of how much more common in x a level is, ½ or more,
+    # and of two levels that of having the one which moved.
     auc: Array
     spread: Array  # standard deviation of the normal scores of x over that of y, (D,); 1 for categories
     direction: tuple[str, ...]  # how each column differs, if it does

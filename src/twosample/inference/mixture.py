@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from twosample.common.arrays import Array, Indices
 from twosample.common.threads import in_order
-from twosample.data.categories import OTHER, Levels, sizes_of, starts_of
+from twosample.data.categories import Levels, sizes_of, starts_of
 from twosample.data.ranks import direction
 from twosample.features.statistics import FeatureStatistics, Moments
 from twosample.inference import evidence
-from twosample.inference.columns import BySubset, moved_level
+from twosample.inference.all_levels import LevelCounts, by_column
+from twosample.inference.columns import BySubset, OnlyInOne
 from twosample.inference.effect import PartEffect, of_part
 from twosample.inference.evidence import Evidence
 from twosample.inference.lengthscale import Curves, LengthscalePosterior
@@ -34,9 +36,11 @@ __all__ = [
     "OneTest",
     "StatisticsOf",
     "evaluate_parts",
+    "level_counts",
     "log_mean",
     "prior_weights",
     "stack_log_bf10",
+    "with_all_levels",
 ]
 
 StatisticsOf = Callable[[int, slice], FeatureStatistics]
@@ -91,7 +95,8 @@ class Mixture:
     statistics_of
         What was collected for some tests of a stack.
     log_means
-        By what these Bayes factors were divided, of the tests of every stack, (P,) each; empty where by nothing.
+        By what Bayes factors were divided, those of the tests of every stack, (P,) each, and those of the tests of all
+        levels of a column; empty where by nothing.
     """
 
     plan: Plan
@@ -104,7 +109,18 @@ class Mixture:
     @cached_property
     def log_bf10(self) -> float:
         """Log BF10 of the mixture."""
-        return log_mean(np.concatenate([[self.main], *self.parts]), prior_weights(self.plan))
+        return log_mean(np.concatenate([[self.main], *self.parts, self.of_levels]), prior_weights(self.plan))
+
+    @cached_property
+    def counts(self) -> tuple[LevelCounts, ...]:
+        """How many rows have each level of the columns with a test of all levels."""
+        return level_counts(self.plan, self.statistics)
+
+    @cached_property
+    def of_levels(self) -> Array:
+        """Log BF10 of the tests of all levels of a column."""
+        found = np.array([counts.log_bf10(self.plan.model) for counts in self.counts])
+        return found - self.log_means[-1] if self.log_means else found
 
     @property
     def share_of_main(self) -> float:
@@ -130,10 +146,52 @@ class Mixture:
     def likely(self, least: float) -> list[tuple[float, int, int]]:
         """Tests of the stacks with at least that posterior probability, with it, given that the samples differ."""
         found = []
-        for number, (part, log_bf10) in enumerate(zip(self.plan.parts, self.parts, strict=True)):
-            posterior = self._posterior(part.prior, log_bf10)
+        priors, _ = _priors(self.plan)
+        for number, (prior, log_bf10) in enumerate(zip(priors, self.parts, strict=True)):
+            posterior = self._posterior(prior, log_bf10)
             found += [(float(posterior[test]), number, int(test)) for test in np.flatnonzero(posterior >= least)]
         return found
+
+    def effects_of_levels(self, least: float) -> list[tuple[float, PartEffect]]:
+        """How much the samples differ by the tests of all levels with at least that posterior probability, with it."""
+        posterior = self._posterior(_priors(self.plan)[1], self.of_levels)
+        found = zip(posterior.tolist(), self.counts, strict=True)
+        return [(weight, counts.effect(self.plan.model)) for weight, counts in found if weight >= least]
+
+    @cached_property
+    def _counts_of_columns(self) -> dict[int, LevelCounts]:
+        """How many rows have each level, of every column of categories."""
+        plan, moments = self.plan, (self.statistics.columns_x, self.statistics.columns_y)
+        sizes, found = sizes_of(plan.levels), dict(zip(plan.many, self.counts, strict=True))
+        if sizes is None:
+            return {}
+        starts = starts_of(sizes)
+        for place in np.flatnonzero(sizes).tolist():
+            if place not in found:
+                here = slice(int(starts[place]), int(starts[place + 1]))
+                shares = ((one.count, one.mean[1, here, 0]) for one in moments if one is not None)
+                found[place] = LevelCounts(*(np.rint(count * share) for count, share in shares))
+        return found
+
+    def _moved(self) -> dict[int, tuple[str, float]]:
+        """The level of each column of categories that moved most, in words, and the AUC of its levels."""
+        plan, differences, found = self.plan, self.statistics.columns_differences, {}
+        for place, counts in self._counts_of_columns.items():
+            variance = None
+            if differences is not None:
+                sizes = sizes_of(plan.levels)
+                assert sizes is not None
+                start, end = starts_of(sizes)[place : place + 2]
+                variance = differences.scatter[1, start:end, 0, 0] / max(differences.count - 1, 1)
+            found[place] = counts.moved(plan.levels[place] or (), plan.model, variance)
+        return found
+
+    def only_in_one(self) -> tuple[OnlyInOne, ...]:
+        """The levels of columns of categories that one sample has and the other has not."""
+        plan, found = self.plan, list[OnlyInOne]()
+        for place, counts in self._counts_of_columns.items():
+            found += counts.only_in_one(plan.columns[place], plan.levels[place] or ())
+        return tuple(found)
 
     def by_subset(self) -> BySubset:
         """The evidence of columns and of subsets of columns."""
@@ -142,27 +200,35 @@ class Mixture:
         if plan.prior:
             logs[tuple(range(count))] = [(plan.prior, self.main)]
         alone = np.empty(count)
-        for part, log_bf10 in zip(plan.parts, self.parts, strict=True):
-            if part.columns.shape[1] == 1:
-                alone[part.columns[:, 0]] = log_bf10
-            tests = zip(part.columns.tolist(), part.prior.tolist(), log_bf10.tolist(), strict=True)
-            for columns, prior, value in tests:
-                if prior:
-                    logs.setdefault(tuple(columns), []).append((prior, value))
-        priors = np.array([sum(prior for prior, _ in tests) for tests in logs.values()])
+        priors, of_levels = _priors(plan)
+        tests = [
+            one
+            for part, prior, log_bf10 in zip(plan.parts, priors, self.parts, strict=True)
+            for one in zip(part.columns.tolist(), prior.tolist(), log_bf10.tolist(), strict=True)
+        ]
+        for columns, _, value in tests:
+            if len(columns) == 1:
+                alone[columns[0]] = value
+        for place, prior, value in zip(plan.many, of_levels.tolist(), self.of_levels.tolist(), strict=True):
+            alone[place] = with_all_levels(alone[place], value)
+            tests.append(([place], prior, value))
+        for columns, prior, value in tests:
+            if prior:
+                logs.setdefault(tuple(columns), []).append((prior, value))
+        total = np.array([sum(prior for prior, _ in found) for found in logs.values()])
         values = [
-            log_mean(np.array([value for _, value in tests]), np.array([prior for prior, _ in tests]))
-            for tests in logs.values()
+            log_mean(np.array([value for _, value in found]), np.array([prior for prior, _ in found]))
+            for found in logs.values()
         ]
         x, y = self.statistics.columns_x, self.statistics.columns_y
         assert x is not None and y is not None
-        contrast = Contrast.of(x, y, self.statistics.columns_differences, plan.levels)
+        contrast = Contrast.of(x, y, self.statistics.columns_differences, plan.levels, self._moved())
         return BySubset(
             log_bf10=alone if count > 1 else np.array([self.log_bf10]),
             **contrast._asdict(),
             subsets=tuple(logs),
-            prior=priors,
-            subset_log_bf10=np.array(values) - np.log(priors),
+            prior=total,
+            subset_log_bf10=np.array(values) - np.log(total),
         )
 
 
@@ -174,12 +240,18 @@ class Contrast(NamedTuple):
     direction: tuple[str, ...]
 
     @classmethod
-    def of(cls, x: Moments, y: Moments, differences: Moments | None = None, levels: Levels = ()) -> Contrast:
+    def of(
+        cls,
+        x: Moments,
+        y: Moments,
+        differences: Moments | None = None,
+        levels: Levels = (),
+        of_categories: Mapping[int, tuple[str, float]] = MappingProxyType({}),
+    ) -> Contrast:
         """From the moments of normal scores and levels of D columns, (2, D, 1), and of pairs those of differences.
 
-        Columns of categories have a coordinate for each code; their `levels` are named.
+        Columns of categories have several coordinates; direction and AUC are known of each.
         """
-        of_categories = _of_categories(levels, x, y, differences)
         sizes = sizes_of(levels)
         if sizes is not None:
             first = starts_of(sizes)[:-1]
@@ -202,26 +274,41 @@ def _some(moments: Moments, places: Indices) -> Moments:
     return Moments(moments.count, moments.mean[:, places], moments.scatter[:, places])
 
 
-def _of_categories(levels: Levels, x: Moments, y: Moments, differences: Moments | None) -> dict[int, tuple[str, float]]:
-    """The level of each column of categories that moved most, in words, and the AUC of having it."""
-    sizes = sizes_of(levels)
-    if sizes is None:
-        return {}
-    starts, found = starts_of(sizes), {}
-    for place in np.flatnonzero(sizes).tolist():
-        here, names = slice(int(starts[place]), int(starts[place + 1])), levels[place]
-        assert names is not None
-        variance = None
-        if differences is not None:
-            variance = differences.scatter[1, here, 0, 0] / max(differences.count - 1, 1)
-        share_x, share_y = x.mean[1, here, 0], y.mean[1, here, 0]
-        found[place] = moved_level((*names, OTHER), share_x, share_y, x.count, y.count, variance)
-    return found
+def level_counts(plan: Plan, statistics: FeatureStatistics) -> tuple[LevelCounts, ...]:
+    """How many rows have each level of the columns with a test of all levels."""
+    x, y = statistics.levels_x, statistics.levels_y
+    return () if x is None or y is None else tuple(LevelCounts(*both) for both in by_column((x, y), plan.levels))
 
 
 def prior_weights(plan: Plan) -> Array:
-    """Prior probability of each test of a plan given that the samples differ, (T,); all columns together come first."""
-    return np.concatenate([[plan.prior], *(part.prior for part in plan.parts)])
+    """Prior probability of each test of a plan given that the samples differ, (T,).
+
+    All columns together come first, and the tests of all levels of a column last.
+    """
+    parts, of_levels = _priors(plan)
+    return np.concatenate([[plan.prior], *parts, of_levels])
+
+
+def _priors(plan: Plan) -> tuple[list[Array], Array]:
+    """Those of the tests of every stack, and of the tests of all levels of a column: half of what the column has."""
+    found, of_levels = [part.prior.copy() for part in plan.parts], np.zeros(len(plan.many))
+    for part, prior in zip(plan.parts, found, strict=True):
+        if part.columns.shape[1] == 1:
+            for number, place in enumerate(plan.many):
+                prior[part.columns[:, 0] == place] *= 0.5
+                of_levels[number] += prior[part.columns[:, 0] == place].sum()
+    return found, of_levels
+
+
+def with_all_levels(coded: float, of_levels: float) -> float:
+    """Log BF10 of a column by the test of its most common levels and by that of all of them, of equal weight.
+
+    Examples
+    --------
+    >>> round(with_all_levels(math.log(3.0), math.log(5.0)), 9) == round(math.log(4.0), 9)
+    True
+    """
+    return float(np.logaddexp(coded, of_levels)) - math.log(2.0)
 
 
 def log_mean(log_values: Array, weights: Array) -> float:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from twosample.common.arrays import Array, Indices
 from twosample.common.records import Comparable
-from twosample.data.categories import OTHER, Levels
+from twosample.data.categories import Levels, rows_without_many, with_coordinates
 from twosample.inference.witness import Driver, Witness, locations
 
 __all__ = [
@@ -93,9 +93,9 @@ class Shown(Comparable):
 
 
 def levels_at(levels: Levels, column: int) -> int | None:
-    """How many codes a column has, None for numbers."""
+    """How many coordinates a column of codes has, None for numbers."""
     names = levels[column] if levels else None
-    return None if names is None else len(names) + 1
+    return None if names is None else len(with_coordinates(names))
 
 
 def driver_within(
@@ -126,6 +126,7 @@ def share_intervals(counts: Indices, rows: tuple[int, int]) -> Array:
 
 def of_rows(x: Array, y: Array, groups: Sequence[tuple[int, ...]], levels: Levels = ()) -> Shown:
     """The aggregates of columns and of pairs of columns: `groups` are the places of one or two columns each."""
+    x, y = (rows_without_many(rows, levels) for rows in (x, y))
     places = dict.fromkeys(place for group in groups for place in group)
     columns = {place: _column(place, x[:, place], y[:, place], levels[place] if levels else None) for place in places}
     plane = next((_plane_of_columns(x, y, columns[a], columns[b]) for a, *more in groups for b in more), None)
@@ -139,7 +140,7 @@ def limits_of(x: Array, y: Array, codes: int | None = None) -> tuple[float, floa
     Of a column of categories, which has so many codes, all levels, and one more for others if there are any.
     """
     if codes is not None:
-        shown = codes if codes == 2 or (x == codes - 1).any() or (y == codes - 1).any() else codes - 1
+        shown = codes if codes == 2 or (x >= codes - 1).any() or (y >= codes - 1).any() else codes - 1
         return -0.6, shown - 0.4
     values, rest = _split(x, y)
     if any(map(len, rest)):
@@ -188,12 +189,13 @@ def _column(place: int, x: Array, y: Array, levels: tuple[str, ...] | None) -> S
     """A column of numbers, or of categories: all its levels, and the others where there are any."""
     samples = (x, y)
     labels: tuple[str, ...] = ()
-    limits = limits_of(x, y, None if levels is None else len(levels) + 1)
-    if levels is None:
+    names = None if levels is None else with_coordinates(levels)
+    limits = limits_of(x, y, None if names is None else len(names))
+    if names is None:
         values, rest = _split(x, y)
     else:
         values, rest = np.arange(float(round(limits[1] + 0.4))), (x[:0], y[:0])
-        labels = (*levels, OTHER)[: len(values)]
+        labels = names[: len(values)]
     values = values[(values >= limits[0]) & (values <= limits[1])]
     outside = [[np.count_nonzero(one < limits[0]), np.count_nonzero(one > limits[1])] for one in samples]
     counts = [[np.count_nonzero(one == value) for value in values] for one in samples]

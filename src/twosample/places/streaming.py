@@ -13,7 +13,7 @@ from twosample import places
 from twosample.common.arrays import Array, Flags, doubles, take_rows
 from twosample.common.progress import Report, WorkCounter
 from twosample.data import Choice, LeftOut, Samples
-from twosample.data.categories import recoded
+from twosample.data.categories import recoded, unknown_in_words
 from twosample.data.complete import check_left, check_policy, check_sizes
 from twosample.data.identifiers import identifiers
 from twosample.data.levels import settled
@@ -306,7 +306,7 @@ def from_pilot(pilot: Pilot, x_head: Table, y_head: Table, paired: bool, scale: 
         samples,
         paired=paired,
         notes=(pilot_in_words(len(pooled), sum(pilot.counts)), *of_first_rows(two, paired)),
-        column_notes=two.notes + samples.column_notes,
+        column_notes=two.notes + samples.column_notes + unknown_in_words(samples.columns, samples.levels),
         left_out=two.left_out + tuple(left_out),
     )
 

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from twosample.common.arrays import Array, Flags, Indices
 from twosample.common.progress import WorkCounter, progress_bar
 from twosample.common.threads import in_order, one_thread
 from twosample.data import Choice, Limits, Ranks, View, ranks, read_columns
-from twosample.data.categories import OTHER, Levels, sizes_of
+from twosample.data.categories import Levels, many_in_words, many_levels, sizes_of
 from twosample.data.complete import complete
 from twosample.data.reading import Table
 from twosample.data.two_tables import Tables, about_rows
@@ -23,9 +23,9 @@ from twosample.errors import DroppedDataWarning, emit, warn
 from twosample.features.maps import PointFeatures, StackFeatures
 from twosample.features.statistics import FeatureStatistics
 from twosample.features.subsets import Part, categorical_parts, multiples_of, single_part
-from twosample.inference.columns import moved_level
-from twosample.inference.mixture import stack_log_bf10
-from twosample.inference.relabelling import Splits, WeightedTest, log_means, stacked_tests
+from twosample.inference.all_levels import LevelCounts, by_column, counted
+from twosample.inference.mixture import stack_log_bf10, with_all_levels
+from twosample.inference.relabelling import LevelTest, Splits, WeightedTest, log_means, stacked_tests
 from twosample.kernels import RBF
 from twosample.models import Model
 from twosample.places import local
@@ -147,6 +147,15 @@ def _means_of_few(features: StackFeatures, x: Array, y: Array, paired: bool, mod
     return None if means is None else means[same.ravel()]
 
 
+class Found(NamedTuple):
+    """The tests of some columns."""
+
+    log_bf10: Array
+    auc: Array  # P(x > y) + ½P(x = y); of categories as in `BySubset`
+    direction: list[str]
+    notes: tuple[str, ...]  # what else is to be said of levels
+
+
 @dataclass(frozen=True, eq=False)
 class Place(ABC):
     """Where the rows are: tests of their columns, and what is known of them beforehand.
@@ -181,8 +190,8 @@ class Place(ABC):
         """The work of all tests, for a progress bar."""
 
     @abstractmethod
-    def test_columns(self, kept: Indices, counter: WorkCounter) -> tuple[Array, Array, list[str]]:
-        """Log BF10, P(x > y) + ½P(x = y) and the direction of each of these columns."""
+    def test_columns(self, kept: Indices, counter: WorkCounter) -> Found:
+        """The tests of these columns."""
 
     @abstractmethod
     def test_group(self, places: list[int], counter: WorkCounter) -> TwoSampleResult | str:
@@ -205,7 +214,7 @@ class Place(ABC):
         notes = (*self.tables.notes, *missing, *self.warn_of_rows())
         with progress_bar(self.asked.progress) as report, one_thread():
             counter = WorkCounter(report, self.work(kept, list(members.values())))
-            log_bf10, auc, direction = self.test_columns(kept, counter)
+            log_bf10, auc, direction, of_levels = self.test_columns(kept, counter)
             of_groups = {name: self.test_group(places, counter) for name, places in members.items()}
             counter.finish()
         skipped |= {name: reason for name, reason in of_groups.items() if isinstance(reason, str)}
@@ -216,7 +225,7 @@ class Place(ABC):
             groups={name: tuple(columns[at] for at in places) for name, places in members.items()},
             unused={one.column: one.reason for one in self.tables.left_out},
             skipped={name: skipped[name] for name in (*columns, *members) if name in skipped},
-            notes=notes,
+            notes=(*notes, *of_levels),
         )
 
 
@@ -243,8 +252,8 @@ class InMemory(Place):
         """One for each value."""
         return int(self.n_x[kept].sum() + self.n_y[kept].sum()) + sum(self.sizes) * sum(map(len, groups))
 
-    def test_columns(self, kept: Indices, counter: WorkCounter) -> tuple[Array, Array, list[str]]:
-        """Log BF10, AUC and direction; of columns of equal sizes at a time, and of those of categories apart."""
+    def test_columns(self, kept: Indices, counter: WorkCounter) -> Found:
+        """The tests of columns of equal sizes at a time, and of those of categories apart."""
         (x, y), n_x, n_y = self.tables.rows, self.n_x[kept], self.n_y[kept]
         how: dict[str, Any] = {"paired": self.asked.paired, "model": self.asked.model, "counter": counter}
         log_bf10 = np.empty(len(kept))
@@ -264,10 +273,18 @@ class InMemory(Place):
             block = slice(start, start + width)
             auc[block], words = _contrast(x[:, kept[block]], y[:, kept[block]], self.asked.paired)
             direction += words
+        notes = list[str]()
+        if self.asked.paired:
+            notes += many_in_words(tuple(self.tables.columns[at] for at in kept), levels)
         for at in of_categories.tolist():
-            both = x[:, kept[at]], y[:, kept[at]]
-            direction[at], auc[at] = _contrast_of_levels(*both, levels[at] or (), self.asked.paired)
-        return log_bf10, auc, direction
+            both, known = (x[:, kept[at]], y[:, kept[at]]), levels[at] or ()
+            in_x, in_y = (np.bincount(one.astype(np.intp), minlength=len(known) + 1) for one in both)
+            counts = LevelCounts(in_x.astype(np.float64), in_y.astype(np.float64))
+            variance = _variance_of_levels(*both, len(known) + 1) if self.asked.paired else None
+            direction[at], auc[at] = counts.moved(known, self.asked.model, variance)
+            found = counts.only_in_one(self.tables.columns[kept[at]], known)
+            notes += [one.words((self.tables.names[0], self.tables.names[1])) for one in found]
+        return Found(log_bf10, auc, direction, tuple(notes))
 
     def test_group(self, places: list[int], counter: WorkCounter) -> TwoSampleResult | str:
         """The test of the rows without missing values."""
@@ -305,15 +322,23 @@ def category_columns(x: Array, y: Array, levels: Levels, *, paired: bool, model:
     for part in categorical_parts(columns, view, np.empty((0, view.width)), 1.0, 0):
         how: dict[str, Any] = {"paired": paired, "model": model, "counter": counter}
         log_bf10[part.columns[:, 0]] = _stack_log_bf10(part, view, x, y, **how)
+    tests = [] if paired else [LevelTest.of(place, levels[place]) for place in many_levels(levels)]
+    if not tests:
+        return log_bf10
+    means = log_means(tests, x, y, model, paired=False)
+    counts = by_column([counted(rows, levels) for rows in (x, y)], levels)
+    for number, (place, both) in enumerate(zip(many_levels(levels), counts, strict=True)):
+        of_levels = LevelCounts(*both).log_bf10(model) - (0.0 if means is None else means[number])
+        log_bf10[place] = with_all_levels(log_bf10[place], of_levels)
     return log_bf10
 
 
-def _contrast_of_levels(x: Array, y: Array, levels: tuple[str, ...], paired: bool) -> tuple[str, float]:
-    """Which level of a column moved, in words, and the AUC of having it."""
-    codes = np.arange(len(levels) + 1.0)
-    has_x, has_y = (one[:, np.newaxis] == codes for one in (x, y))
-    variance = np.var(has_x.astype(float) - has_y, axis=0, ddof=1) if paired else None
-    return moved_level((*levels, OTHER), has_x.mean(axis=0), has_y.mean(axis=0), len(x), len(y), variance)
+def _variance_of_levels(x: Array, y: Array, count: int) -> Array:
+    """The variance of the difference of having each level, for pairs, (L,)."""
+    alone, codes = x != y, np.concatenate([x, y]).astype(np.intp)
+    times = np.bincount(codes[np.tile(alone, 2)], minlength=count)
+    surplus = np.bincount(x.astype(np.intp), minlength=count) - np.bincount(y.astype(np.intp), minlength=count)
+    return np.asarray((times - surplus**2 / len(x)) / (len(x) - 1.0))
 
 
 def _contrast(x: Array, y: Array, paired: bool) -> tuple[Array, list[str]]:

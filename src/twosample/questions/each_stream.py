@@ -13,6 +13,7 @@ from twosample import places as backends
 from twosample.common.arrays import Array, Flags, Indices
 from twosample.common.progress import WorkCounter, progress_bar
 from twosample.data import Choice, Ranks, Samples, View
+from twosample.data.categories import many_in_words, unknown_in_words
 from twosample.data.choosing import EVERYTHING
 from twosample.data.parts import Sources
 from twosample.data.two_tables import no_second_sample, read_two
@@ -236,9 +237,9 @@ class InParts(each.Place):
         numbers = kept[~coded]
         return [numbers[at : at + _MOST_COLUMNS] for at in range(0, len(numbers), _MOST_COLUMNS)], kept[coded]
 
-    def test_columns(self, kept: Indices, counter: WorkCounter) -> tuple[Array, Array, list[str]]:
-        """Log BF10, AUC and direction; some columns of numbers in each pass, and those of categories by themselves."""
-        count = len(self.tables.columns)
+    def test_columns(self, kept: Indices, counter: WorkCounter) -> each.Found:
+        """The tests of some columns of numbers in each pass, and of those of categories by themselves."""
+        count, notes = len(self.tables.columns), list[str]()
         log_bf10, auc, direction = np.empty(count), np.empty(count), np.empty(count, dtype=object)
         batches, categories = self._batches(kept)
         for places in batches:
@@ -251,8 +252,10 @@ class InParts(each.Place):
             assert result.by_subset is not None
             log_bf10[place], auc[place] = result.log_bf10, result.by_subset.auc[0]
             direction[place] = result.by_subset.direction[0]
+            notes += [one.words(result.names) for one in result.only_in_one]
             counter(sum(self.sizes))
-        return log_bf10[kept], auc[kept], direction[kept].tolist()
+        notes += (many_in_words if self.asked.paired else unknown_in_words)(self.tables.columns, self.tables.levels)
+        return each.Found(log_bf10[kept], auc[kept], direction[kept].tolist(), tuple(notes))
 
     def _only(self, places: Indices) -> Stream:
         """The stream of some of its columns."""

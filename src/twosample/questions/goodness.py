@@ -297,7 +297,7 @@ def _as_samples(law: Law, rows: Array, tables: Tables) -> Samples:
     samples = Samples.checked(
         ordered[::2], ordered[1::2], names, False, "robust", "raise", look=False, levels=tables.levels
     )
-    return replace(samples, notes=tables.notes)
+    return replace(samples, notes=tables.notes).without_many()
 
 
 def _with_law(plan: Plan, statistics: FeatureStatistics, law: Law) -> FeatureStatistics:

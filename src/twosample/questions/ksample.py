@@ -22,10 +22,11 @@ from twosample.features.domains.domain import objects_of
 from twosample.features.statistics import Moments
 from twosample.features.subsets import multiples_of
 from twosample.inference import evidence, partitions, relabelling
+from twosample.inference.all_levels import by_column, counted, log_bf_of_partitions
 from twosample.inference.contrasts import Contrasts
 from twosample.inference.evidence import Evidence
 from twosample.inference.lengthscale import LengthscalePosterior, wanted_error
-from twosample.inference.mixture import log_mean
+from twosample.inference.mixture import log_mean, prior_weights, with_all_levels
 from twosample.inference.refinement import refinements
 from twosample.kernels import Kernel
 from twosample.models import Model
@@ -209,11 +210,12 @@ class _Tests:
     main: Contrasts  # of all columns as scaled
     stacks: tuple[Contrasts, ...]  # the others, at the lengthscales of one test after the other
     log_means: Array  # of Bayes factors over all labellings of few rows, by which they are divided, (T,); else zeros
+    levels: tuple[Array, ...]  # the rows of each group with each level of columns that have many, (k, L) each
 
     @property
     def weights(self) -> Array:
         """Prior probability of each test given that not all groups are alike, (T,)."""
-        return np.concatenate([[self.plan.prior], *(part.prior for part in self.plan.parts)])
+        return prior_weights(self.plan)
 
     def log_bf(self, chosen: Indices, counter: WorkCounter) -> tuple[Array, list[LengthscalePosterior]]:
         """Log Bayes factors of partitions by each test, (T, P), and what was integrated for the first."""
@@ -227,6 +229,7 @@ class _Tests:
         posteriors = [self._posterior(curve) for curve in curves.T]
         found = [np.array([[posterior.log_bf10 + self.log_means[0] for posterior in posteriors]])]
         found += [self._mean(stack.log_bf(chosen, tick)[:, 0]) for stack in self.stacks]
+        found += [log_bf_of_partitions(counts, chosen, self.plan.model)[np.newaxis] for counts in self.levels]
         return np.concatenate(found) - self.log_means[:, np.newaxis], posteriors
 
     def log_bf_of_two(self, first: Indices, second: Indices, *, rough: bool = False) -> float:
@@ -236,6 +239,8 @@ class _Tests:
         if not rough:
             main = self._posterior(curve).log_bf10 + self.log_means[0]
         others = [self._mean(stack.log_bf_of_two(first, second)[:, np.newaxis])[:, 0] for stack in self.stacks]
+        two, both = np.array([[0, 1]]), np.stack([first, second])
+        others += [log_bf_of_partitions(both @ counts, two, self.plan.model) for counts in self.levels]
         return log_mean(np.concatenate([[main], *others]) - self.log_means, self.weights)
 
     def _posterior(self, curve: Array) -> LengthscalePosterior:
@@ -314,7 +319,7 @@ def _answer(
             converged=all(one.converged for one in found),
             pairs=0,
             permutations=0,
-            notes=given.notes,
+            notes=tuple(dict.fromkeys((*given.notes, *plans[0].notes))),
             points=len(plans[0].points),
             flat=all(one.flat for one in found),
         ),
@@ -324,9 +329,7 @@ def _answer(
 def _judges(plans: Sequence[Plan], given: Groups, every: Sequence[relabelling.EveryLabelling]) -> list[_Judge]:
     """What judges the groups, for each kernel."""
     stacks = [tuple(_stack(plan, given, part) for part in range(len(plan.parts))) for plan in plans]
-    means = [one.log_means for one in every] or [
-        np.zeros(1 + sum(len(part.points) for part in plan.parts)) for plan in plans
-    ]
+    means = [one.log_means for one in every] or [np.zeros(len(prior_weights(plan))) for plan in plans]
     return list(map(_Judge, plans, stacks, means))
 
 
@@ -384,7 +387,8 @@ def _tests(judge: _Judge, given: Groups, counter: WorkCounter) -> tuple[_Tests, 
     assert lengthscales is not None
     moments = local.sample_moments(features, given.rows, lengthscales, lambda rows: counter(rows * _count(plan)))
     main = Contrasts.of(moments, features, lengthscales, plan.model)
-    return _Tests(plan, main, judge.stacks, judge.log_means), moments
+    levels = by_column([counted(rows, plan.levels) for rows in given.rows], plan.levels)
+    return _Tests(plan, main, judge.stacks, judge.log_means, levels), moments
 
 
 def _by_column(plan: Plan, by_test: Array, log_prior: Array, log_bf10: float) -> Array:
@@ -400,6 +404,8 @@ def _by_column(plan: Plan, by_test: Array, log_prior: Array, log_bf10: float) ->
         if part.columns.shape[1] == 1:
             found[part.columns[:, 0]] = of_test[start : start + len(part.columns)]
         start += len(part.columns)
+    for place, of_levels in zip(plan.many, of_test[start:].tolist(), strict=True):
+        found[place] = with_all_levels(found[place], of_levels)
     return found
 
 

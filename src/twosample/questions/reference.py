@@ -159,7 +159,8 @@ class Reference(Comparable):
             raise InputError(
                 "x: all rows are equal", argument="x", remedy="without variation there is nothing to judge others by"
             )
-        plan = options.plan(pilot_of(table._replace(rows=_moved(rows, table.levels)), options))
+        # The levels are those of x, which has more rows of them than others from the same law would.
+        plan = options.plan(pilot_of(table._replace(rows=_moved(rows, table.levels)), options).without_many())
         constant = tuple(name for name, kept in zip(table.names, plan.kept, strict=True) if not kept)
         left_out = (*table.left_out, *(LeftOut(name, "one value throughout") for name in constant))
         values = np.where(plan.kept, 0.0, rows[0])

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from twosample.data.categories import rows_without_many, without_many
 from twosample.data.sketch import Sketch
 from twosample.errors import AccuracyWarning, FlatFeaturesWarning, Setting
 from twosample.inference.bayes_factor import probability, strength
 from twosample.inference.drivers import TestOf, drivers
-from twosample.inference.effect import Effect, combine
+from twosample.inference.effect import Effect, PartEffect, combine
 from twosample.inference.evidence import Evidence, are_flat
 from twosample.inference.lengthscale import H0, H1, LengthscalePosterior, wanted_error
 from twosample.inference.mixture import Mixture, OneTest, log_mean
@@ -144,10 +145,11 @@ class Answer:
             by_subset=by_subset,
             effect=self._effect(test_of) if plan.model.has_effect else None,
             drivers=shown,
-            shown_x=self.rows[0],
-            shown_y=self.rows[1],
+            shown_x=rows_without_many(self.rows[0], plan.levels),
+            shown_y=rows_without_many(self.rows[1], plan.levels),
             points_given=plan.points_given,
-            levels=plan.levels,
+            levels=without_many(plan.levels),
+            only_in_one=() if self.mixture is None else self.mixture.only_in_one(),
         )
         found = replace(found, shown=found.picture)
         return found if self.keep_rows else replace(found, shown_x=None, shown_y=None)
@@ -187,15 +189,16 @@ class Answer:
 
     def _effect(self, test_of: TestOf | None) -> Effect:
         """How much the samples differ, by all tests that are likely."""
-        weighed = [(1.0, self.main)]
+        weighed, of_levels = [(1.0, self.main)], list[tuple[float, PartEffect]]()
         if self.mixture is not None and test_of is not None:
             weighed = [(self.mixture.share_of_main, self.main)]
             weighed += [(weight, test_of(part, number)) for weight, part, number in self.mixture.likely(_LIKELY)]
-            weighed = [test for test in weighed if test[0] >= _LIKELY] or weighed[:1]
-        parts = [test.effect(self.plan.model, *self.rows) for _, test in weighed]
-        weights = np.array([weight for weight, _ in weighed])
+            of_levels = self.mixture.effects_of_levels(_LIKELY)
+            weighed = [test for test in weighed if test[0] >= _LIKELY] or weighed[: not of_levels]
+        parts = [(weight, test.effect(self.plan.model, *self.rows)) for weight, test in weighed] + of_levels
+        weights = np.array([weight for weight, _ in parts])
         prob_h1 = probability(self.log_bf10 + math.log(self.prior_odds))
-        return combine(parts, weights / max(weights.sum(), _LIKELY), prob_h1)
+        return combine([part for _, part in parts], weights / max(weights.sum(), _LIKELY), prob_h1)
 
 
 def result(plan: Plan, evidence: Evidence, posterior: LengthscalePosterior, **found: Any) -> TwoSampleResult:

@@ -52,7 +52,8 @@ class EachRow(NamedTuple):
     q
         Expected share of false discoveries, were this row and all with as much evidence taken as different.
     auc
-        P(x > y) + ½P(x = y); NaN for a group.
+        P(x > y) + ½P(x = y); of categories of three levels or more that of which sample has more of a level, ½ or more;
+        NaN for a group.
     direction
         How the samples differ, if they do; empty for a group.
     verdict

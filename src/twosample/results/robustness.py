@@ -22,7 +22,7 @@ from twosample.features.maps import of_one_column
 from twosample.features.statistics import FeatureStatistics
 from twosample.inference import evidence
 from twosample.inference.bayes_factor import CONCLUSIONS, verdict
-from twosample.inference.mixture import StatisticsOf, log_mean, prior_weights, stack_log_bf10
+from twosample.inference.mixture import StatisticsOf, level_counts, log_mean, prior_weights, stack_log_bf10
 from twosample.inference.relabelling import EveryLabelling
 from twosample.models import LogUniform, Model
 
@@ -295,7 +295,8 @@ def by_models(plan: Plan, samples: Samples, models: Sequence[Model]) -> Array:
     parts = [
         stack_log_bf10(plan.features_of(part), partial(statistics_of, part), models) for part in range(len(plan.parts))
     ]
-    by_model = np.concatenate([np.array(main)[:, np.newaxis], *parts], axis=1)
+    of_levels = [[counts.log_bf10(model) for counts in level_counts(plan, statistics)] for model in models]
+    by_model = np.concatenate([np.array(main)[:, np.newaxis], *parts, np.array(of_levels)], axis=1)
     for logs, one in zip(by_model, every, strict=True):
         if one is not None:
             logs -= one.log_means

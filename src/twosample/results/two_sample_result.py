@@ -13,12 +13,12 @@ from twosample.data import LeftOut, View, check_finite, located
 from twosample.data.categories import Levels, sizes_of
 from twosample.errors import InputError, Setting
 from twosample.inference import pictures
-from twosample.inference.columns import BySubset, ColumnEvidence, SubsetEvidence, Table
+from twosample.inference.columns import BySubset, ColumnEvidence, OnlyInOne, SubsetEvidence, Table
 from twosample.inference.pictures import Shown
 from twosample.inference.witness import Driver, Witness, WitnessPosterior
 from twosample.results.comparison import CLEAR, Comparison
 from twosample.results.result_parts import MOST_BARS, KernelEvidence, Lengthscale, column_facts, used_columns
-from twosample.show.content import DataTable, Fact, Panel
+from twosample.show.content import DataTable, Fact, Facts, Panel
 
 __all__ = ["TwoSampleResult"]
 
@@ -69,9 +69,11 @@ class TwoSampleResult(Comparison):
         and posterior probability. Witness, lengthscale, columns and the size of a difference are then those of the
         likeliest kernel. Empty for one kernel.
     levels
-        The levels of columns of categories, most common first; None for each column of numbers, and empty where there
-        are no categories. Where rows and points are numbers, a level is its place here, and one more stands for all
-        others.
+        The 31 most common levels of columns of categories; None for each column of numbers, and empty where there are
+        no categories. Where rows and points are numbers, a level is its place here, and one more stands for all others.
+    only_in_one
+        An `OnlyInOne` for each column of categories and sample with levels that the other sample has not, where chance
+        does not explain it: what share of the rows have them, and the most common of them by name.
 
     Notes
     -----
@@ -104,6 +106,7 @@ class TwoSampleResult(Comparison):
     points_given: bool = False
     kernels: tuple[KernelEvidence, ...] = ()
     levels: Levels = ()
+    only_in_one: tuple[OnlyInOne, ...] = ()
 
     @property
     def view(self) -> View:
@@ -214,6 +217,11 @@ class TwoSampleResult(Comparison):
         if self.points is None or self.points_given or self.shown_x is not None:
             return super().to_dict()
         return replace(self, points=None, witness_posterior=None, shown_witness=self.witness_picture).to_dict()
+
+    def facts(self) -> Facts:
+        """The answer in words and numbers, in the order in which they are read."""
+        found = super().facts()
+        return replace(found, notes=(*(one.words(self.names) for one in self.only_in_one), *found.notes))
 
     @property
     def _is_uninformative(self) -> bool:

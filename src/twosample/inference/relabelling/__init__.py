@@ -1,6 +1,7 @@
 """P-values and e-values of log BF10: `engine` runs any kind of relabelling, `kinds` has those of rows."""
 
 from twosample.inference.relabelling.engine import (
+    LevelTest,
     Relabelled,
     Relabelling,
     Statistic,
@@ -31,6 +32,7 @@ __all__ = [
     "EveryLabelling",
     "GroupLabels",
     "Labels",
+    "LevelTest",
     "Relabelled",
     "Relabelling",
     "Signs",

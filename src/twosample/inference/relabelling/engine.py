@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from twosample.plan import Plan
 
 __all__ = [
+    "LevelTest",
     "Relabelled",
     "Relabelling",
     "Statistic",
@@ -243,10 +244,45 @@ class WeightedTest:
         """From rows of its columns to features."""
         return self.features_of()
 
+    @property
+    def count(self) -> int:
+        """Numbers that are held for one relabelling at one lengthscale."""
+        return self.features.count
+
     def sum(self, log_bf10: Array) -> Array:
         """Log of Σ prior weight × BF10 from log BF10 at every lengthscale, (m, ...), as (...)."""
         weights = self.log_weights.reshape(-1, *[1] * (log_bf10.ndim - 1))
         return np.asarray(np.logaddexp.reduce(weights + log_bf10, axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class LevelTest(WeightedTest):
+    """A test of all levels of a column by their counts: one lengthscale stands for none, and there are no features.
+
+    Attributes
+    ----------
+    place
+        Of the column.
+    size
+        The number of codes.
+    """
+
+    place: int
+    size: int
+
+    @classmethod
+    def of(cls, column: int, levels: tuple[str, ...] | None) -> LevelTest:
+        """Return that of a column with these levels."""
+
+        def none() -> FeatureMap:
+            raise AssertionError("a test of all levels has no features")
+
+        return cls(np.ones(1), np.zeros(1), np.array([column]), none, column, 1 + len(levels or ()))
+
+    @property
+    def count(self) -> int:
+        """One for each level."""
+        return self.size
 
 
 def tests_of(*plans: Plan) -> list[WeightedTest]:
@@ -264,6 +300,8 @@ def all_tests(plan: Plan, count: int = _LENGTHSCALES) -> Iterator[WeightedTest]:
     yield WeightedTest(*rule(plan, count), slice(None), partial(getattr, plan, "features"))
     for number in range(len(plan.parts)):
         yield from stacked_tests(plan.features_of(number))
+    for place in plan.many:
+        yield LevelTest.of(place, plan.levels[place])
 
 
 def stacked_tests(stack: StackFeatures) -> Iterator[WeightedTest]:

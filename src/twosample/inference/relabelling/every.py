@@ -93,8 +93,8 @@ class EveryLabelling:
         return replace(found[0], observed=float(observed), values=values)
 
     def of_parts(self, plan: Plan) -> tuple[Array, ...]:
-        """The logs of the means of the tests of each stack of the plan."""
-        return tuple(np.split(self.log_means[1:], np.cumsum([len(part.points) for part in plan.parts])[:-1]))
+        """The logs of the means of the tests of each stack of the plan, and of the tests of all levels of a column."""
+        return tuple(np.split(self.log_means[1:], np.cumsum([len(part.points) for part in plan.parts])))
 
     @property
     def pvalue(self) -> float:
@@ -144,8 +144,8 @@ def _by_test(
 
 
 def _log_means(log_bf10: Array) -> Array:
-    """Logs of what the Bayes factors of each test are divided by: of their mean where that is more than 1, else of 1."""
-    return np.maximum(_log_mean(log_bf10[:, 1:]), 0.0)
+    """Logs of what the Bayes factors of each test are divided by: their mean where that is more than 1, else 1."""
+    return np.asarray(np.maximum(_log_mean(log_bf10[:, 1:]), 0.0))
 
 
 def _log_mean(log_values: Array) -> Any:

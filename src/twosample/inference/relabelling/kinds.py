@@ -18,9 +18,10 @@ from twosample.common.arrays import Array, Flags, Indices
 from twosample.features.maps import FeatureMap
 from twosample.features.statistics import Moments
 from twosample.inference import evidence, partitions
+from twosample.inference.all_levels import log_bf_of_partitions
 from twosample.inference.contrasts import Contrasts
 from twosample.inference.evidence import Difference, Hypotheses
-from twosample.inference.relabelling.engine import Statistic, WeightedTest, work_of
+from twosample.inference.relabelling.engine import LevelTest, Statistic, WeightedTest, work_of
 from twosample.models import Model
 from twosample.places import local
 
@@ -111,6 +112,22 @@ class RowLabels:
         log_bf10 = self.log_bf10(test)
         return lambda labels: test.sum(log_bf10(labels))
 
+    def _of_levels(self, test: LevelTest, chosen: Indices) -> Callable[[NDArray[Any]], Array]:
+        """Log BF10 of a test of all levels, averaged over partitions (P, k) of k labels, (1, B)."""
+        codes = np.minimum(self.rows[:, test.place], test.size - 1.0).astype(np.intp)
+        count, log_prior = chosen.shape[1], partitions.log_prior(chosen)
+        log_prior = log_prior - np.logaddexp.reduce(log_prior)
+
+        def log_bf10(labels: NDArray[Any]) -> Array:
+            found = np.empty((1, len(labels)))
+            for number, one in enumerate(labels):
+                places = one.astype(np.intp) * test.size + codes
+                counts = np.bincount(places, minlength=count * test.size).reshape(count, -1).astype(np.float64)
+                found[0, number] = np.logaddexp.reduce(log_bf_of_partitions(counts, chosen, self.model) + log_prior)
+            return found
+
+        return log_bf10
+
     @property
     def _means(self) -> int:
         """How many vectors of features are held for a relabelling."""
@@ -118,7 +135,7 @@ class RowLabels:
 
     def bytes_of(self, test: WeightedTest) -> int:
         """Memory of one relabelling."""
-        return len(self.rows) + 8 * self._means * len(test.lengthscales) * test.features.count
+        return len(self.rows) + 8 * self._means * len(test.lengthscales) * test.count
 
     def work_of(self, test: WeightedTest) -> int:
         """Work of one relabelling."""
@@ -134,6 +151,8 @@ class Labels(RowLabels):
 
     def log_bf10(self, test: WeightedTest) -> Callable[[Flags], Array]:
         """Log BF10 at every lengthscale of a test, (m, B), as a function of labels (B, N)."""
+        if isinstance(test, LevelTest):
+            return self._of_levels(test, np.array([[0, 1]]))
         first = int(self.observed.sum())
         splits = Splits.of(self.rows[:, test.columns], first, test.features, test.lengthscales, self.model, self.every)
         return lambda labels: splits.log_bf10(labels.T)
@@ -211,10 +230,12 @@ class GroupLabels(RowLabels):
 
     def log_bf10(self, test: WeightedTest) -> Callable[[NDArray[np.int8]], Array]:
         """Log BF10 at every lengthscale of a test, averaged over partitions, (m, B), as a function of labels (B, N)."""
+        chosen = _fixed_partitions(len(self.sizes))
+        if isinstance(test, LevelTest):
+            return self._of_levels(test, chosen)
         rows, features, lengthscales, sizes = self.rows[:, test.columns], test.features, test.lengthscales, self.sizes
         [pooled] = local.sample_moments(features, (rows,), lengthscales)
         contrasts = Contrasts.around(sizes, pooled.covariance, features, lengthscales, self.model).coarse()
-        chosen = _fixed_partitions(len(sizes))
         log_prior = partitions.log_prior(chosen)
         log_prior = log_prior - np.logaddexp.reduce(log_prior)
         groups = np.arange(len(sizes))[:, np.newaxis]

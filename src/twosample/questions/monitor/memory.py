@@ -185,7 +185,7 @@ class Learning:
         if not samples.kept.all():
             constant = some([name for name, kept in zip(names, samples.kept, strict=True) if not kept])
             notes = (f"Columns that held one value throughout when the plan was made are not watched: {constant}.",)
-        samples = replace(samples, columns=columns, column_notes=notes)
+        samples = replace(samples, columns=columns, column_notes=notes).without_many()
         subsets = settings.subsets
         if isinstance(subsets, str) and subsets == "columns":
             subsets = [*((name,) for name in columns), columns]

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 from twosample.common.records import freeze, to_json, to_plain
 from twosample.common.threads import one_thread
 from twosample.common.words import columns_in_words, log_bf10_text, probability_in_words, sentence
+from twosample.data.categories import many_in_words
 from twosample.errors import InputError
 from twosample.features.statistics import FeatureStatistics
 from twosample.inference.columns import ColumnEvidence, Table
@@ -279,7 +280,7 @@ class MonitorState(Result):
             "again and again will see large Bayes factors by chance."
             if self.batches
             else "",
-            notes=() if self.plan is None else self.plan.notes,
+            notes=() if self.plan is None else self.plan.notes + many_in_words(self.plan.columns, self.plan.levels),
         )
 
     def tables(self) -> dict[str, DataTable]:
