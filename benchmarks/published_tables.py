@@ -34,7 +34,7 @@ def rank_sum_pvalue(x: Array, y: Array) -> float:
     counts = np.zeros((len(x) + 1, doubled.sum() + 1))  # of the subsets of this size with this sum
     counts[0, 0] = 1.0
     for rank in doubled:
-        counts[1:, rank:] += counts[:-1, : counts.shape[1] - rank].copy()
+        counts[1:, rank:] += counts[:-1, : counts.shape[1] - rank]
     return _two_sided(counts[-1], doubled[: len(x)].sum(), len(x) * doubled.mean())
 
 
@@ -45,7 +45,7 @@ def signed_rank_pvalue(differences: Array) -> float:
     counts = np.zeros(doubled.sum() + 1)  # of the signs with this sum of positive ranks
     counts[0] = 1.0
     for rank in doubled:
-        counts[rank:] += counts[: len(counts) - rank].copy()
+        counts[rank:] += counts[: len(counts) - rank]
     return _two_sided(counts, doubled[known > 0.0].sum(), 0.5 * doubled.sum())
 
 
