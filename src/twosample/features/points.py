@@ -27,15 +27,16 @@ _FARTHEST = 1e100
 _ROUNDED = 1e-9
 
 
-def thin(*samples: Array, limit: int = REPRESENTATIVES) -> Array:
+def thin(*samples: Array, limit: int = REPRESENTATIVES, oriented: bool = True) -> Array:
     """At most `limit` rows of the samples together, evenly spread over all rows in lexicographic order.
 
     The result depends on the rows as a set: not on their order, nor on which sample they are in. Where rows are left
-    out, it does not depend on the order and the direction of the columns either, by which rows are put in order.
+    out, it does not depend on the order and the direction of the columns either, by which rows are put in order, unless
+    `oriented` is False.
     """
     n_columns, n_rows = samples[0].shape[1], sum(map(len, samples))
-    few = n_rows <= limit or n_columns == 1
-    orientation = Orientation.given(n_columns) if few else Orientation.of(*samples)
+    as_given = not oriented or n_rows <= limit or n_columns == 1
+    orientation = Orientation.given(n_columns) if as_given else Orientation.of(*samples)
 
     def pooled(place: int) -> Array:
         column, sign = orientation.order[place], orientation.signs[place]
@@ -46,7 +47,8 @@ def thin(*samples: Array, limit: int = REPRESENTATIVES) -> Array:
     if n_columns > 1 and (np.diff(first[order]) == 0).any():
         order = np.lexsort([pooled(place) for place in reversed(range(n_columns))])
     if n_rows > limit:
-        order = order[evenly_spread(n_rows, limit)]
+        middles = (np.arange(limit) + 0.5) * (n_rows / limit)
+        order = order[evenly_spread(n_rows, limit) if oriented else middles.astype(np.int64)]
     rows = np.empty((len(order), n_columns))
     start = 0
     for sample in samples:
@@ -56,24 +58,23 @@ def thin(*samples: Array, limit: int = REPRESENTATIVES) -> Array:
     return rows
 
 
-def choose(rows: Array, count: int) -> Array:
+def choose(rows: Array, count: int, *, oriented: bool = True) -> Array:
     """At most `count` evaluation points (s, D) among standardised rows.
 
     The rows are halved repeatedly at the median of the column with the largest variance, until there are `count` cells
     of equal size; the point of a cell is the row nearest to its mean. The choice depends on the rows as a set: not on
     their order, nor on which sample they came from, nor on the order and the direction of the columns; and shifting or
-    stretching columns leaves it as it is when the rows are standardised. Repeated points are dropped.
+    stretching columns leaves it as it is when the rows are standardised. Repeated points are dropped. Where
+    `oriented` is False, columns count in the order and the direction that they have.
     """
     if len(rows) <= count:
         return np.unique(rows, axis=0)
     bounded = np.clip(rows, -_FARTHEST, _FARTHEST)
-    if rows.shape[1] == 1:
-        order = np.argsort(bounded[:, 0], kind="stable")
-        chosen = _places_of_one(bounded[order, 0], count)
-    else:
+    if oriented and rows.shape[1] > 1:
         bounded = Orientation.of(bounded).turn(bounded)
-        order = np.lexsort(bounded.T[::-1])
-        chosen = _places(bounded[order], count)
+    order = np.lexsort(bounded.T[::-1])
+    one = oriented and rows.shape[1] == 1
+    chosen = _places_of_one(bounded[order, 0], count) if one else _places(bounded[order], count)
     return np.unique(rows[order[chosen]], axis=0)
 
 
@@ -91,7 +92,7 @@ def _places_of_one(ordered: Array, count: int) -> list[int]:
 
 
 def _places(rows: Array, count: int) -> list[int]:
-    """Places of points among rows in lexicographic order, of several columns in an orientation of their own."""
+    """Places of points among rows in lexicographic order."""
     chosen: list[int] = []
     parts = [(np.arange(len(rows)), count)]
     while parts:
@@ -167,12 +168,14 @@ def typical_lengthscale(rows: Array, kernel: Kernel | None = None, codes: Flags 
     return median
 
 
-def evaluation_points(points: int | ArrayLike, samples: Samples, rows: Array) -> Array:
-    """Evaluation points in standardised units: chosen among the rows, or as given."""
+def evaluation_points(points: int | ArrayLike, samples: Samples, rows: Array, *, oriented: bool = True) -> Array:
+    """Evaluation points in standardised units: chosen among the rows (`choose`), or as given."""
     if isinstance(points, numbers.Integral) and not isinstance(points, bool):
         if points < 1:
             raise InputError(f"points: need at least 1 evaluation point, not {points}", argument="points")
-        return choose(rows, int(points)) if samples.view.sizes is None else choose_among_codes(rows, int(points))
+        if samples.view.sizes is not None:
+            return choose_among_codes(rows, int(points))
+        return choose(rows, int(points), oriented=oriented)
     if not isinstance(points, list | tuple) and np.ndim(points) == 0 and not hasattr(points, "columns"):
         raise InputTypeError(f"points: expected a count or an array of points, not {points!r}", argument="points")
     if samples.levels:
