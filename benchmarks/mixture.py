@@ -35,7 +35,8 @@ from benchmarks.problems import columns_of, problems
 from benchmarks.suite import RESULTS, RUNS, Array, generator, lines_of, log_score, run_any, write_lines
 from twosample.data import Ranks, Samples
 from twosample.errors import TwoSampleWarning
-from twosample.features.maps import StackFeatures, subsets
+from twosample.features import subsets
+from twosample.features.maps import StackFeatures
 from twosample.features.orientation import Orientation
 from twosample.features.points import thin
 from twosample.features.statistics import FeatureStatistics
