@@ -16,7 +16,6 @@ __all__ = [
     "evenly_spread",
     "float64",
     "library_of",
-    "mirrored",
     "namespace",
     "on_device",
     "solve_lower",
@@ -123,9 +122,5 @@ def evenly_spread(n: int, count: int) -> Indices:
     >>> evenly_spread(12, 4), evenly_spread(11, 3)
     (array([ 1,  4,  7, 10]), array([1, 5, 9]))
     """
-    return mirrored(((np.arange((count + 1) // 2) + 0.5) * (n / count)).astype(np.int64), n, count)
-
-
-def mirrored(first: Indices, n: int, count: int) -> Indices:
-    """`count` places of n, by the first half of them: the others are as far from the other end."""
+    first = ((np.arange((count + 1) // 2) + 0.5) * (n / count)).astype(np.int64)
     return np.concatenate([first, n - 1 - first[: count // 2][::-1]])

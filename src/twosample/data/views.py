@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from twosample.common.arrays import Array, Flags, Indices, evenly_spread, mirrored
+from twosample.common.arrays import Array, Flags, Indices, evenly_spread
 from twosample.common.records import DIGESTED_IF_SET, Comparable
 from twosample.data.categories import distance_of_levels, expanded, places_of, starts_of
 from twosample.data.limits import Limits
@@ -159,8 +159,7 @@ class Ranks(Comparable):
         n = len(pooled)
         if n <= MOST_KNOTS:
             return cls(pooled, (mid_ranks(pooled) - 0.5) / n)
-        first = np.round(np.arange(MOST_KNOTS // 2) * ((n - 1) / (MOST_KNOTS - 1))).astype(np.intp)
-        knots = pooled[mirrored(first, n, MOST_KNOTS)]
+        knots = pooled[np.round(np.linspace(0, n - 1, MOST_KNOTS)).astype(np.intp)]
         levels = np.empty_like(knots)
         for column in range(knots.shape[1]):
             places = (np.searchsorted(pooled[:, column], knots[:, column], side=side) for side in ("left", "right"))

@@ -2,7 +2,8 @@
 
 A choice among rows has to begin with some column and at one of its ends. Which these are is decided by the values: by
 moments that are the same for rows in any order, for columns in any order, and whichever of the other columns are
-reflected. Where they do not tell columns or directions apart, it hardly matters what comes first.
+reflected, each row with the weight of its size in all columns. Where these do not tell columns or directions apart, how
+columns go together does, or else nothing, and it hardly matters what comes first.
 """
 
 from __future__ import annotations
@@ -52,17 +53,16 @@ class Orientation:
             size += np.square(block).sum(axis=1)
         size /= n_columns
         weight = np.square(size)
-        even, odd = [], []
-        for block in blocks or bounded():
-            squares = np.square(block)
-            even.append([weight @ squares, np.square(squares).sum(axis=0)])
-            odd.append([weight @ block, (block * squares).sum(axis=0), block.sum(axis=0)])
-        keys = [_classes(key / n_rows) for key in np.concatenate(even, axis=1)]
+        even, odd = np.empty((2, n_columns))
+        for start, block in zip(starts, blocks or bounded(), strict=True):
+            even[start : start + width] = weight @ np.square(block) / n_rows
+            odd[start : start + width] = weight @ block / n_rows
         values = None if blocks is None else blocks[0]
-        if values is not None and len(np.unique(keys, axis=1).T) < n_columns:
+        keys = [_classes(even)]
+        if values is not None and len(np.unique(keys[0])) < n_columns:
             keys.append(_classes(np.square(values.T @ values / n_rows).mean(axis=0)))
         order = np.lexsort(keys[::-1])
-        return cls(order, _signs(np.concatenate(odd, axis=1)[:, order] / n_rows, values, order))
+        return cls(order, _signs(odd[order], values, order))
 
     def turn(self, rows: Array) -> Array:
         """Rows (n, D) with their columns in this order and direction."""
@@ -92,19 +92,18 @@ def _classes(key: Array) -> Indices:
 
 
 def _signs(odd: Array, values: Array | None, order: Indices) -> Array:
-    """The direction of each column: that in which its first moment that is not 0 is positive, (D,).
+    """The direction of each column: that in which its odd moment is positive, (D,).
 
-    Where all are 0, it is that in which the column goes with those whose direction is known.
+    Where that is 0, it is the direction in which the column goes with those that have one already.
     """
-    clear = np.abs(odd) > _EQUAL
-    first = clear.argmax(axis=0)
-    signs = np.where(clear.any(axis=0), np.sign(odd[first, np.arange(len(first))]), 0.0)
+    signs = np.where(np.abs(odd) > _EQUAL, np.sign(odd), 0.0)
     unclear = np.flatnonzero(signs == 0.0)
-    if values is None or len(signs) == 1:
+    if values is None or not len(unclear):
         return np.where(signs == 0.0, 1.0, signs)
-    together = values[:, order] @ (signs / np.arange(1.0, len(signs) + 1.0))
+    places = np.arange(1.0, len(signs) + 1.0)
+    together = values[:, order] @ (signs / places)
     for place in unclear.tolist():
         column = values[:, order[place]]
         signs[place] = -1.0 if column @ together < -_EQUAL * len(column) else 1.0
-        together += column * (signs[place] / (place + 1.0))
+        together += column * (signs[place] / places[place])
     return signs
