@@ -53,16 +53,17 @@ class Orientation:
             size += np.square(block).sum(axis=1)
         size /= n_columns
         weight = np.square(size)
-        even, odd = np.empty((2, n_columns))
+        even, odd = np.empty((2, 2, n_columns))
         for start, block in zip(starts, blocks or bounded(), strict=True):
-            even[start : start + width] = weight @ np.square(block) / n_rows
-            odd[start : start + width] = weight @ block / n_rows
+            squares, these = np.square(block), slice(start, start + width)
+            even[:, these] = weight @ squares, np.square(squares).sum(axis=0)
+            odd[:, these] = weight @ block, block.sum(axis=0)
         values = None if blocks is None else blocks[0]
-        keys = [_classes(even)]
-        if values is not None and len(np.unique(keys[0])) < n_columns:
+        keys = [_classes(key / n_rows) for key in even]
+        if values is not None and len(np.unique(keys, axis=1).T) < n_columns:
             keys.append(_classes(np.square(values.T @ values / n_rows).mean(axis=0)))
         order = np.lexsort(keys[::-1])
-        return cls(order, _signs(odd[order], values, order))
+        return cls(order, _signs(odd[:, order] / n_rows, values, order))
 
     def turn(self, rows: Array) -> Array:
         """Rows (n, D) with their columns in this order and direction."""
@@ -92,11 +93,12 @@ def _classes(key: Array) -> Indices:
 
 
 def _signs(odd: Array, values: Array | None, order: Indices) -> Array:
-    """The direction of each column: that in which its odd moment is positive, (D,).
+    """The direction of each column: that in which its first odd moment that is not 0 is positive, (D,).
 
-    Where that is 0, it is the direction in which the column goes with those that have one already.
+    Where all are 0, it is the direction in which the column goes with those that have one already.
     """
-    signs = np.where(np.abs(odd) > _EQUAL, np.sign(odd), 0.0)
+    clear = np.where(np.abs(odd) > _EQUAL, np.sign(odd), 0.0)
+    signs = np.where(clear[0] != 0.0, clear[0], clear[1])
     unclear = np.flatnonzero(signs == 0.0)
     if values is None or not len(unclear):
         return np.where(signs == 0.0, 1.0, signs)
