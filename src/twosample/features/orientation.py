@@ -53,13 +53,13 @@ class Orientation:
             size += np.square(block).sum(axis=1)
         size /= n_columns
         weight = np.square(size)
-        even, odd = np.empty((2, 2, n_columns))
+        even, odd = np.empty(n_columns), np.empty((2, n_columns))
         for start, block in zip(starts, blocks or bounded(), strict=True):
-            squares, these = np.square(block), slice(start, start + width)
-            even[:, these] = weight @ squares, np.square(squares).sum(axis=0)
+            these = slice(start, start + width)
+            even[these] = weight @ np.square(block)
             odd[:, these] = weight @ block, block.sum(axis=0)
         values = None if blocks is None else blocks[0]
-        keys = [_classes(key / n_rows) for key in even]
+        keys = [_classes(key / n_rows) for key in (even, *np.abs(odd))]
         if values is not None and len(np.unique(keys, axis=1).T) < n_columns:
             keys.append(_classes(np.square(values.T @ values / n_rows).mean(axis=0)))
         order = np.lexsort(keys[::-1])
@@ -86,7 +86,7 @@ def _bounded(parts: list[Array]) -> Array:
 def _classes(key: Array) -> Indices:
     """Numbers that order the columns as the key does, equal where it is equal up to rounding."""
     order = np.argsort(key)
-    steps = np.diff(key[order]) > _EQUAL * np.abs(key).max(initial=0.0)
+    steps = np.diff(key[order]) > _EQUAL
     found = np.empty(len(key), dtype=np.int64)
     found[order] = np.concatenate([[0], np.cumsum(steps)])
     return found
