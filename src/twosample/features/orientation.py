@@ -98,10 +98,10 @@ def _signs(odd: Array, values: Array | None, order: Indices) -> Array:
     Where all are 0, it is the direction in which the column goes with those that have one already.
     """
     clear = np.where(np.abs(odd) > _EQUAL, np.sign(odd), 0.0)
-    signs = np.where(clear[0] != 0.0, clear[0], clear[1])
+    signs: Array = np.where(clear[0] != 0.0, clear[0], clear[1])
     unclear = np.flatnonzero(signs == 0.0)
     if values is None or not len(unclear):
-        return np.where(signs == 0.0, 1.0, signs)
+        return np.asarray(np.where(signs == 0.0, 1.0, signs))
     places = np.arange(1.0, len(signs) + 1.0)
     together = values[:, order] @ (signs / places)
     for place in unclear.tolist():
