@@ -35,7 +35,9 @@ from benchmarks.problems import columns_of, problems
 from benchmarks.suite import RESULTS, RUNS, Array, generator, lines_of, log_score, run_any, write_lines
 from twosample.data import Ranks, Samples
 from twosample.errors import TwoSampleWarning
-from twosample.features.maps import StackFeatures, subsets
+from twosample.features import subsets
+from twosample.features.maps import StackFeatures
+from twosample.features.orientation import Orientation
 from twosample.features.points import thin
 from twosample.features.statistics import FeatureStatistics
 from twosample.inference.mixture import log_mean, stack_log_bf10
@@ -81,7 +83,7 @@ def parts_of(x: Array, y: Array, paired: bool) -> dict[str, float]:
             if size == 1:
                 points = subsets._points_of_one(np.sort(seen, axis=0), subsets.POINTS_OF_ONE)
             else:
-                points = subsets._points(seen, group.columns, subsets._order_of_columns(seen), POINTS)
+                points = subsets._points(seen, group.columns, Orientation.of(seen), POINTS)
             typical, multiples = subsets.typical_of_points(points), subsets.multiples_of(MODEL)
             features = StackFeatures(RBF(), view, group.columns, points, typical, multiples)
             moments = local.stack_moments(features, samples.x, samples.y, paired=paired)

@@ -471,14 +471,15 @@ def make_plan(
     subsets: object = None,
 ) -> Plan:
     """The plan for checked samples; it depends on their rows as one set."""
-    pooled = thin(samples.x, samples.y)
+    oriented = not model.needs_pairs  # what has been published stays as it is
+    pooled = thin(samples.x, samples.y, oriented=oriented)
     rows = samples.view.apply(pooled)
     plan = Plan(
         columns=samples.columns,
         kept=samples.kept,
         center=samples.view.center,
         scale=samples.view.scale,
-        points=evaluation_points(points, samples, rows),
+        points=evaluation_points(points, samples, rows, oriented=oriented),
         typical=typical_lengthscale(rows, kernel, samples.view.codes),
         kernel=kernel,
         lengthscales=None,

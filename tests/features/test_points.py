@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
+import twosample as ts
 from twosample.features.points import REPRESENTATIVES, choose, choose_among_codes, median_heuristic, thin
 
 
@@ -15,8 +16,9 @@ def test_thin_spreads_evenly_and_ignores_order_and_labels():
     rows = rng.normal(size=(5000, 2))
     found = thin(rows[:3000], rows[3000:], limit=100)
     assert found.shape == (100, 2)
-    ranks = np.searchsorted(np.sort(rows[:, 0]), found[:, 0])
-    np.testing.assert_array_equal(ranks, 25 + 50 * np.arange(100))
+    ranks = [np.sort(np.searchsorted(np.sort(column), some)) for column, some in zip(rows.T, found.T, strict=True)]
+    expected = np.concatenate([25 + 50 * np.arange(50), 2524 + 50 * np.arange(50)])  # the same from either end
+    assert sum(np.array_equal(expected, one) for one in ranks) == 1
     shuffled = rng.permutation(rows)
     np.testing.assert_array_equal(thin(shuffled[:10], shuffled[10:], limit=100), found)
 
@@ -33,6 +35,32 @@ def test_choose_takes_quantiles_in_one_dimension():
     assert found.shape == (40, 1)
     # One point for each tenth of a quarter: cells of ten neighbours.
     assert (np.searchsorted(rows[:, 0], found[:, 0]) // 10).tolist() == list(range(40))
+
+
+def halved(values, count):
+    """The published choice in one column: halve from the lower end, in plain Python; the value nearest to the mean."""
+    if count == 1:
+        mean = sum(values) / len(values)
+        nearest = min(abs(value - mean) for value in values)
+        return [next(value for value in values if abs(value - mean) <= nearest * (1 + 1e-9))]
+    left = (count + 1) // 2
+    split = len(values) * left // count
+    return halved(values[:split], left) + halved(values[split:], count - left)
+
+
+@pytest.mark.parametrize("model", ["paper", "published"])
+def test_the_published_models_choose_as_they_did(model):
+    x, y = np.random.default_rng(6).normal(size=(2, 45))
+    points = ts.test(x, y, model=model, points=7, lengthscale=1.0).points[:, 0]
+    np.testing.assert_allclose(points, halved(sorted([*x, *y]), 7), rtol=1e-14)
+    assert not np.array_equal(points, ts.test(x, y, points=7, lengthscale=1.0).points[:, 0])
+
+
+def test_the_published_models_keep_the_rows_that_they_kept():
+    rows = np.arange(2048.0)[:, np.newaxis]
+    np.testing.assert_array_equal(thin(rows, oriented=False)[:, 0], 1.0 + 2.0 * np.arange(1024))
+    wide = np.random.default_rng(7).normal(size=(300, 3))
+    np.testing.assert_array_equal(thin(wide, limit=100, oriented=False), wide[np.argsort(wide[:, 0])][1::3])
 
 
 @pytest.mark.parametrize("n_columns", [2, 5, 20])

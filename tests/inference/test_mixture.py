@@ -92,7 +92,8 @@ def sixteenths(scores):
     """The 16 points of a column: means of as many intervals of the pooled scores, those on a border in both."""
     ordered = np.sort(np.ravel(scores))
     edges = [Fraction(len(ordered) * cell, 16) for cell in range(17)]
-    return np.array([ordered[math.floor(a) : math.ceil(b)].mean() for a, b in pairwise(edges)])[:, None]
+    means = np.array([ordered[math.floor(a) : math.ceil(b)].mean() for a, b in pairwise(edges)])
+    return np.round(means, 12)[:, None]  # those of equal scores are equal
 
 
 def draw(n_x, n_y, n_columns=1, shift=0.5, seed=0):

@@ -261,7 +261,9 @@ def compared(plan, samples, permutations, generator, count=lambda _: None):
 
 def relabelled(x, y, flags, subsets="auto", **options):
     plan, samples = prepare(x, y, subsets=subsets, **options)
-    return compared(plan, samples, flags.shape[1] - 1, Every(flags[:, 1:]))
+    drawn = relabelling.of_rows(samples.x, samples.y, plan.model, paired=samples.paired)
+    values = (drawn, relabelling.tests_of(plan), flags.shape[1] - 1, Every(flags[:, 1:]), lambda _: None)
+    return relabelling.Relabelled.of(relabelling.log_bf10_values(*values))
 
 
 @pytest.mark.parametrize(
@@ -371,7 +373,7 @@ def test_level_over_null_data_sets(n_x, n_y, paired):
         common = rng.normal(size=n_x) if paired else 0.0
         x, y = rng.standard_exponential(n_x) + common, rng.standard_exponential(n_y) + common
         plan, samples = prepare(x, y, points=5, paired=paired, subsets="auto")
-        found = compared(plan, samples, permutations, rng)
+        found = compared(plan, samples, permutations, np.random.default_rng(0))
         pvalues.append(found.pvalue)
         evalues.append(found.evalue)
     # With 39 permutations the p-value is uniform on 1/40, 2/40, …, 1.
@@ -437,8 +439,49 @@ def test_order_of_tied_rows():
     assert ts.test(np.sort(x), y[::-1], permutations=199).pvalue == found
 
 
+UNCHANGED = {
+    "rows": lambda rows: rows[::-1],
+    "columns": lambda rows: rows[:, ::-1],
+    "units": lambda rows: rows * [1.8, 1e-9, 3e5] + [32.0, 0.0, 7.0],
+}
+
+
+@pytest.mark.parametrize("change", UNCHANGED.values(), ids=UNCHANGED)
+@pytest.mark.parametrize("decimals", [1, 12])
+def test_random_numbers_are_those_of_the_data(change, decimals):
+    """In any order and in any units the same, and others for other data: also where the ranks are the same."""
+
+    def first(rows, seed=0):
+        return relabelling.generator_for(np.random.default_rng(seed), rows).random()
+
+    data = [np.round(draw(50, n_columns=3, seed=seed)[0], decimals) for seed in range(20)]
+    found = [first(rows) for rows in data]
+    assert [first(change(rows)) for rows in data] == found
+    assert len({*found, *(first(rows**3) for rows in data), *(first(rows, 1) for rows in data)}) == 60
+
+
+def test_random_numbers_at_any_magnitude():
+    for rows in (np.array([[1e308], [-1e308], [3.0]]), np.zeros((3, 1)), np.empty((3, 0)), np.empty((0, 2))):
+        assert 0.0 <= relabelling.generator_for(np.random.default_rng(0), rows).random() < 1.0
+
+
+def test_data_sets_have_labels_of_their_own():
+    """Though in one column the ranks of all of them are the same."""
+    x, y = draw(12, 12)
+    for paired in (False, True):
+        seen = set()
+        for power in (1, 3, 5):
+            drawn = relabelling.of_rows(x**power, y**power, ADAPTIVE, paired=paired)
+            seen.add(relabelling.generator_for(np.random.default_rng(0), *drawn.identity).random())
+            swap = np.arange(12)[:, np.newaxis] % 3 > (0 if paired else -1)  # some pairs, or both samples
+            left, right = np.where(swap, y, x) ** power, np.where(swap, x, y) ** power
+            swapped = relabelling.of_rows(left, right, ADAPTIVE, paired=paired)
+            seen.add(relabelling.generator_for(np.random.default_rng(0), *swapped.identity).random())
+        assert len(seen) == 3
+
+
 def test_seeds():
-    x, y = draw(shift=0.5)
+    x, y = draw(shift=0.2)
     same = {ts.test(x, y, permutations=99).pvalue for _ in range(3)}
     assert len(same) == 1
     assert len({ts.test(x, y, permutations=99, rng=seed).pvalue for seed in range(5)}) > 1

@@ -199,21 +199,56 @@ def test_units_with_given_points_and_lengthscale(samples, lengthscale):
     assert ts.log_bf10(x, y, lengthscale * unit, points=points) == pytest.approx(first, abs=1e-9)
 
 
-@settings(few, max_examples=5)  # all orders of the columns
-@given(continuous(least_columns=2))
+@st.composite
+def tied(draw_from):
+    """Two samples of rounded numbers, counts or two values, or with a column that is another one, or that reflected."""
+    rng = np.random.default_rng(draw_from(seeds))
+    n, shift, d = draw_from(sizes), draw_from(st.sampled_from([0.0, 1.0])), draw_from(st.integers(2, 4))
+    steps = draw_from(st.sampled_from([0.5, 1.0, 8.0]))
+    rows = [np.round(steps * draw(rng, size, d)) / steps + by for size, by in ((n, 0.0), (draw_from(sizes), shift))]
+    kind = draw_from(st.sampled_from(["rounded", "counts", "two values", "repeated"]))
+    if kind == "counts":
+        rows = [rng.poisson(1.0 + by, one.shape).astype(float) for one, by in zip(rows, (0.0, shift), strict=True)]
+    elif kind == "two values":
+        rows = [(one > 0.5).astype(float) for one in rows]
+    elif kind == "repeated":
+        for one in rows:
+            one[:, -1] = draw_from(st.shared(st.sampled_from([-1.0, 1.0]), key="sign")) * one[:, 0]
+    return *rows, rng
+
+
+@pytest.mark.parametrize("paired", [False, True])
+@few
+@given(st.one_of(tied(), continuous(), continuous(most_columns=1)))
+def test_reflection(paired, samples):
+    x, y, rng = samples
+    n = min(len(x), len(y)) if paired else None
+    x, y = x[:n], y[:n]
+    first = ts.test(x, y, paired=paired)
+    one = np.ones(x.shape[1])
+    one[rng.integers(len(one))] = -1.0
+    for signs in (-np.ones(len(one)), one):
+        second = ts.test(signs * x, signs * y, paired=paired)
+        assert second.log_bf10 == pytest.approx(first.log_bf10, abs=1e-9)
+        assert_allclose(second.by_subset.subset_log_bf10, first.by_subset.subset_log_bf10, atol=1e-9)
+        assert_allclose(second.by_subset.auc, np.where(signs < 0, 1.0 - first.by_subset.auc, first.by_subset.auc))
+
+
+@settings(few, max_examples=10)  # all orders of the columns
+@given(st.one_of(continuous(least_columns=2), tied()))
 def test_order_of_the_columns(samples):
     x, y, _ = samples
-    names = list("abc"[: x.shape[1]])
+    names = list("abcd"[: x.shape[1]])
     first = ts.test(*(pd.DataFrame(rows, columns=names) for rows in (x, y)))
     by_subset = {frozenset(row.columns): row for row in first.subsets}
     by_column = {row.column: row for row in first.by_column}
-    for order in itertools.permutations(range(x.shape[1])):
+    for order in list(itertools.permutations(range(x.shape[1])))[:6]:
         second = ts.test(*(pd.DataFrame(rows, columns=names).iloc[:, list(order)] for rows in (x, y)))
-        assert second.log_bf10 == pytest.approx(first.log_bf10, abs=1e-6)
+        assert second.log_bf10 == pytest.approx(first.log_bf10, abs=1e-9)
         for row in second.subsets:
             expected = by_subset[frozenset(row.columns)]
             assert row.prior == expected.prior
-            assert row.log_bf10 == pytest.approx(expected.log_bf10, abs=1e-6)
+            assert row.log_bf10 == pytest.approx(expected.log_bf10, abs=1e-9)
         for row in second.by_column:
             assert row.log_bf10 == pytest.approx(by_column[row.column].log_bf10, abs=1e-9)
             assert row.words == by_column[row.column].words
@@ -303,6 +338,19 @@ def test_order_of_many_rows(n_columns, decimals):
     pooled = rng.permutation(np.concatenate([x, y]))
     relabelled = ts.test(pooled[:400], pooled[400:], lengthscale=1.0)
     assert_array_equal(relabelled.points, first.points)
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 3])
+@pytest.mark.parametrize("steps", [None, 8, 1])
+def test_reflection_and_order_of_the_columns_of_many_rows(n_columns, steps):
+    rng = np.random.default_rng([n_columns, steps or 0])
+    x, y = draw(rng, LARGE, n_columns), draw(rng, LARGE - 952, n_columns)  # 2,048: twice as many as are kept
+    x, y = (x, y) if steps is None else (np.round(steps * rows) / steps for rows in (x, y))
+    first = ts.test(x, y)
+    for signs in (-np.ones(n_columns), np.r_[-1.0, np.ones(n_columns - 1)]):
+        order = rng.permutation(n_columns)
+        second = ts.test((signs * x)[:, order], (signs * y)[:, order])
+        assert second.log_bf10 == pytest.approx(first.log_bf10, abs=1e-9)
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 3])

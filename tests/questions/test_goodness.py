@@ -116,6 +116,22 @@ def test_the_seed_is_what_is_random():
     assert (first.pvalue, first.evalue) == (second.pvalue, second.evalue)
 
 
+def test_data_sets_are_judged_by_simulated_ones_of_their_own():
+    seen = []
+
+    def law(size, rng):
+        rows = rng.normal(size=size)
+        seen.append(rows.tobytes())
+        return rows
+
+    options = {"simulations": 1, "points": 8, "draws": 2000, "subsets": None}
+    for rows in (NULL, NULL[::-1], NULL**3):
+        ts.goodness(rows, law, **options)
+    count = len(seen) // 3
+    simulated = [seen[place * count + count - 1] for place in range(3)]
+    assert simulated[0] == simulated[1] != simulated[2]
+
+
 # ---- the record
 
 

@@ -493,7 +493,7 @@ def test_permutations_of_an_average():
         lengthscales, log_weights = relabelling.rule(plan)
         splits = relabelling.Splits.of(rows, int(observed.sum()), plan.features, lengthscales, plan.model)
         labels = relabelling.Labels(rows, observed, plan.model)
-        generator = np.random.default_rng(3)
+        generator = relabelling.generator_for(np.random.default_rng(3), *labels.identity)
         flags = np.stack([observed, *(labels.draw(generator) for _ in range(49))], axis=1)
         values.append(np.exp(log_weights) @ np.exp(splits.log_bf10(flags)))
     factors = np.mean(values, axis=0)

@@ -1,12 +1,16 @@
 """Answers to data sets of many kinds are those that were given before the lengthscale was integrated in one pass."""
 
 import json
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import twosample as ts
+from twosample.data import views
+from twosample.features import points
 
 HERE = Path(__file__).parent
 BEFORE = json.loads((HERE / "before.json").read_text(encoding="utf-8"))["log_bf10"]
@@ -24,6 +28,18 @@ def case():
     return module.case
 
 
+@pytest.fixture
+def points_of_then(monkeypatch):
+    """Rows are chosen as they were: columns count in the order and the direction that they have."""
+    plan = import_module("twosample.plan")  # `twosample.plan` is a function
+    for name in ("thin", "evaluation_points"):
+        of_now = getattr(points, name)
+        monkeypatch.setattr(
+            plan, name, lambda *given, of_now=of_now, **options: of_now(*given, **{**options, "oriented": False})
+        )
+    monkeypatch.setattr(views, "evenly_spread", lambda n, count: ((np.arange(count) + 0.5) * (n / count)).astype(int))
+
+
 def test_there_are_many():
     assert len(BEFORE) == 201
 
@@ -32,6 +48,7 @@ def test_there_are_many():
 @pytest.mark.parametrize("options", [{"tolerance": 1e-6}, {}], ids=["fine", "default"])
 @pytest.mark.parametrize("numbers", [SOME, pytest.param(OTHERS, marks=pytest.mark.slow)], ids=["some", "others"])
 @pytest.mark.filterwarnings("ignore::twosample.errors.DependentRowsWarning")
+@pytest.mark.usefixtures("points_of_then")
 def test_answers_are_what_they_were(case, numbers, options):
     wanted = options.get("tolerance", 1e-3)
     wrong = {}

@@ -13,6 +13,7 @@ __all__ = [
     "Flags",
     "Indices",
     "doubles",
+    "evenly_spread",
     "float64",
     "library_of",
     "namespace",
@@ -111,3 +112,15 @@ def solve_lower(lower: Any, right: Any) -> Any:
 
             return solve_triangular(lower, xp.broadcast_to(right, (*lower.shape[:-2], *right.shape[-2:])), lower=True)
     return xp.linalg.solve(lower, right)
+
+
+def evenly_spread(n: int, count: int) -> Indices:
+    """Places of the middles of `count` parts of n, the same from either end.
+
+    Examples
+    --------
+    >>> evenly_spread(12, 4), evenly_spread(11, 3)
+    (array([ 1,  4,  7, 10]), array([1, 5, 9]))
+    """
+    first = ((np.arange((count + 1) // 2) + 0.5) * (n / count)).astype(np.int64)
+    return np.concatenate([first, n - 1 - first[: count // 2][::-1]])

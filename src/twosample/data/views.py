@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from twosample.common.arrays import Array, Flags, Indices
+from twosample.common.arrays import Array, Flags, Indices, evenly_spread
 from twosample.common.records import DIGESTED_IF_SET, Comparable
 from twosample.data.categories import distance_of_levels, expanded, places_of, starts_of
 from twosample.data.limits import Limits
@@ -250,7 +250,7 @@ def _distance_of_quarter(ordered: Array) -> float:
     It is at most half the range: a third or more of all pairs have both values on one side of the middle.
     """
     if len(ordered) > _PAIRED_VALUES:
-        ordered = ordered[((np.arange(_PAIRED_VALUES) + 0.5) * (len(ordered) / _PAIRED_VALUES)).astype(np.intp)]
+        ordered = ordered[evenly_spread(len(ordered), _PAIRED_VALUES)]
     distances = np.subtract.outer(ordered, ordered)[np.tri(len(ordered), k=-1, dtype=bool)]
     rank = -(-len(distances) // 4) - 1
     distances.partition(rank)

@@ -16,7 +16,8 @@ from twosample.common.records import Comparable
 from twosample.data import Ranks
 from twosample.data.categories import starts_of
 from twosample.errors import InputError, InputTypeError, Setting
-from twosample.features.points import choose, choose_among_codes, in_order, order_of_columns
+from twosample.features.orientation import Orientation
+from twosample.features.points import cells, choose, choose_among_codes
 from twosample.kernels import Kernel, absolute_distances, squared_distances
 from twosample.models import LogUniform, Model
 
@@ -31,6 +32,8 @@ _MOST_COLUMNS_IN_ALL = 10
 # Numbers of points for one column, and of intervals of each of two columns.
 POINTS_OF_ONE = 16
 POINTS_OF_TWO = 5
+# Distances below this share of the largest are rounding.
+_ROUNDED = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,7 +135,7 @@ def make_parts(
     seen = coordinates
     if ranks.sizes is not None:  # of numbers alone
         seen = np.where(ranks.sizes == 0, coordinates[:, starts_of(ranks.sizes)[:-1]], 0.0)
-    order = order_of_columns(seen)
+    orientation = Orientation.of(seen)
     parts = []
     for group in groups:
         share = model.ranks if group.columns.shape[1] == rows.shape[1] else 1.0
@@ -142,7 +145,7 @@ def make_parts(
             if columns.shape[1] == 1:
                 points = _points_of_one(ranks.scores[:, columns[:, 0]], min(count, POINTS_OF_ONE))
             else:
-                points = _points(seen, columns, order, count)
+                points = _points(seen, columns, orientation, count)
             parts.append(Part(columns, points, typical_of_points(points, kernel), np.full(len(points), each)))
         if len(with_categories):
             parts += categorical_parts(with_categories, ranks, coordinates, each, count, kernel)
@@ -200,27 +203,27 @@ def multiples_of(model: Model) -> Array:
     return model.lengthscale.multiples
 
 
-def _points(seen: Array, columns: Indices, order: Indices, count: int) -> Array:
+def _points(seen: Array, columns: Indices, orientation: Orientation, count: int) -> Array:
     """Points of subsets of one size, more than 1, (P, s, k).
 
     Normal scores of different columns have the same spread, so that the order of the columns would decide which is
-    split first; columns are therefore sorted.
+    split first; pairs are therefore oriented.
     """
     size = columns.shape[1]
-    arranged = np.argsort(order[columns], axis=1, kind="stable")
-    chosen = np.take_along_axis(columns, arranged, axis=1)
-    if size == 2 and seen.shape[1] > 2:
-        points = _points_of_two(seen, chosen, min(math.isqrt(count), POINTS_OF_TWO))
-    else:
-        found = [choose(in_order(seen[:, subset]), count) for subset in chosen]
-        points = np.stack([np.resize(one, (max(map(len, found)), size)) for one in found])
-    back = np.argsort(arranged, axis=1, kind="stable")
-    return np.take_along_axis(points, back[:, np.newaxis, :], axis=2)
+    if size > 2 or seen.shape[1] == 2:
+        found = [choose(seen[:, subset], count) for subset in columns]
+        return np.stack([np.resize(one, (max(map(len, found)), size)) for one in found])
+    places = np.argsort(orientation.order)[columns]
+    arranged = np.argsort(places, axis=1)
+    chosen = np.take_along_axis(places, arranged, axis=1)
+    points = _points_of_two(orientation.turn(seen), chosen, min(math.isqrt(count), POINTS_OF_TWO))
+    points *= orientation.signs[chosen][:, np.newaxis, :]
+    return np.take_along_axis(points, np.argsort(arranged, axis=1)[:, np.newaxis, :], axis=2)
 
 
 def _points_of_one(ordered: Array, count: int) -> Array:
     """Means of `count` intervals of equal numbers of values, of each sorted column (N, C), as (C, count, 1)."""
-    means = np.stack([ordered[first:last].mean(axis=0) for first, last in _cells(len(ordered), count)], axis=1)
+    means = np.stack([ordered[first:last].mean(axis=0) for first, last in cells(len(ordered), count)], axis=1)
     return means[:, :, np.newaxis]
 
 
@@ -232,18 +235,13 @@ def _points_of_two(seen: Array, columns: Indices, count: int) -> Array:
     ordered = np.ascontiguousarray(seen.T)
     order = np.lexsort((ordered[columns[:, 1]], ordered[columns[:, 0]]))  # (P, N)
     points = []
-    for first, last in _cells(len(seen), count):
+    for first, last in cells(len(seen), count):
         slab = order[:, first:last]
         within = np.argsort(seen[slab, columns[:, [1]]], axis=1, kind="stable")
         slab = np.take_along_axis(slab, within, axis=1)
         rows = np.stack([seen[slab, columns[:, [0]]], seen[slab, columns[:, [1]]]], axis=2)
-        points += [rows[:, below:above].mean(axis=1) for below, above in _cells(slab.shape[1], count)]
+        points += [rows[:, below:above].mean(axis=1) for below, above in cells(slab.shape[1], count)]
     return np.stack(points, axis=1)
-
-
-def _cells(n: int, count: int) -> list[tuple[int, int]]:
-    """First and last places of `count` overlapping cells of n places, the same when the order is reversed."""
-    return [(cell * n // count, -(-(cell + 1) * n // count)) for cell in range(count)]
 
 
 def typical_of_points(points: Array, kernel: Kernel | None = None) -> Array:
@@ -255,6 +253,7 @@ def typical_of_points(points: Array, kernel: Kernel | None = None) -> Array:
         distances = math.sqrt(0.5) * absolute_distances(points, points)[:, pairs]
     else:
         distances = np.sqrt(0.5 * squared_distances(points, points)[:, pairs])
+    distances[distances < _ROUNDED * distances.max(axis=1, keepdims=True)] = 0.0  # means of equal values
     distances.sort(axis=1)
     count = np.count_nonzero(distances, axis=1)
     first = distances.shape[1] - count  # zeros come before

@@ -346,6 +346,11 @@ class _Draws:
         """The rows of the sample, (n, D)."""
         return self.given.rows
 
+    @property
+    def identity(self) -> tuple[Array, ...]:
+        """The rows."""
+        return (self.observed,)
+
     def draw(self, generator: np.random.Generator) -> Array:
         """As many rows from the law, (n, D)."""
         return self.given.law.draw(len(self.observed), generator)

@@ -67,6 +67,17 @@ def test_monotone_maps_of_columns_do_not_matter(drawn):
         assert_allclose(ts.independence(-x, y).log_bf10, result.log_bf10, rtol=1e-6, atol=1e-6)
 
 
+def test_data_sets_have_pairings_of_their_own():
+    """Of one column each there is nothing but the pairs that tells data sets apart."""
+    seen = set()
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        sides = read_sides(rng.normal(size=20), rng.normal(size=20), None, None, "raise", None)
+        pairings = run._Pairings.of(run._Tests.of(sides, 8, lambda work: None))
+        seen.add(relabelling.generator_for(np.random.default_rng(0), *pairings.identity).random())
+    assert len(seen) == 5
+
+
 @few
 @given(data())
 def test_nothing_is_ever_nan(drawn):

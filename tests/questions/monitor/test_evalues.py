@@ -113,6 +113,17 @@ def test_labellings_keep_the_sizes_and_begin_with_the_observed_one(n_x, n_y):
     assert batch.sign == (1.0 if n_x <= n_y else -1.0)
 
 
+@pytest.mark.parametrize("paired", [False, True])
+def test_labellings_are_other_ones_for_other_data(paired):
+    """Also where the ranks are the same; whichever sample is called x."""
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(20, 1)), rng.normal(size=(20 if paired else 25, 1))
+    data = [(x, y), (x**3, y**3), (x**5, y**5)]
+    seen = [Batch(*both, 50, paired, np.random.default_rng(0)).flags[:, 1:].tobytes() for both in data]
+    assert len(set(seen)) == 3
+    assert [Batch(*both[::-1], 50, paired, np.random.default_rng(0)).flags[:, 1:].tobytes() for both in data] == seen
+
+
 def test_an_evalue_is_at_most_the_number_of_labellings():
     rng = np.random.default_rng(5)
     monitor = ts.Monitor(permutations=19)

@@ -33,6 +33,7 @@ __all__ = [
     "Signs",
     "Splits",
     "of_rows",
+    "pair_symmetric",
     "pairs_in_order",
     "pool_in_order",
 ]
@@ -67,8 +68,14 @@ def pairs_in_order(x: Array, y: Array) -> tuple[Array, Array]:
     >>> left.ravel(), right.ravel()
     (array([1., 3.]), array([0., 2.]))
     """
-    order = np.lexsort([*np.abs(x - y).T[::-1], *(x + y).T[::-1]])
+    sums, distances = pair_symmetric(x, y)
+    order = np.lexsort([*distances.T[::-1], *sums.T[::-1]])
     return x[order], y[order]
+
+
+def pair_symmetric(x: Array, y: Array) -> tuple[Array, Array]:
+    """What is the same if members of pairs change places: their sums, and their distances, in each column."""
+    return x + y, np.abs(x - y)
 
 
 def of_rows(x: Array, y: Array, model: Model, *, paired: bool = False, every: int = 1) -> Labels | Signs:
@@ -102,6 +109,11 @@ class RowLabels:
     observed: NDArray[Any]
     model: Model
     every: int = field(default=1, kw_only=True)
+
+    @property
+    def identity(self) -> tuple[Array, ...]:
+        """The rows, whichever label they have."""
+        return (self.rows,)
 
     def log_bf10(self, test: WeightedTest) -> Callable[[NDArray[Any]], Array]:
         """Log BF10 at every lengthscale of a test, (m, B), as a function of labels (B, N)."""
@@ -169,6 +181,11 @@ class Signs(RowLabels):
     """
 
     partners: Array
+
+    @property
+    def identity(self) -> tuple[Array, ...]:
+        """The sums of the pairs, and how far apart their members are."""
+        return pair_symmetric(self.rows, self.partners)
 
     def draw(self, generator: np.random.Generator) -> Flags:
         """Random swaps, (n,)."""

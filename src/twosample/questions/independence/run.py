@@ -300,6 +300,12 @@ class _Pairings:
         """The rows as they are, (n,)."""
         return np.arange(self.tests.keys.shape[1])
 
+    @property
+    def identity(self) -> tuple[Array, ...]:
+        """The pairs themselves, whichever side is x: without them, the ranks of all data sets are the same."""
+        key_x, key_y = self.tests.keys[:, :, np.newaxis]
+        return relabelling.pair_symmetric(key_x, key_y)
+
     def draw(self, generator: np.random.Generator) -> Indices:
         """A random order of the rows of y, (n,)."""
         drawn = generator.permutation(self.tests.keys.shape[1])

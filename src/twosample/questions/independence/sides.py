@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from twosample.common.arrays import Array
 from twosample.common.records import Comparable
 from twosample.data.ranks import mid_ranks, normal_quantiles, normal_scores
-from twosample.features.points import choose, thin
+from twosample.features.points import choose_among_codes, thin
 from twosample.features.subsets import typical_of_points
 from twosample.kernels import squared_distances
 
@@ -164,9 +164,7 @@ def _points(rows: Array, count: int) -> Array:
         if len(different) > count:
             different = normal_quantiles((np.arange(count) + 0.5) / count)
         return different[:, None]
-    ordered = thin(rows)
-    different = np.unique(ordered, axis=0)
-    return different if len(different) <= count else choose(ordered, count)
+    return choose_among_codes(thin(rows), count)
 
 
 def _root(points: Array, lengthscale: float) -> Array:

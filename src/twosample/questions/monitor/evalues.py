@@ -23,7 +23,7 @@ from twosample.common.arrays import Array, Flags
 from twosample.features.maps import PointFeatures, StackFeatures
 from twosample.features.statistics import FeatureStatistics, Moments
 from twosample.inference.evidence import Difference, Hypotheses
-from twosample.inference.relabelling import Blind, pairs_in_order, pool_in_order
+from twosample.inference.relabelling import Blind, generator_for, pair_symmetric, pairs_in_order, pool_in_order
 from twosample.models import Model
 from twosample.places import local
 from twosample.plan import Plan
@@ -174,6 +174,7 @@ class Batch:
                 self.flags = _all_splits(len(observed), size)
             self.observed = int(np.flatnonzero((self.flags == observed[:, np.newaxis]).all(axis=0))[0])
         else:
+            generator = generator_for(generator, *(pair_symmetric(x, y) if paired else self.rows))
             others = range(1, count // 2 if self.mirrored else count)
             drawn = (generator.random(len(x)) < 0.5 if paired else generator.permutation(observed) for _ in others)
             self.flags, self.observed = np.stack([observed, *drawn], axis=1), 0
