@@ -28,13 +28,13 @@ def prior(C, added, n, K):
     return 0.5 * K @ H @ K / s + 0.5 * along
 
 
-def growth(e, N, even):
-    """What an explained e of V's own rows counts."""
-    t = -N * np.log(1 - e / N)
-    fewer = 1 / even - 1 / N
+def growth(e, N, even, contrasts=1):
+    """What an explained e of V's own rows counts; of k groups there are k - 1 contrasts."""
+    whole, fewer = N * contrasts, (1 / even - 1 / N) / contrasts
+    t = -whole * np.log(1 - e / whole)
     if fewer * N > 1e-9:
         t = np.log(1 + fewer * t) / fewer
-    return t * (N - 2) / N
+    return t * (N - 1 - contrasts) / N
 
 
 def log_bf10_given(a, b, K, amplitude, *, paired=False):

@@ -1,26 +1,32 @@
-"""Bayes factors of partitions against Gaussian densities written out in full."""
+"""Bayes factors of partitions against quadratic forms written out in full."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy.special import logsumexp
+from tests import default_model
 
 from twosample.data import View
 from twosample.features.maps import PointFeatures
-from twosample.features.statistics import Moments
+from twosample.features.statistics import FeatureStatistics, Moments
+from twosample.inference import evidence
 from twosample.inference.contrasts import Contrasts
 from twosample.inference.partitions import all_partitions
-from twosample.inference.prior import covariances
 from twosample.kernels import RBF
 from twosample.models import PRESETS
 from twosample.places import local
 
 MODEL = PRESETS["adaptive"]
+# With an amplitude of 1.
+GIVEN = replace(MODEL, amplitude=None, amplitude_of_one=None)
 POINTS = np.array([[-1.0], [0.1], [0.9]])
 FEATURES = PointFeatures(RBF(), View.none(1), POINTS, 1.0)
 LENGTHSCALES = np.array([0.7, 1.5])
+
+
+def kernel(rows, lengthscale):
+    return np.exp(-((rows - POINTS.T) ** 2) / (2 * lengthscale**2))
 
 
 def contrasts(groups, model=MODEL):
@@ -28,60 +34,65 @@ def contrasts(groups, model=MODEL):
     return Contrasts.of(moments, FEATURES, LENGTHSCALES, model), moments
 
 
-def written_out(moments, partition, index, amplitude, model, student):
-    """Log density ratio of all contrasts of the group means, as one vector with one covariance matrix."""
-    k, s = len(moments), len(POINTS)
-    sizes = np.array([one.count for one in moments], dtype=float)
-    means = np.stack([one.mean[index] for one in moments])
-    within = sum(one.scatter[index] for one in moments) / sizes.sum()
-    pooled = moments[0]
-    for one in moments[1:]:
-        pooled = pooled.merge(one)
-    n = k / np.sum(1 / sizes)
-    floor = 1500.0 / n**3 * np.trace(pooled.scatter[index]) / s / sizes.sum() * n / 2
-    V = within + floor * np.eye(s)
-    R = covariances(model, FEATURES, LENGTHSCALES[[index]])[0]
+def noise_and_prior(groups, index):
+    """V of the features of a row, and R."""
+    a, K = [kernel(rows, LENGTHSCALES[index]) for rows in (np.concatenate(groups), POINTS)]
+    sizes = np.array([len(group) for group in groups])
+    n, few, many = len(groups) / np.sum(1 / sizes), sizes.min(), sizes.max()
+    C = np.cov(a.T, bias=True)
+    added = np.full(len(POINTS), min(150 / n**3, 0.2 / n) * n / 2 * np.diag(C).mean())
+    if few < many:  # one row of the smallest group, beside the noise of its difference from the largest one
+        one_row = (1 / few - 1 / many) ** 2 / (1 / few + 1 / many)
+        added += one_row / (1 + np.diag(C) / one_row)
+    return C + np.diag(added), default_model.prior(C, added, 2, K)
+
+
+def written_out(groups, partition, index, amplitude):
+    """Log Bayes factor from all contrasts of the group means, as one vector with one covariance matrix."""
+    k, sizes = len(groups), np.array([len(group) for group in groups])
+    V, R = noise_and_prior(groups, index)
+    means = np.stack([kernel(rows, LENGTHSCALES[index]).mean(axis=0) for rows in groups])
     together = np.equal.outer(partition, partition).astype(float)
     differences = np.eye(k)[1:] - np.eye(k)[0]  # of every group from the first
     delta = (differences @ means).ravel()
     noise = np.kron(differences @ np.diag(1 / sizes) @ differences.T, V)
-    signal = np.kron(differences @ together @ differences.T, amplitude**2 * R / 2)
-    if not student:
-        h1, h0 = (stats.multivariate_normal(cov=C, allow_singular=False) for C in (noise + signal, noise))
-        return h1.logpdf(delta) - h0.logpdf(delta)
-    freedom = k / 2 * (n - 1)
-    d = np.trace(np.linalg.solve(V, within)) * (k - 1)
-
-    def log_density(C):
-        q = delta @ np.linalg.solve(C, delta)
-        return -0.5 * np.linalg.slogdet(C)[1] - 0.5 * (freedom + d) * math.log1p(q / freedom)
-
-    return log_density(noise + signal) - log_density(noise)
+    total = noise + np.kron(differences @ together @ differences.T, amplitude**2 * R / 2)
+    e = delta @ np.linalg.solve(noise, delta) - delta @ np.linalg.solve(total, delta)
+    explained = default_model.growth(e, sizes.sum(), k * k / np.sum(1 / sizes), k - 1)
+    return 0.5 * (explained - np.linalg.slogdet(total)[1] + np.linalg.slogdet(noise)[1])
 
 
-@pytest.mark.parametrize("student", [False, True])
-def test_against_densities_written_out(student):
+@pytest.mark.parametrize("sizes", [(30, 45, 25, 60), (25, 25, 25, 25), (5, 40, 9, 300)])
+def test_against_matrices_written_out(sizes):
     rng = np.random.default_rng(0)
-    groups = [rng.normal(shift, 1, (n, 1)) for shift, n in ((0, 30), (0.4, 45), (-0.3, 25), (0.8, 60))]
-    model = replace(MODEL, amplitude=None, student=student)
-    found, moments = contrasts(groups, model)
+    groups = [rng.normal(shift, 1, (n, 1)) for shift, n in zip((0, 0.4, -0.3, 0.8), sizes, strict=True)]
+    found, _ = contrasts(groups, GIVEN)
     partitions = all_partitions(4)
     log_bf = found.log_bf(partitions)
     for index in range(len(LENGTHSCALES)):
         for row, partition in zip(log_bf[index, 0], partitions, strict=True):
-            expected = written_out(moments, partition, index, 1.0, model, student)
-            assert row == pytest.approx(expected, abs=1e-9)
+            assert row == pytest.approx(written_out(groups, partition, index, 1.0), abs=1e-9)
 
 
 def test_amplitudes_are_averaged():
     rng = np.random.default_rng(1)
-    found, moments = contrasts([rng.normal(size=(20, 1)) for _ in range(3)])
-    log_amplitude, log_weight = MODEL.amplitude.nodes()
+    groups = [rng.normal(size=(20, 1)) for _ in range(3)]
+    found, _ = contrasts(groups)
+    log_amplitude, log_weight = MODEL.amplitude_of_one.nodes()
     partition = np.array([0, 1, 0])
-    expected = [written_out(moments, partition, 1, math.exp(one), MODEL, True) for one in log_amplitude]
-    assert found.log_bf(partition[np.newaxis])[1, 0, 0] == pytest.approx(
-        np.logaddexp.reduce(np.array(expected) + log_weight), abs=1e-8
-    )
+    expected = [written_out(groups, partition, 1, amplitude) for amplitude in np.exp(log_amplitude)]
+    assert found.log_bf(partition[np.newaxis])[1, 0, 0] == pytest.approx(logsumexp(expected + log_weight), abs=1e-8)
+
+
+@pytest.mark.parametrize("sizes", [(40, 40), (12, 70)])
+def test_two_groups_are_two_samples(sizes):
+    rng = np.random.default_rng(4)
+    found, moments = contrasts([rng.normal(shift, 1, (n, 1)) for shift, n in zip((0.0, 1.5), sizes, strict=True)])
+    expected = evidence.evaluate(FeatureStatistics(LENGTHSCALES, *moments), FEATURES, MODEL).log_bf10
+    assert np.abs(expected).min() > 1.0
+    np.testing.assert_allclose(found.log_bf(np.array([[0, 1]]))[:, 0, 0], expected, rtol=1e-9)
+    for first, second in ((np.array([1, 0]), np.array([0, 1])), (np.array([0, 1]), np.array([1, 0]))):
+        np.testing.assert_allclose(found.log_bf_of_two(first, second), expected, rtol=1e-9)
 
 
 def test_labellings_are_those_one_by_one():
@@ -96,18 +107,19 @@ def test_labellings_are_those_one_by_one():
 
 
 def test_two_unions_of_groups_alone():
+    """V is from the rows of all groups, whichever are compared."""
     rng = np.random.default_rng(3)
-    model = replace(MODEL, amplitude=None, student=False)
-    found, moments = contrasts([rng.normal(shift, 1, (40, 1)) for shift in (0.0, 0.2, 1.0, 5.0)], model)
+    groups = [rng.normal(shift, 1, (n, 1)) for shift, n in ((0.0, 30), (0.2, 40), (1.0, 50), (5.0, 40))]
+    found, moments = contrasts(groups, GIVEN)
     union = moments[0].merge(moments[1])
     log_bf = found.log_bf_of_two(np.array([1, 1, 0, 0]), np.array([0, 0, 1, 0]))
     for index in range(len(LENGTHSCALES)):
-        basis = found.hypotheses.spectra.basis[index]
-        noise = np.linalg.inv(basis @ basis.T) * (1 / 80 + 1 / 40)
-        delta = union.mean[index] - moments[2].mean[index]
-        R = covariances(model, FEATURES, LENGTHSCALES[[index]])[0]
-        h1, h0 = (stats.multivariate_normal(cov=C).logpdf(delta) for C in (noise + R, noise))
-        assert log_bf[index] == pytest.approx(h1 - h0, abs=1e-8)
+        V, R = noise_and_prior(groups, index)
+        noise, delta = V * (1 / 70 + 1 / 50), union.mean[index] - moments[2].mean[index]
+        e = delta @ np.linalg.solve(noise, delta) - delta @ np.linalg.solve(noise + R, delta)
+        cost = np.linalg.slogdet(noise + R)[1] - np.linalg.slogdet(noise)[1]
+        expected = 0.5 * (default_model.growth(e, 160, 4 / (1 / 70 + 1 / 50)) - cost)
+        assert log_bf[index] == pytest.approx(expected, abs=1e-8)
 
 
 def test_equal_means_are_evidence_for_all_alike():

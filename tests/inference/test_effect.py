@@ -63,7 +63,7 @@ def test_moments_are_those_of_draws_from_the_posterior(n, size, share):
     x, y = shifted(n, size)
     points, lengthscale = np.linspace(-2, 2.5, 8)[:, None], 0.9
     floor = NoiseFloor(0.05, power=2)
-    model = replace(MODEL, amplitude=None, floor=floor, scale="raw")
+    model = replace(MODEL, amplitude=None, amplitude_of_one=None, floor=floor, scale="raw")
     part = part_of(x, y, model=model, points=points, lengthscale=lengthscale)
     rng = np.random.default_rng(2)
     w, K, fx, fy, mean = draws_of_weights(x, y, points, lengthscale, 1.0, 0.05 / n**2, 40_000, rng)

@@ -24,7 +24,7 @@ def posterior_of(log_h0, log_h1, log_bf10=None, *, coherent=True, log_prior_odds
 
 def evidence_at(lengthscales, log_bf10, log_h0, log_h1):
     some = np.zeros((len(lengthscales), 1))
-    return Evidence(np.array(lengthscales), *map(np.array, (log_bf10, log_h0, log_h1)), some, some, some)
+    return Evidence(np.array(lengthscales), *map(np.array, (log_bf10, log_h0, log_h1)), some, some, some, np.zeros(1))
 
 
 # ---- the Bayes factor

@@ -1,15 +1,10 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.special import logsumexp
+from tests import default_model
 
 import twosample as ts
 from twosample.errors import InputError
-from twosample.models import PRESETS, NoiseFloor
-
-# The default, with constants that stay as they are.
-ADAPTIVE = replace(PRESETS["adaptive"], floor=NoiseFloor(50.0, power=3))
 
 
 def kernel(rows, points, lengthscale):
@@ -54,41 +49,24 @@ def test_fixed_lengthscale_equals_the_gaussian_process(model, floor, n_columns):
     np.testing.assert_allclose(found.sd, np.sqrt(np.diag(covariance)), rtol=1e-4, atol=1e-6)
 
 
-def log_bayes_factors(x, y, points, lengthscale, log_amplitudes):
-    """Log BF10 of every amplitude, with the pooled covariance of the features and a Student's t."""
-    a, b = kernel(x, points, lengthscale), kernel(y, points, lengthscale)
-    delta, s = a.mean(0) - b.mean(0), len(points)
-    n = 2 / (1 / len(x) + 1 / len(y))
-    within = (len(x) * np.cov(a.T, bias=True) + len(y) * np.cov(b.T, bias=True)) / (len(x) + len(y))
-    noise = within * 2 / n
-    V = noise + 50 / n**3 * np.eye(s)
-    dimensions = np.trace(np.linalg.solve(V, noise))
-    R = kernel(points, points, lengthscale) @ (np.eye(s) - 1 / s) @ kernel(points, points, lengthscale) / s
-    q0, found = delta @ np.linalg.solve(V, delta), []
-    for log_amplitude in log_amplitudes:
-        total = V + np.exp(2 * log_amplitude) * R
-        q1 = delta @ np.linalg.solve(total, delta)
-        log_bf = 0.5 * (n - 1 + dimensions) * np.log((n - 1 + q0) / (n - 1 + q1))
-        found.append(log_bf - 0.5 * (np.linalg.slogdet(total)[1] - np.linalg.slogdet(V)[1]))
-    return np.array(found)
-
-
 def adaptive_witness(x, y, points, at, lengthscale):
     """Log BF10, and mean and variance of the witness, of the adaptive model at one lengthscale."""
-    log_amplitudes = np.log(0.3) + np.arange(-12, 8, 0.25)
-    log_prior = -np.log(np.cosh(log_amplitudes - np.log(0.3)))
-    logs = log_bayes_factors(x, y, points, lengthscale, log_amplitudes) + log_prior - logsumexp(log_prior)
+    scale = 0.5 if x.shape[1] == 1 else 0.3
+    log_amplitudes = np.log(scale) + np.arange(-12, 8, 0.25)
+    log_prior = -np.log(np.cosh(log_amplitudes - np.log(scale)))
+    a, b, K = (kernel(rows, points, lengthscale) for rows in (x, y, points))
+    logs = default_model.log_bf10_given(a, b, K, np.exp(log_amplitudes)) + log_prior - logsumexp(log_prior)
     s, n = len(points), 2 / (1 / len(x) + 1 / len(y))
+    floor = min(150 / n**3, 0.2 / n) * np.concatenate([a, b]).var(axis=0).mean()
     estimated = (n - 1) / (n - 3)
-    a, b = kernel(x, points, lengthscale), kernel(y, points, lengthscale)
-    V = np.cov(a.T, bias=True) / len(x) + np.cov(b.T, bias=True) / len(y) + 50 / n**3 * np.eye(s)
+    V = np.cov(a.T, bias=True) / len(x) + np.cov(b.T, bias=True) / len(y) + floor * np.eye(s)
     cross = on_points(at, points, points, lengthscale)
     gain = cross @ np.linalg.inv(on_points(points, points, points, lengthscale) + estimated * V)
     variance = np.diag(on_points(at, at, points, lengthscale) - gain @ cross.T)
     amplitude = np.exp(np.exp(logs - logsumexp(logs)) @ log_amplitudes)
     largest = (1 + max(len(x), len(y)) / min(len(x), len(y))) / np.sqrt(s)
     values = kernel(at, points, lengthscale)
-    inverse = np.linalg.pinv(kernel(points, points, lengthscale), rcond=1e-9, hermitian=True)
+    inverse = np.linalg.pinv(K, rcond=1e-9, hermitian=True)
     unseen = 1 - np.diag(values @ inverse @ values.T)
     return logsumexp(logs), gain @ (a.mean(0) - b.mean(0)), variance + min(amplitude, largest) ** 2 / s * unseen**2
 
@@ -100,7 +78,7 @@ def test_adaptive_at_a_fixed_lengthscale(n_columns, shift, n_y):
     x, y, points, at = data(n_columns)
     y = 1.5 * y[:n_y] + shift  # with a shift of 4 the learned amplitude is above its bound
     at = np.concatenate([at, np.full((1, n_columns), 30.0)])
-    found = ts.test(x, y, model=ADAPTIVE, lengthscale=0.4, points=points, scale="raw").witness(at)
+    found = ts.test(x, y, lengthscale=0.4, points=points, scale="raw").witness(at)
     _, mean, variance = adaptive_witness(x, y, points, at, 0.4)
     np.testing.assert_allclose(found.mean, mean, atol=1e-9)
     np.testing.assert_allclose(found.sd, np.sqrt(variance), rtol=1e-3)
@@ -111,7 +89,7 @@ def test_adaptive_at_a_fixed_lengthscale(n_columns, shift, n_y):
 def test_mixture_over_the_lengthscale():
     """Against a dense mixture: twelve lengthscales come within a few per cent of the posterior sd."""
     x, y, points, at = data()
-    result = ts.test(x, y, model=ADAPTIVE, points=points, scale="raw", subsets=None)
+    result = ts.test(x, y, points=points, scale="raw", subsets=None)
     median = result.lengthscale.median_heuristic
     grid = np.geomspace(median / 16, 8 * median, 200)
     logs, means, variances = map(

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import integrate, stats
+from tests import default_model
 
 from twosample import models
 from twosample.data import Samples
 from twosample.features.jacobian import Jacobians
-from twosample.inference import evidence
 from twosample.kernels import RBF
 from twosample.paper.density import Curves, Data, Target, log_volume
 from twosample.paper.jacobian_pairs import Pairs
@@ -85,6 +85,12 @@ def position_of(model, lengthscales, median, log_amplitude):
     return np.append(np.log(share / (1 - share)), log_amplitude)
 
 
+def nodes(model, n_columns):
+    """Values of log a that the passes take, with their log prior weights."""
+    amplitude = (model.alone() if n_columns == 1 else model).amplitude
+    return (np.zeros(1), np.zeros(1)) if amplitude is None else amplitude.nodes()
+
+
 def any_amplitude(rng, log_amplitudes):
     """The number of a node of the rule, not among the smallest and largest ones."""
     usual = np.flatnonzero((log_amplitudes > -7.0) & (log_amplitudes < 7.0))
@@ -97,7 +103,7 @@ def numpy_curves(model, paired, x, y, points, pairs, usable, lengthscale, amplit
     chosen = Pairs(*pairs, usable) if model.needs_pairs else None
     features = make_plan(samples, model, RBF(), points).features
     [found] = Passes(samples, features, (model,), chosen).evidence(np.array([lengthscale]))
-    log_bf10 = found.log_mixture[0, amplitude] - evidence.amplitudes(model)[1][amplitude]
+    log_bf10 = found.log_mixture[0, amplitude] - nodes(model, x.shape[1])[1][amplitude]
     return [found.log_h0[0], found.log_h1[0] if model.needs_pairs else log_bf10, log_bf10]
 
 
@@ -120,7 +126,7 @@ def test_curves_equal_the_numpy_evidence(model, n_columns, kind, n_x, n_y):
     s, n = 2 * n_columns + 4, min(n_x, n_y)
     paired = kind == "paired" and model.weighing != "published"
     target = Target(model, RBF(), 1, paired)
-    log_amplitudes, _ = evidence.amplitudes(model)
+    log_amplitudes, _ = nodes(model, n_columns)
     rng = np.random.default_rng(n_columns)
     for name, x, y, points, usable in variants(n_columns, n_x, n_y, n_columns, s):
         pairs = (x[n_x - n :], y[n_y - n :]) if kind == "unequal" else (x, y)
@@ -156,31 +162,18 @@ def dense_curves(model, paired, x, y, points, lengthscales, log_amplitude):
         return np.exp(-power * (((rows[:, None] - points) / lengthscales) ** 2).sum(-1))
 
     feature_x, feature_y = features(x), features(y)
+    if model is ADAPTIVE:
+        [log_bf10] = default_model.log_bf10_given(
+            feature_x, feature_y, features(points), [np.exp(log_amplitude)], paired=paired
+        )
+        return [0.0, log_bf10, log_bf10]
     delta = feature_x.mean(0) - feature_y.mean(0)
-    difference = feature_x - feature_y if n_x == n_y else None
-    floor = max(model.floor.factor / n**model.floor.power, 1e-12)
+    difference = feature_x - feature_y
     if paired:
         V = np.cov(difference.T, bias=True) / n
-        variance = 0.5 * (difference**2).mean()
     else:
-        cov_x, cov_y = (np.cov(values.T, bias=True) for values in (feature_x, feature_y))
-        if model is ADAPTIVE:  # one covariance of both samples
-            cov_x = cov_y = (n_x * cov_x + n_y * cov_y) / (n_x + n_y)
-        V = cov_x / n_x + cov_y / n_y
-        variance = np.concatenate([feature_x, feature_y]).var(axis=0).mean()
-    if model is ADAPTIVE:
-        floor *= variance
-    V = V + floor * np.eye(s)
-    if model is ADAPTIVE:
-        K, H = features(points), np.eye(s) - 1 / s
-        R = K @ H @ K / s
-        freedom = (n - 1) / 2 if paired else n - 1
-        dimensions = s - floor * np.trace(np.linalg.inv(V))
-        total = V + np.exp(2 * log_amplitude) * R
-        q0, q1 = (delta @ np.linalg.solve(M, delta) for M in (V, total))
-        log_bf10 = 0.5 * (np.linalg.slogdet(V)[1] - np.linalg.slogdet(total)[1])
-        log_bf10 += 0.5 * (freedom + dimensions) * np.log((1 + q0 / freedom) / (1 + q1 / freedom))
-        return [0.0, log_bf10, log_bf10]
+        V = np.cov(feature_x.T, bias=True) / n_x + np.cov(feature_y.T, bias=True) / n_y
+    V = V + model.floor.factor / n**model.floor.power * np.eye(s)
     R = features(points, power=0.25)
     if model is PAPER:
         R = R * np.pi ** (points.shape[1] / 2) * np.prod(lengthscales)
@@ -220,7 +213,7 @@ def test_several_lengthscales(model, paired, n_y):
     target, data = question.target
     assert target.n_lengthscales == 2
     rng = np.random.default_rng(1)
-    log_amplitudes, log_weights = evidence.amplitudes(model)
+    log_amplitudes, log_weights = nodes(model, 2)
     for _ in range(6):
         lengthscales, amplitude = np.exp(rng.uniform(-0.7, 1.0, size=2)), any_amplitude(rng, log_amplitudes)
         found = question.evidence_at(lengthscales)

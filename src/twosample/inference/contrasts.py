@@ -1,13 +1,14 @@
 """Bayes factors of partitions of several groups: which of them share a mean embedding.
 
-Group g has n_g rows and mean features m_g with covariance V/n_g, V that of the features within groups. Groups of a
-block b share one mean μ + δ_b, where μ is unknown (flat) and the δ_b are independent with covariance a²R/2, so that
-any two blocks differ by a Gaussian process with a²R, as two samples do. V and R are brought to diagonal form once.
-In each direction, with t = a²λ/2, N_b = Σ n_g, w_b = N_b/(1 + N_b t) and means ū_b of the scores,
+Group g has n_g rows and mean features m_g with covariance V/n_g, V that of the features of all rows. Groups of a block
+b share one mean μ + δ_b, where μ is unknown (flat) and the δ_b are independent with covariance a²R/2, so that any two
+blocks differ by a Gaussian process with a²R, as two samples do. V and R are brought to diagonal form once. In each
+direction, with t = a²λ/2, N_b = Σ n_g, w_b = N_b/(1 + N_b t) and means ū_b of the scores,
 
     2 log BF = Σ_b N_b ū_b² - N ū² - [Σ_b w_b ū_b² - (Σ_b w_b ū_b)²/Σ_b w_b] - Σ_b log(1 + N_b t) - log(Σ_b w_b/N)
 
-against "all alike". For two groups it is the Bayes factor of `evidence`.
+against "all alike", were V known; as it is not, what is explained, all but the logarithms, counts as in
+`evidence.compare`. For two groups it is the Bayes factor of `evidence`.
 """
 
 from __future__ import annotations
@@ -155,7 +156,7 @@ class Contrasts:
         # In the units of the noise of their difference.
         scores = (means[0] - means[1]) / math.sqrt(noise)
         spectra = replace(given.spectra, eigenvalues=given.spectra.eigenvalues / noise, scores=scores)
-        log_bf10 = evidence.spectral_log_bayes_factor(spectra, log_variance, given.noise.rows, 2.0 / noise)
+        log_bf10 = evidence.spectral_log_bayes_factor(spectra, log_variance, given.noise.rows, 4.0 / noise)
         return np.asarray(np.logaddexp.reduce(log_bf10 + log_weight, axis=1))
 
 

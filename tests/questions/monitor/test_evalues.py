@@ -9,6 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
+from tests import default_model
 
 import twosample as ts
 from twosample import models
@@ -135,7 +136,9 @@ def test_an_evalue_is_at_most_the_number_of_labellings():
 POINTS = np.array([[-1.2], [-0.3], [0.4], [1.5]])
 LENGTHSCALES = np.array([0.6, 1.4])
 WEIGHTS = np.array([0.3, 0.7])
-GAUSSIAN = replace(models.PRESETS["adaptive"], noise="samples", components=0.0, amplitude=None, amplitude_of_one=None)
+# With an amplitude of 1, and with V known besides.
+GIVEN = replace(models.PRESETS["adaptive"], amplitude=None, amplitude_of_one=None)
+GAUSSIAN = replace(GIVEN, noise="samples", components=0.0)
 
 
 def kernel(a, b, lengthscale):
@@ -152,12 +155,14 @@ def example(seed=6, paired=False):
     return earlier, new, Component(features, LENGTHSCALES, np.log(WEIGHTS), None, slice(None), 1)
 
 
-def learnt_of(x, y):
-    def moments(rows):
-        each = [Moments.of(kernel(rows, POINTS, one)) for one in LENGTHSCALES]
-        return Moments(len(rows), np.stack([one.mean for one in each]), np.stack([one.scatter for one in each]))
+def learnt_of(x, y, paired=False):
+    def moments(values):
+        each = [Moments.of(values(one)) for one in LENGTHSCALES]
+        return Moments(each[0].count, np.stack([one.mean for one in each]), np.stack([one.scatter for one in each]))
 
-    return Learnt.of((moments(x), moments(y)))
+    if paired:
+        return Learnt.of((moments(lambda one: kernel(x, POINTS, one) - kernel(y, POINTS, one)),))
+    return Learnt.of(tuple(moments(lambda one, rows=rows: kernel(rows, POINTS, one)) for rows in (x, y)))
 
 
 def reference_log_predictive(earlier, x, y, density):
@@ -169,10 +174,9 @@ def reference_log_predictive(earlier, x, y, density):
         H = np.eye(4) - 0.25
         R = K @ H @ K / 4
         phi = lambda rows: kernel(rows, POINTS, lengthscale)  # noqa: B023, E731
-        within = sum(len(rows) * np.cov(phi(rows).T, bias=True) for batch in earlier for rows in batch) + len(
-            pooled
-        ) * np.cov(phi(pooled).T, bias=True)
-        total = sum(len(a) + len(b) for a, b in earlier) + len(pooled)
+        batches = [*map(np.concatenate, earlier), pooled]
+        within = sum(len(rows) * np.cov(phi(rows).T, bias=True) for rows in batches)
+        total = sum(map(len, batches))
         h = [1 / (1 / len(a) + 1 / len(b)) for a, b in [*earlier, (x, y)]]
         deltas = [phi(a).mean(axis=0) - phi(b).mean(axis=0) for a, b in [*earlier, (x, y)]]
         sigma = within / total
@@ -239,8 +243,63 @@ def test_the_first_batch_is_judged_by_its_own_bayes_factor():
             R = K @ (np.eye(4) - 0.25) @ K / 4
             sigma = np.cov(kernel(pooled, POINTS, lengthscale).T, bias=True)
             h = len(x) * len(y) / len(pooled)
-            V = sigma / h + 1500 / (2 * h) ** 3 * np.trace(sigma) / 4 * np.eye(4)
+            n = 2 * h
+            V = sigma / h + min(150 / n**3, 0.2 / n) * np.trace(sigma) / 4 * np.eye(4)
             delta = (kernel(first, POINTS, lengthscale)).mean(axis=0) - kernel(second, POINTS, lengthscale).mean(axis=0)
             log.append(math.log(weight) + by_scipy(delta, None, R + V) - by_scipy(delta, None, V))
         expected.append(np.logaddexp.reduce(log))
     assert found == pytest.approx(np.array(expected), abs=1e-9)
+
+
+def by_definition(batches, lengthscale, paired):
+    """Log BF10 of all batches by the default model given an amplitude of 1: each is compared with itself alone."""
+    phi = [[kernel(rows, POINTS, lengthscale) for rows in batch] for batch in batches]
+    if paired:
+        h, rows = [len(a) for a, _ in phi], sum(len(a) for a, _ in phi)
+        C = sum((a - b).T @ (a - b) for a, b in phi) / (2 * rows)
+    else:
+        h, rows = [1 / (1 / len(a) + 1 / len(b)) for a, b in phi], sum(len(a) + len(b) for a, b in phi)
+        C = sum((len(a) + len(b)) * np.cov(np.concatenate([a, b]).T, bias=True) for a, b in phi) / rows
+    n = sum(h) * (1 if paired else 2)
+    delta = sum(one * (a.mean(axis=0) - b.mean(axis=0)) for one, (a, b) in zip(h, phi, strict=True)) / sum(h)
+    added = np.full(4, min(150 / n**3, 0.2 / n) * np.diag(C).mean())
+    V, R = 2 / n * C + np.diag(added), default_model.prior(C, added, n, kernel(POINTS, POINTS, lengthscale))
+    e = delta @ np.linalg.solve(V, delta) - delta @ np.linalg.solve(V + R, delta)
+    cost = np.linalg.slogdet(V + R)[1] - np.linalg.slogdet(V)[1]
+    return 0.5 * (default_model.growth(e, rows, 2 * n) - cost)
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_the_statistic_of_the_default_is_its_bayes_factor_of_all_batches(paired):
+    earlier, (x, y), component = example(paired=paired)
+    past = learnt_of(*earlier[0], paired).add(learnt_of(*earlier[1], paired))
+    batch = Batch(x, y, 10**6, paired, np.random.default_rng(0))
+    found = log_statistics([component], [past], [learnt_of(x, y, paired)], batch, GIVEN)
+    expected = []
+    for flags in batch.flags.T:
+        if paired:
+            left, right = batch.rows
+            swapped = flags[:, None]
+            new = np.where(swapped, right, left), np.where(swapped, left, right)
+        else:
+            new = (batch.rows[0][flags], batch.rows[0][~flags])[:: int(batch.sign)]
+        log = [by_definition([*earlier, new], lengthscale, paired) for lengthscale in LENGTHSCALES]
+        expected.append(np.logaddexp.reduce(np.log(WEIGHTS) + log))
+    assert found == pytest.approx(np.array(expected), abs=1e-9)
+    assert np.ptp(expected) > 0.3
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_the_first_batch_of_the_default_is_a_test_of_its_own(paired):
+    """With every fourth amplitude, which is some thousandths off."""
+    rng = np.random.default_rng(7)
+    x, y, (*_, component) = rng.normal(size=(12, 1)), rng.normal(1.0, 1.0, (12, 1)), example()
+    batch = Batch(x, y, 2, paired, rng)
+    new = learnt_of(x, y, paired)
+    found = log_statistics([component], [Learnt.nothing(component)], [new], batch, models.PRESETS["adaptive"])
+    log = [
+        default_model.log_bf10(*(kernel(rows, POINTS, one) for rows in (x, y, POINTS)), paired=paired)
+        for one in LENGTHSCALES
+    ]
+    assert np.abs(log).min() > 0.1
+    assert found[0] == pytest.approx(np.logaddexp.reduce(np.log(WEIGHTS) + log), abs=5e-3)

@@ -30,7 +30,8 @@ from twosample.plan import Plan
 
 __all__ = ["AMPLITUDES", "Batch", "Component", "Learnt", "components_of", "log_evalue", "log_statistics"]
 
-# One in this many amplitudes of the test is used: the integral over them is off by less than a thousandth.
+# One in this many amplitudes of the test is used, as labellings are only compared with each other: log BF10 is off by
+# some thousandths where there is no difference, and by up to 1 and more where there is a strong one.
 AMPLITUDES = 4
 # One in this many lengthscales of the grid of all columns is used: two in a factor of 2.
 _STRIDE = 3
