@@ -83,6 +83,17 @@ def test_moments_are_those_of_draws_from_the_posterior(n, size, share):
     np.testing.assert_allclose(quantiles(found.mmd), expected, atol=share * (expected[-1] - expected[0]))
 
 
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_amplitudes_weigh_as_the_evidence_and_a_power_of_them(n_columns):
+    """Those of more than a hundredth of the largest weight."""
+    x, y = shifted(50, 0.5, n_columns)
+    _, _, found = evaluated(x, y, lengthscale=0.8, scale="raw")
+    scale = MODEL.amplitude_of_one.scale if n_columns == 1 else MODEL.amplitude.scale
+    weights = np.exp(found.log_mixture[0]) * (scale * np.exp(0.25 * np.arange(-48, 49))) ** 1.5
+    weights = weights[weights > 0.01 * weights.max()]
+    np.testing.assert_allclose(part_of(x, y, lengthscale=0.8, scale="raw").weights, weights / weights.sum(), rtol=1e-9)
+
+
 def test_large_samples_have_the_known_auc_and_mmd():
     """Of N(0,1) against N(1,1) at a lengthscale; 8,000 rows have an AUC within 0.004."""
     x, y = shifted(8000, 1.0)

@@ -172,7 +172,8 @@ def test_amplitudes(adaptive):
 def test_the_default_model_is_that_of_test(adaptive):
     options = {name: value for name, value in OPTIONS.items() if name != "model"}
     result = ts.gibbs(*draw(), **options)
-    assert result.model == adaptive.model == models.PRESETS["adaptive"]
+    assert result.model == adaptive.model == models.PRESETS["adaptive"].alone()  # of one column
+    assert result.model.amplitude.scale == 0.5
     assert_array_equal(result.lengthscales, adaptive.lengthscales)
 
 
