@@ -220,6 +220,11 @@ class Model:
         return self.weighing != "evidence"
 
     @property
+    def relabels(self) -> bool:
+        """Whether it judges other labels of the rows by the noise that it has for the observed ones."""
+        return self.noise == "rows" and not self.needs_pairs
+
+    @property
     def coherent(self) -> bool:
         """Whether what weighs the lengthscale under H0 and under H1 belongs to one joint law."""
         return self.weighing != "published"
@@ -324,7 +329,7 @@ def resolve_pooled(model: str | Model) -> Model:
     twosample.errors.InputError: model: 'paper' is for two samples; use model='adaptive'
     """
     found = resolve(model)
-    if found.needs_pairs or not isinstance(found.lengthscale, LogUniform) or found.noise != "rows":
+    if not (found.relabels and isinstance(found.lengthscale, LogUniform)):
         raise InputError(
             f"model: {found.name!r} is for two samples", argument="model", remedy=("use ", Setting("model", "adaptive"))
         )
