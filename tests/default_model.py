@@ -44,9 +44,10 @@ def log_bf10_given(a, b, K, amplitude, *, paired=False):
     N, even = (n, 2 * n) if paired else (len(a) + len(b), 2 * n)
     R, delta = prior(C, added, n, K), a.mean(axis=0) - b.mean(axis=0)
     total = V + np.square(np.asarray(amplitude))[:, None, None] * R
-    e = delta @ np.linalg.solve(V, delta) - np.linalg.solve(total, np.broadcast_to(delta, total.shape[:2])[..., None])[
-        ..., 0
-    ] @ delta
+    e = (
+        delta @ np.linalg.solve(V, delta)
+        - np.linalg.solve(total, np.broadcast_to(delta, total.shape[:2])[..., None])[..., 0] @ delta
+    )
     cost = np.linalg.slogdet(total)[1] - np.linalg.slogdet(V)[1]
     return 0.5 * (growth(e, N, even) - cost)
 

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import mannwhitneyu, norm, rankdata
+from tests import default_model
 
 import twosample as ts
 from twosample.data.ranks import direction
 from twosample.inference import mixture
 from twosample.models import PRESETS, LogUniform
-
-from tests import default_model
 
 ADAPTIVE = PRESETS["adaptive"]
 # The amplitude is summed in steps of ¼ of log a, which is exact but for the tails: 4e-6 of the prior.

@@ -504,10 +504,10 @@ def test_permutations_that_are_no_number(permutations):
         ts.test(*draw(), permutations=permutations)
 
 
-@pytest.mark.parametrize("model", ["paper", "published"])
+@pytest.mark.parametrize("model", ["paper", "published", dataclasses.replace(ADAPTIVE, noise="samples")])
 @pytest.mark.parametrize("options", [{}, {"paired": True}, {"lengthscale": 1.0}])
-def test_models_with_pairs_have_no_pvalue(model, options):
-    with pytest.raises(InputError, match=r"^permutations: .*use model='adaptive'"):
+def test_models_with_the_noise_of_each_sample_have_no_pvalue(model, options):
+    with pytest.raises(InputError, match=r"^permutations: .* the noise of all rows.*use model='adaptive'"):
         ts.test(*draw(), model=model, permutations=9, **options)
 
 
