@@ -159,7 +159,7 @@ class Model:
     amplitude
         Prior of the amplitude of the witness; None fixes it at 1.
     amplitude_of_one
-        That of tests of a single column of numbers, if it is another one.
+        That of tests of a single column of numbers or of two levels, if it is another one.
     measure
         The measure ν in the prior covariance r(z,z') = ∫ k(z,u) k(u,z') ν(du) of the witness: "lebesgue", as in the
         paper, or "points", uniform on the evaluation points and with differences that add up to zero.

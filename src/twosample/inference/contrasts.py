@@ -155,7 +155,7 @@ class Contrasts:
         # In the units of the noise of their difference.
         scores = (means[0] - means[1]) / math.sqrt(noise)
         spectra = replace(given.spectra, eigenvalues=given.spectra.eigenvalues / noise, scores=scores)
-        log_bf10 = evidence.spectral_log_bayes_factor(spectra, log_variance, given.noise.rows, 2.0 / noise)
+        log_bf10 = evidence.spectral_log_bayes_factor(spectra, log_variance, given.noise.rows, 4.0 / noise)
         return np.asarray(np.logaddexp.reduce(log_bf10 + log_weight, axis=1))
 
 
