@@ -136,6 +136,13 @@ def test_a_category_of_two_levels_is_a_column_of_zeros_and_ones():
     assert found.log_bf10 == pytest.approx(explicit.log_bf10, abs=2e-3)
 
 
+def test_numbers_beside_categories_are_tested_as_without_them():
+    columns = ["n0", "n1", "c0"]
+    beside = {row.column: row.log_bf10 for row in ts.test(X.select(columns), Y.select(columns)).by_column}
+    for row in ts.test(X.select(columns[:2]), Y.select(columns[:2])).by_column:
+        assert beside[row.column] == pytest.approx(row.log_bf10, abs=1e-9)
+
+
 # ---- whatever levels, columns and rows are called and in which order they come
 
 
