@@ -511,6 +511,12 @@ def test_models_with_the_noise_of_each_sample_have_no_pvalue(model, options):
         ts.test(*draw(), model=model, permutations=9, **options)
 
 
+def test_a_monitor_takes_no_model_with_the_noise_of_each_sample():
+    plan = ts.plan(*draw(), model=dataclasses.replace(ADAPTIVE, name="own", noise="samples"))
+    with pytest.raises(InputError, match=r"^plan: a monitor takes no model 'own'; make it with model='adaptive'"):
+        ts.Monitor(plan=plan)
+
+
 @pytest.mark.parametrize("permutations", [0, 19])
 def test_json(permutations):
     result = ts.test(*draw(), permutations=permutations)
