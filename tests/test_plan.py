@@ -381,7 +381,7 @@ CHANGES = {
     "points": {"points": 11},
     "lengthscale": {"lengthscale": 1.0},
     "paired": {"paired": True},
-    "model": {"model": dataclasses.replace(models.PRESETS["adaptive"], shrinkage=99.0)},
+    "model": {"model": dataclasses.replace(models.PRESETS["adaptive"], components=0.25)},
     "scale": {"scale": "raw"},
     "a finer grid": {"tolerance": 1e-6},
     "nan_policy": {"nan_policy": "omit"},

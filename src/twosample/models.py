@@ -159,7 +159,7 @@ class Model:
     amplitude
         Prior of the amplitude of the witness; None fixes it at 1.
     amplitude_of_one
-        That of tests of a single column of numbers, if it is another one.
+        That of tests of a single column of numbers or of two levels, if it is another one.
     measure
         The measure ν in the prior covariance r(z,z') = ∫ k(z,u) k(u,z') ν(du) of the witness: "lebesgue", as in the
         paper, or "points", uniform on the evaluation points and with differences that add up to zero.
@@ -218,6 +218,11 @@ class Model:
     def needs_pairs(self) -> bool:
         """Whether the pseudo-likelihood, and so pairs and Jacobians, are needed."""
         return self.weighing != "evidence"
+
+    @property
+    def relabels(self) -> bool:
+        """Whether it judges other labels of the rows by the noise that it has for the observed ones."""
+        return self.noise == "rows" and not self.needs_pairs
 
     @property
     def coherent(self) -> bool:
@@ -324,7 +329,7 @@ def resolve_pooled(model: str | Model) -> Model:
     twosample.errors.InputError: model: 'paper' is for two samples; use model='adaptive'
     """
     found = resolve(model)
-    if found.needs_pairs or not isinstance(found.lengthscale, LogUniform) or found.noise != "rows":
+    if not (found.relabels and isinstance(found.lengthscale, LogUniform)):
         raise InputError(
             f"model: {found.name!r} is for two samples", argument="model", remedy=("use ", Setting("model", "adaptive"))
         )

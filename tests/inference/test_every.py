@@ -107,9 +107,10 @@ def test_statistics_that_merge_give_the_same_answer():
     assert (found.pvalue, found.diagnostics.largest) == pytest.approx((whole.pvalue, whole.diagnostics.largest))
 
 
-def test_models_of_the_paper_and_many_rows_are_left_alone():
+@pytest.mark.parametrize("model", ["paper", replace(PRESETS["adaptive"], noise="samples")])
+def test_models_with_the_noise_of_each_sample_and_many_rows_are_left_alone(model):
     x, y = draw("normal", 5, 5, 1)
-    assert ts.test(x, y, model="paper", points=3).pvalue is None
+    assert ts.test(x, y, model=model, points=3).pvalue is None
     x, y = draw("normal", 9, 9, 1)
     assert ts.test(x, y).pvalue is None
 
@@ -129,15 +130,8 @@ def test_robustness_divides_by_the_means_of_every_model():
     curves = ts.test(x, y + 3).robustness().curves
     scales = next(dict(zip(one.values, one.log_bf10, strict=True)) for one in curves if one.name == "amplitude")
     for scale in (0.1, 1.0):
-        model = replace(PRESETS["adaptive"], amplitude=HalfCauchy(scale))
+        model = replace(PRESETS["adaptive"], amplitude_of_one=HalfCauchy(scale))
         assert scales[scale] == pytest.approx(ts.test(x, y + 3, model=model).log_bf10, abs=CLOSE)
-
-
-def test_few_rows_have_fewer_points_but_a_pilot_of_more_has_not():
-    x, y = draw("normal", 6, 6, 2)
-    assert ts.test(x, y).diagnostics.points == len(ts.plan(x, y).points) == 6
-    assert ts.test(x, y, paired=True).diagnostics.points == 4
-    assert len(ts.plan(np.concatenate([x, y])).points) == 12
 
 
 def test_statistics_of_pairs_give_the_same_answer():

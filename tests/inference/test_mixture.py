@@ -3,14 +3,13 @@
 import dataclasses
 import math
 from fractions import Fraction
-from functools import cache
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.integrate import quad
 from scipy.stats import mannwhitneyu, norm, rankdata
+from tests import default_model
 
 import twosample as ts
 from twosample.data.ranks import direction
@@ -36,44 +35,10 @@ def kernel(rows, points, lengthscale):
     return np.exp(-np.square(rows[:, None] - points).sum(axis=2) / (2 * lengthscale**2))
 
 
-def moments_of_samples(a, b):
-    """Δ, its covariance, the size of the samples, degrees of freedom, and variance of the features."""
-    n_x, n_y, pooled = len(a), len(b), np.concatenate([a, b])
-    within = (n_x * np.cov(a.T, bias=True) + n_y * np.cov(b.T, bias=True)) / (n_x + n_y)
-    n = 2 / (1 / n_x + 1 / n_y)
-    return a.mean(axis=0) - b.mean(axis=0), within * (1 / n_x + 1 / n_y), n, n - 1, pooled.var(axis=0).mean()
-
-
-def moments_of_pairs(a, b):
-    n, g = len(a), a - b
-    return g.mean(axis=0), np.cov(g.T, bias=True) / n, n, (n - 1) / 2, np.square(g).mean() / 2
-
-
 def log_bf10_at(x, y, points, lengthscale, paired=False):
-    """Log BF10 of scores at one lengthscale: Student's t densities of Δ, the amplitude integrated by quad."""
-    a, b = kernel(x, points, lengthscale), kernel(y, points, lengthscale)
-    delta, noise, n, freedom, variance = (moments_of_pairs if paired else moments_of_samples)(a, b)
-    s, K = len(points), kernel(points, points, lengthscale)
-    floor = 1500 / n**3 * variance
-    V = np.atleast_2d(noise) + floor * np.eye(s)
-    R = K @ (np.eye(s) - 1 / s) @ K / s
-    dimensions = s - floor * np.trace(np.linalg.inv(V))
-
-    def log_density(covariance):
-        """Of Student's t, without the constants that both hypotheses share."""
-        q = delta @ np.linalg.solve(covariance, delta)
-        return -0.5 * np.linalg.slogdet(covariance)[1] - 0.5 * (freedom + dimensions) * math.log1p(q / freedom)
-
-    without = log_density(V)
-
-    @cache
-    def bayes_factor(log_a):
-        """At an amplitude 0.3 eᵗ, where the half-Cauchy density of t is sech(t)/π."""
-        found = log_density(0.09 * math.exp(2 * log_a) * R + V) - without
-        return math.exp(found) / (math.pi * math.cosh(log_a))
-
-    # Beyond these ends are 1e-7 of the prior, and amplitudes so large that the Bayes factor vanishes.
-    return math.log(quad(bayes_factor, -16, 10, points=[-6, -3, -1, 0, 1, 3, 6], limit=300, epsrel=1e-8)[0])
+    """Log BF10 of scores at one lengthscale."""
+    features = [kernel(rows, points, lengthscale) for rows in (x, y, points)]
+    return default_model.log_bf10(*features, paired=paired, scale=0.5 if points.shape[1] == 1 else 0.3)
 
 
 def typical_of(points):

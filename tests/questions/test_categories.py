@@ -77,7 +77,8 @@ def test_a_category_is_its_one_hot_columns(columns):
     pooled = pl.concat([x, y])
     rows_of = {tuple(row): place for place, row in enumerate(coded(pooled, plan).round(9).tolist())}
     places = [rows_of[tuple(row)] for row in undone.round(9).tolist()]
-    explicit = ts.log_bf10(*rows, 1.3, points=np.concatenate(rows)[places], scale="raw")
+    lengthscale = plan.lengthscales[0]  # of a column alone in its units, as the rows are here
+    explicit = ts.log_bf10(*rows, lengthscale, points=np.concatenate(rows)[places], scale="raw")
     assert found.log_bf10 == pytest.approx(explicit, abs=1e-9)
 
 
@@ -125,14 +126,21 @@ def test_levels_are_as_far_apart_as_normal_numbers(shares):
 
 
 def test_a_category_of_two_levels_is_a_column_of_zeros_and_ones():
-    """Alone, where no scale matters: it has the evidence of the same test with 0 and 1 for its levels."""
+    """Alone and of equal sizes, where no scale matters: it has the evidence of 0 and 1 for its levels."""
     rng = np.random.default_rng(4)
-    x, y = rng.random(80) < 0.3, rng.random(90) < 0.5
+    x, y = rng.random(80) < 0.3, rng.random(80) < 0.5
     frames = [pl.DataFrame({"flag": np.where(flags, "yes", "no")}) for flags in (x, y)]
     found = ts.test(*frames)
     # As numbers their points are means of intervals; at the two values themselves the evidence is the same.
     explicit = ts.test(x.astype(float), y.astype(float), points=np.array([0.0, 1.0]), subsets=None)
     assert found.log_bf10 == pytest.approx(explicit.log_bf10, abs=2e-3)
+
+
+def test_numbers_beside_categories_are_tested_as_without_them():
+    columns = ["n0", "n1", "c0"]
+    beside = {row.column: row.log_bf10 for row in ts.test(X.select(columns), Y.select(columns)).by_column}
+    for row in ts.test(X.select(columns[:2]), Y.select(columns[:2])).by_column:
+        assert beside[row.column] == pytest.approx(row.log_bf10, abs=1e-9)
 
 
 # ---- whatever levels, columns and rows are called and in which order they come

@@ -43,11 +43,12 @@ def test_two_groups_at_a_given_lengthscale_are_two_samples():
 
 
 def test_robustness_of_groups_and_laws_is_the_test_again():
-    wider = dataclasses.replace(PRESETS["adaptive"], amplitude=HalfCauchy(1.0))
-    for ask in (
-        lambda **how: ts.ksample(GROUPS, **how),
-        lambda **how: ts.goodness(GROUPS["c"][:, 0], "norm(0, 1)", **how),
+    for ask, alone in (
+        (lambda **how: ts.ksample(GROUPS, **how), 0.5 / 0.3),
+        (lambda **how: ts.goodness(GROUPS["c"][:, 0], "norm(0, 1)", **how), 1.0),
     ):
+        wider = PRESETS["adaptive"]
+        wider = dataclasses.replace(wider, amplitude=HalfCauchy(1.0), amplitude_of_one=HalfCauchy(alone))
         curves = {curve.name: curve for curve in ask().robustness().curves}
         points = dict(zip(curves["points"].values.tolist(), curves["points"].log_bf10.tolist(), strict=True))
         assert points[20.0] == pytest.approx(ask(points=20).log_bf10, abs=1e-9)

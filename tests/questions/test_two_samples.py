@@ -514,7 +514,7 @@ def test_a_model_of_ones_own():
 
 
 def test_a_model_with_fixed_amplitude():
-    fixed = dataclasses.replace(models.PRESETS["adaptive"], amplitude=None)
+    fixed = dataclasses.replace(models.PRESETS["adaptive"], amplitude=None, amplitude_of_one=None)
     result = finite_test(*draw(30), model=fixed)
     assert result.amplitude.fixed
     assert_array_equal(result.amplitude.grid, [1.0])

@@ -38,7 +38,8 @@ def at(curve, value):
 @pytest.mark.parametrize("scale", [0.05, 0.5, 2.0])
 def test_scales_of_the_amplitude(case, scale):
     x, y, paired, _, found = case
-    model = replace(ADAPTIVE, amplitude=models.HalfCauchy(scale))
+    alone = models.HalfCauchy(scale if x.shape[1] == 1 else scale * 0.5 / 0.3)  # of each column among several
+    model = replace(ADAPTIVE, amplitude=models.HalfCauchy(scale), amplitude_of_one=alone)
     expected = ts.test(x, y, paired=paired, model=model).log_bf10
     assert at(curve(found, "amplitude"), scale) == pytest.approx(expected, abs=1e-9)
 
@@ -58,9 +59,24 @@ def test_ranges_of_lengthscales(case, width):
     assert at(curve(found, "lengthscale"), width) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_shares_along_components(case, share):
+    x, y, paired, _, found = case
+    expected = ts.test(x, y, paired=paired, model=replace(ADAPTIVE, components=share)).log_bf10
+    assert at(curve(found, "components"), share) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("times", [0.01, 100.0])
+def test_multiples_of_the_noise_floor(case, times):
+    x, y, paired, _, found = case
+    floor = models.NoiseFloor(150.0 * times, power=3, relative=True, most=0.2 * times)
+    expected = ts.test(x, y, paired=paired, model=replace(ADAPTIVE, floor=floor)).log_bf10
+    assert at(curve(found, "floor"), times) == pytest.approx(expected, abs=1e-9)
+
+
 def test_the_test_itself_is_on_every_curve(case):
     *_, result, found = case
-    assert [one.name for one in found.curves] == ["amplitude", "points", "lengthscale"]
+    assert [one.name for one in found.curves] == ["amplitude", "points", "lengthscale", "components", "floor"]
     for one in found.curves:
         assert (np.diff(one.values) > 0).all()
         assert at(one, one.default) == result.log_bf10 == found.log_bf10
@@ -70,8 +86,8 @@ def test_the_test_itself_is_on_every_curve(case):
 def test_what_was_given_is_not_varied():
     x, y = draw()
     names = [one.name for one in ts.test(x, y, points=x[::6], lengthscale=1.0).robustness().curves]
-    assert names == ["amplitude"]
-    own = replace(ADAPTIVE, amplitude=models.HalfCauchy(0.4))
+    assert names == ["amplitude", "components", "floor"]
+    own = replace(ADAPTIVE, amplitude_of_one=models.HalfCauchy(0.4))
     assert 0.4 in curve(ts.test(x, y, model=own).robustness(), "amplitude").values
 
 
@@ -106,7 +122,7 @@ def test_it_goes_through_json_prints_and_reports_progress(case):
     assert frame["log_bf10"].to_list() == [value for one in found.curves for value in one.log_bf10.tolist()]
     shares = []
     result.robustness(progress=shares.append)
-    assert shares == sorted(shares) and len(shares) == 3
+    assert shares == sorted(shares) and len(shares) == len(found.curves)
 
 
 def test_the_picture_has_a_panel_for_each_assumption(case):

@@ -93,8 +93,14 @@ class _AtPoints:
 
 
 def of_one_column(features: PointKernel) -> bool:
-    """Whether features are those of a single column of numbers."""
-    return isinstance(features, _AtPoints) and features.points.shape[-1] == 1
+    """Whether features are those of a single column of numbers, or of two levels, which are as good as 0 and 1."""
+    if not isinstance(features, PointFeatures | StackFeatures):
+        return False
+    if features.points.shape[-1] == 1:
+        return True
+    sizes = features.view.sizes
+    columns = features.columns.shape[1] if isinstance(features, StackFeatures) else 0 if sizes is None else len(sizes)
+    return sizes is not None and columns == 1 and features.count == 2
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,7 +70,7 @@ def single_columns(x: Array, y: Array, *, paired: bool, model: Model, counter: W
         order = np.argsort(pooled, axis=0)
         pooled = np.take_along_axis(pooled, order, axis=0)
         shared = np.zeros(pooled.shape[1], dtype=bool)
-        if not paired and rows <= MOST_KNOTS:
+        if not paired and rows <= MOST_KNOTS and model.relabels:
             shared = (pooled[1:] != pooled[:-1]).all(axis=0)
         found = np.empty(pooled.shape[1])
         found[shared] = _without_ties(order[:, shared] < len(x), model, counter)

@@ -246,9 +246,10 @@ class InParts(each.Place):
             plan = ColumnPlan.of(self.pooled[:, places], self.asked.model, self.asked.paired)
             found = plan.evaluate(self._only(places).collect(plan, counter))
             log_bf10[places], auc[places], direction[places] = found
+        by_levels = replace(self.asked.model, ranks=1.0)  # as in memory: the column as scaled is no other test
         for place in categories.tolist():
             with collected_warnings():  # of rows and columns, all was said before
-                result = self._test([self.tables.columns[place]])
+                result = self._test([self.tables.columns[place]], by_levels)
             assert result.by_subset is not None
             log_bf10[place], auc[place] = result.log_bf10, result.by_subset.auc[0]
             direction[place] = result.by_subset.direction[0]
@@ -266,7 +267,7 @@ class InParts(each.Place):
         samples = replace(like, x=empty, y=empty, columns=chosen, view=View.none(len(places)), kept=flags)
         return replace(self.stream, samples=samples)
 
-    def _test(self, columns: Sequence[str | int]) -> TwoSampleResult:
+    def _test(self, columns: Sequence[str | int], model: Model) -> TwoSampleResult:
         """The test of some columns together, with passes of its own."""
         choice, asked = self.stream.sources.choice, self.asked
         return self.joint(
@@ -274,7 +275,7 @@ class InParts(each.Place):
             groups=choice.groups,
             columns=columns,
             categories=[column for column in columns if str(column) in choice.categories] or None,
-            model=asked.model,
+            model=model,
             paired=asked.paired,
             nan_policy=asked.nan_policy,
         )
@@ -295,7 +296,7 @@ class InParts(each.Place):
         columns = [self.tables.columns[place] for place in places]
         try:
             with collected_warnings() as found:  # of rows and columns, all was said before
-                return self._test(columns if True in named else [int(column) for column in columns])
+                return self._test(columns if True in named else [int(column) for column in columns], self.asked.model)
         except InputError as error:
             return error.message
         finally:

@@ -109,9 +109,9 @@ class Options:
             raise InputError(
                 f"rope: model {model.name!r} does not say how much samples differ", argument="rope", remedy=adaptive
             )
-        if self.permutations and model.needs_pairs:
+        if self.permutations and not model.relabels:
             raise InputError(
-                f"permutations: the p-value is for models without pairs, not {model.name!r}",
+                f"permutations: the p-value is for models with the noise of all rows, not {model.name!r}",
                 argument="permutations",
                 remedy=adaptive,
             )

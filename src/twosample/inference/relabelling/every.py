@@ -123,7 +123,9 @@ def log_means(tests: Sequence[WeightedTest], x: Array, y: Array, model: Model, *
 def _are_few(n_x: int, n_y: int, model: Model, *, paired: bool = False) -> bool:
     """Whether samples of these sizes have so few labellings that all of them can be evaluated."""
     smaller = min(n_x, n_y)
-    if not model.few or not 2 <= smaller < _MOST.bit_length():  # no more than that can be counted in no time
+    if (
+        not (model.few and model.relabels) or not 2 <= smaller < _MOST.bit_length()
+    ):  # no more than that can be counted in no time
         return False
     return labellings(n_x, n_y, paired=paired) <= _MOST
 

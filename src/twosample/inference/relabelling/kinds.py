@@ -79,7 +79,7 @@ def pair_symmetric(x: Array, y: Array) -> tuple[Array, Array]:
 
 
 def of_rows(x: Array, y: Array, model: Model, *, paired: bool = False, every: int = 1) -> Labels | Signs:
-    """The relabelling of the rows of two samples; the model must need no pairs for a pseudo-likelihood.
+    """The relabelling of the rows of two samples, by a model that judges other labels too.
 
     Every `every`-th amplitude is used.
     """

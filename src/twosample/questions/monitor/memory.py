@@ -112,7 +112,7 @@ class Settings:
                 argument="plan",
                 remedy=("make it with ", Setting("paired", self.paired)),
             )
-        if plan.lengthscales is None or plan.model.needs_pairs:
+        if plan.lengthscales is None or not plan.model.relabels:
             raise InputError(
                 f"plan: a monitor takes no model {plan.model.name!r}",
                 argument="plan",
