@@ -4,8 +4,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 
-def noise(a, b, *, paired=False):
-    """C, what is added to the diagonal of V, and V, from the features of both samples, (n_x, s) and (n_y, s)."""
+def noise(a, b, K, *, paired=False):
+    """C, what is added to the diagonal of V, and V, from the features of both samples, (n_x, s) and (n_y, s), and K."""
     n_x, n_y = len(a), len(b)
     n = 2 / (1 / n_x + 1 / n_y)
     if paired:
@@ -15,7 +15,7 @@ def noise(a, b, *, paired=False):
     variances = np.diag(C)
     added = np.full(len(C), min(150 / n**3, 0.2 / n) * variances.mean())
     if n_x != n_y:
-        one_row = (1 / n_x - 1 / n_y) ** 2
+        one_row = ((1 / n_x - 1 / n_y) * np.ptp(K, axis=1)) ** 2
         added += one_row / (1 + variances * (1 / n_x + 1 / n_y) / one_row)
     return C, added, C * 2 / n + np.diag(added)
 
@@ -34,12 +34,12 @@ def growth(e, N, even, contrasts=1):
     t = -whole * np.log(1 - e / whole)
     if fewer * N > 1e-9:
         t = np.log(1 + fewer * t) / fewer
-    return t * (N - 1 - contrasts) / N
+    return t
 
 
 def log_bf10_given(a, b, K, amplitude, *, paired=False):
     """Log BF10 at amplitudes (A,)."""
-    C, added, V = noise(a, b, paired=paired)
+    C, added, V = noise(a, b, K, paired=paired)
     n = 2 / (1 / len(a) + 1 / len(b))
     N, even = (n, 2 * n) if paired else (len(a) + len(b), 2 * n)
     R, delta = prior(C, added, n, K), a.mean(axis=0) - b.mean(axis=0)

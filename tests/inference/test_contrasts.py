@@ -42,7 +42,7 @@ def noise_and_prior(groups, index):
     C = np.cov(a.T, bias=True)
     added = np.full(len(POINTS), min(150 / n**3, 0.2 / n) * n / 2 * np.diag(C).mean())
     if few < many:  # one row of the smallest group, beside the noise of its difference from the largest one
-        one_row = (1 / few - 1 / many) ** 2 / (1 / few + 1 / many)
+        one_row = ((1 / few - 1 / many) * np.ptp(K, axis=1)) ** 2 / (1 / few + 1 / many)
         added += one_row / (1 + np.diag(C) / one_row)
     return C + np.diag(added), default_model.prior(C, added, 2, K)
 

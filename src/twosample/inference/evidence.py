@@ -68,6 +68,7 @@ _LARGEST_LOG_SIGNAL = 80.0
 # Rounding must not explain all of Δ; and sizes that differ by less count as equal.
 _MOST_EXPLAINED = 1.0 - 1e-12
 _UNEVEN = 1e-9
+_NO_REACH = 1e-200
 
 
 class Noise(NamedTuple):
@@ -136,13 +137,14 @@ class Difference(NamedTuple):
         """The variances of the features, (..., s): relabelling rows does not change them."""
         return namespace(self.noise).linalg.diagonal(self.covariance)
 
-    def with_floor(self, model: Model) -> Noise:
+    def with_floor(self, model: Model, between: Any = None) -> Noise:
         """The noise as the model has it, with its floor.
 
         The difference of two means is as skewed as the rows are where one sample is much smaller than the other: a
         feature that few rows have is then no Gaussian, and one row of the smaller sample that has it would be many
         standard deviations. So what is rare has at least the noise that one such row contributes, without a kink at
-        any lengthscale.
+        any lengthscale; how much a row can contribute is the range of the features, from their values at the points,
+        `between`, (..., s, s).
         """
         xp = namespace(self.noise)
         variances = self.variances
@@ -150,7 +152,8 @@ class Difference(NamedTuple):
         known = model.noise == "samples"
         added = floor[..., None]
         if self.skew and not known:
-            one_row = self.share * self.skew
+            reach = xp.max(between, axis=-1) - xp.min(between, axis=-1)
+            one_row = self.share * self.skew * xp.maximum(reach**2, xp.full_like(reach, _NO_REACH))
             added = added + one_row / (1.0 + (2.0 * self.share / self.size) * variances / one_row)
         noise = self.noise if known else self.blind
         V = noise + added[..., None] * xp.eye(self.noise.shape[-1], dtype=self.noise.dtype)
@@ -293,7 +296,6 @@ def compare(explained: Any, log_determinant: Any, rows: float, even: float, cont
         explained = -whole * xp.log1p(-xp.minimum(explained / whole, xp.full_like(explained, _MOST_EXPLAINED)))
         if fewer * rows > _UNEVEN:
             explained = xp.log1p(fewer * explained) / fewer
-        explained = explained * ((rows - 1.0 - contrasts) / rows)
     return 0.5 * (explained - log_determinant)
 
 
@@ -493,12 +495,13 @@ class Hypotheses:
     @classmethod
     def of(cls, difference: Difference, model: Model, features: PointKernel, lengthscales: Array) -> Hypotheses:
         """With the noise of that difference."""
+        between = features.between(lengthscales) if difference.skew else None
         return cls(
             difference,
             model,
             features,
             lengthscales,
-            noise=difference.with_floor(model),
+            noise=difference.with_floor(model, between),
             log_variance=log_variances(model, features, lengthscales),
             log_weight=amplitudes(model, features)[1],
         )

@@ -143,8 +143,9 @@ class Target:
         else:
             of_samples = Difference.of_samples if model.noise == "samples" else Difference.of_pooled
             difference = of_samples(Moments.of(feature_x), Moments.of(feature_y))
-        V, _, rows, even = difference.with_floor(model)
-        R = self._prior_covariance(points)
+        between = kernel.value(kernel.distances(points, points), 1.0)
+        V, _, rows, even = difference.with_floor(model, between)
+        R = self._prior_covariance(points, between)
         if model.components:
             along = prior.along_components(difference.covariance, evidence.inverse_factor(V), difference.size)
             R = (1.0 - model.components) * R + model.components * along @ along.T
@@ -162,13 +163,12 @@ class Target:
         log_h0, log_h1 = evidence.log_likelihoods(model, pairs, volume, V, R, difference.size, log_bf10)
         return Curves(log_h0, log_h1, log_bf10)
 
-    def _prior_covariance(self, points: Array) -> Array:
-        distances = self.kernel.distances(points, points)
+    def _prior_covariance(self, points: Array, between: Array) -> Array:
         if self.model.measure == "points":
-            factor = prior.zero_sum(self.kernel.value(distances, 1.0))
+            factor = prior.zero_sum(between)
             R = factor @ factor.T
         else:
-            R = self.kernel.self_convolution(distances, 1.0, points.shape[1])
+            R = self.kernel.self_convolution(self.kernel.distances(points, points), 1.0, points.shape[1])
         covariance: Array = R + self.model.prior_nugget * jnp.eye(len(points))
         return covariance
 
