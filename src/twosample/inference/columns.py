@@ -16,6 +16,7 @@ from twosample.common.words import printable, share_in_words, shortened
 from twosample.data.ranks import clearest_level
 from twosample.inference import discoveries
 from twosample.inference.effect import size_in_words
+from twosample.inference.units import InUnits, OfColumn
 
 __all__ = ["BySubset", "ColumnEvidence", "SubsetEvidence", "Table", "moved_level"]
 
@@ -44,12 +45,30 @@ class ColumnEvidence(NamedTuple):
         Its log Bayes factor, from the normal scores of this column alone.
     words
         Which way it differs and how much, if it does.
+    mean_difference, mean_low, mean_high
+        Mean of x less that of y in the units of the data (dates in days), and its 90 % interval: Welch's, or Student's
+        of the differences of pairs. These and the next are None for categories.
+    median_difference, median_low, median_high
+        Median of x less that of y, with a distribution-free 90 % interval; of pairs the median of the differences. None
+        for fewer than 5 rows.
+    spread_ratio, spread_low, spread_high
+        Interquartile range of x over that of y, with a 90 % interval. None for fewer than 5 rows, and where the middle
+        half of a sample is one value.
     """
 
     column: str
     prob: float
     log_bf10: float
     words: str
+    mean_difference: float | None = None
+    mean_low: float | None = None
+    mean_high: float | None = None
+    median_difference: float | None = None
+    median_low: float | None = None
+    median_high: float | None = None
+    spread_ratio: float | None = None
+    spread_low: float | None = None
+    spread_high: float | None = None
 
 
 class SubsetEvidence(NamedTuple):
@@ -132,6 +151,7 @@ class BySubset(Comparable):
     subsets: tuple[tuple[int, ...], ...]  # the places of the columns of every subset
     prior: Array  # probability of each subset given that the samples differ, (S,)
     subset_log_bf10: Array
+    units: InUnits | None = None  # how much each column differs in its units; of some rows where those are very many
 
     @property
     def probabilities(self) -> Array:
@@ -149,7 +169,9 @@ class BySubset(Comparable):
         """The columns, likeliest first. One column alone differs as probably as the samples do."""
         prob = self.probabilities if len(columns) > 1 else np.array([prob_h1])
         rows = [
-            ColumnEvidence(columns[i], float(prob[i]), float(self.log_bf10[i]), self.words(int(i)))
+            ColumnEvidence(
+                columns[i], float(prob[i]), float(self.log_bf10[i]), self.words(int(i)), *self.in_units(int(i))
+            )
             for i in np.argsort(-self.log_bf10, kind="stable")
         ]
         return Table(rows, ColumnEvidence._fields)
@@ -179,6 +201,10 @@ class BySubset(Comparable):
             # One value that is repeated throughout has no spread to compare with.
             return f"{way}, {ratio:.2g} times" if ratio < _LARGEST_RATIO else way
         return way
+
+    def in_units(self, column: int) -> OfColumn:
+        """How much a column differs in its units."""
+        return OfColumn() if self.units is None else self.units.column(column)
 
     def together(self, limit: float = 0.5) -> tuple[int, int] | None:
         """The likeliest subset, if it is of two columns neither of which is likely to differ alone."""

@@ -67,6 +67,7 @@ def compare(x: object, y: object, options: Options, engine: object, progress: Pr
             counter.finish()
     result = replace(result, rope=options.rope, left_out=samples.left_out, names=samples.names)
     if given.in_memory:
+        result = assembly.with_units(result, samples.x, samples.y)
         look = partial(robustness.look, plans, samples, options.plan, result.log_bf10)
         result.remember(look, partial(_sequence, samples), partial(_votes, plans, samples))
     _warn_of(result, plans, samples)

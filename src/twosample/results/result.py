@@ -130,8 +130,8 @@ class Result(InMemory):
         --------
         >>> import numpy as np, twosample as ts
         >>> x, y = np.random.default_rng(0).normal(size=(2, 30, 2))
-        >>> ts.test(x, y).to_frame("polars").columns
-        ['column', 'prob', 'log_bf10', 'words']
+        >>> ts.test(x, y).to_frame("polars").columns  # doctest: +ELLIPSIS
+        ['column', 'prob', 'log_bf10', 'words', 'mean_difference', 'mean_low', 'mean_high', ...]
         """
         tables = self.tables()
         name = next(iter(tables)) if table is None else table

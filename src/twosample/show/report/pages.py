@@ -327,7 +327,8 @@ def stream_page(monitor: Monitor) -> Page:
     tables = state.tables()
     if len(state.columns) > 1 and "by_column" in tables:
         table = replace(tables["by_column"], title="Which columns differ, given everything so far")
-        sections.append(table_section("columns", table, note="Descriptive, without a guarantee."))
+        note = f"Descriptive, without a guarantee. {table.note}"
+        sections.append(table_section("columns", table, note=note, brief=True))
     rows = f"{state.n_x} pairs" if state.paired else f"{state.n_x} and {state.n_y} rows"
     return Page(
         compared=f"We watched two streams in {state.batches} batches ({rows}; {columns_in_words(len(state.columns))}) "
@@ -411,7 +412,8 @@ def _columns(result: TwoSampleResult) -> tuple[dict[str, Any], list[str], str]:
         )
         for one in result.picture.columns
     }
-    section = table_section("columns", result.tables()["by_column"], pictures=pictures, lead=together, **more)
+    table = result.tables()["by_column"]
+    section = table_section("columns", table, pictures=pictures, brief=True, lead=together, **more)
     likely = [
         f"{row.column} (P {is_or_sign(probability_in_words(row.prob))}; {row.words})"
         for row in result.by_column
