@@ -15,7 +15,7 @@ from twosample.common.records import Comparable, to_plain
 from twosample.common.words import printable, share_in_words, shortened
 from twosample.data.ranks import clearest_level
 from twosample.inference import discoveries
-from twosample.inference.effect import size_in_words
+from twosample.inference.effect import size_in_words, weighed
 from twosample.inference.units import InUnits, OfColumn
 
 __all__ = ["BySubset", "ColumnEvidence", "SubsetEvidence", "Table", "moved_level"]
@@ -45,6 +45,10 @@ class ColumnEvidence(NamedTuple):
         Its log Bayes factor, from the normal scores of this column alone.
     words
         Which way it differs and how much, if it does.
+    auc
+        AUC of the witness of this column alone, from 0.5 to 1: the posterior median if it differs, and 0.5 if not,
+        weighed by `prob`. Of categories that of having the level that moved most clearly. None where the model does not
+        say.
     mean_difference, mean_low, mean_high
         Mean of x less that of y in the units of the data (dates in days), and its 90 % interval: Welch's, or Student's
         of the differences of pairs. These and the next are None for categories.
@@ -60,6 +64,7 @@ class ColumnEvidence(NamedTuple):
     prob: float
     log_bf10: float
     words: str
+    auc: float | None = None
     mean_difference: float | None = None
     mean_low: float | None = None
     mean_high: float | None = None
@@ -151,6 +156,7 @@ class BySubset(Comparable):
     subsets: tuple[tuple[int, ...], ...]  # the places of the columns of every subset
     prior: Array  # probability of each subset given that the samples differ, (S,)
     subset_log_bf10: Array
+    witness_auc: Array | None = None  # AUC of the witness of each column alone, given that it differs, (D,)
     units: InUnits | None = None  # how much each column differs in its units; of some rows where those are very many
 
     @property
@@ -170,7 +176,12 @@ class BySubset(Comparable):
         prob = self.probabilities if len(columns) > 1 else np.array([prob_h1])
         rows = [
             ColumnEvidence(
-                columns[i], float(prob[i]), float(self.log_bf10[i]), self.words(int(i)), *self.in_units(int(i))
+                columns[i],
+                float(prob[i]),
+                float(self.log_bf10[i]),
+                self.words(int(i)),
+                None if self.witness_auc is None else float(weighed(self.witness_auc[i], prob[i])),
+                *self.in_units(int(i)),
             )
             for i in np.argsort(-self.log_bf10, kind="stable")
         ]
@@ -195,6 +206,7 @@ class BySubset(Comparable):
         way = self.direction[column]
         if way.startswith("larger"):
             auc = float(max(self.auc[column], 1.0 - self.auc[column]))
+            auc = auc if self.witness_auc is None else float(self.witness_auc[column])
             return f"{way}, {size_in_words(auc)} (AUC {auc:.2f})"
         if way.startswith("more spread"):
             ratio = math.exp(abs(math.log(float(self.spread[column]))))

@@ -108,7 +108,7 @@ def _in_one_pass(
     """The answer from one pass over the rows, and from further ones where that was not accurate enough."""
     statistics: FeatureStatistics | None = None
     statistics_of = partial(plan.statistics_of, samples)
-    parts: tuple[Array, ...] = ()
+    parts: tuple[tuple[Array, ...], Array | None] = ((), None)
     rows = samples.n_x + samples.n_y
     if plan.parts:
         of_test = rows * len(multiples_of(plan.model))

@@ -6,13 +6,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from twosample.common.words import printable
+import numpy as np
+
+from twosample.common.arrays import Array
+from twosample.common.words import columns_in_words, printable
 from twosample.inference.columns import ColumnEvidence
+from twosample.inference.effect import SMALL_AUC
 from twosample.inference.units import InUnits, OfColumn
 from twosample.show.content import Fact
 from twosample.show.numbers import number
 
-__all__ = ["CELLS", "HEADINGS", "difference_facts", "in_units", "note_on_units"]
+__all__ = ["CELLS", "HEADINGS", "difference_facts", "how_many_matter", "in_units", "note_on_units"]
 
 HEADINGS = {
     "mean_difference": "difference of means",
@@ -29,6 +33,8 @@ HEADINGS = {
 _MEAN, _MEDIAN, _SPREAD = (OfColumn._fields[place : place + 3] for place in (0, 3, 6))
 # Where widths are between these, numbers are written with decimals as few as two digits of the width need.
 _SMALLEST_WIDTH, _LARGEST_WIDTH = 1e-4, 1e7
+# Where so many columns differ, and as large a share of all, what matters is by how much.
+_FEWEST_TO_COUNT, _NEARLY_ALL = 3, 0.8
 
 
 def _cell(names: Sequence[str]) -> Callable[[Mapping[str, Any]], str]:
@@ -75,26 +81,39 @@ def in_units(row: ColumnEvidence, names: tuple[str, str]) -> str:
                 value, low, high = (values[field] for field in fields)
                 if value is not None and (value > 0.0 if first else value < 0.0):
                     ends = (value, low, high) if first else (-value, -high, -low)
-                    return "{} {} larger in {} (90 % interval {} to {})".format(what, *_around(name, ends))
+                    value_text, low_text, high_text = _as_texts(*ends)
+                    return f"{what} {value_text} larger in {name} (90 % interval {low_text} to {high_text})"
         if f"{row.words},".startswith(f"more spread in {name},"):
             value, low, high = (values[field] for field in _SPREAD)
             if value is not None and (value > 1.0 if first else value < 1.0):
                 ends = (value, low, high) if first else (1.0 / value, 1.0 / high, 1.0 / low)
-                return "interquartile range {} times as large in {} (90 % interval {} to {})".format(
-                    *_around(name, ends)
-                )
+                ratio, low_text, high_text = _as_texts(*ends)
+                between = f"(90 % interval {low_text} to {high_text})"
+                return f"interquartile range {ratio} times as large in {name} {between}"
     return ""
-
-
-def _around(name: str, ends: tuple[float, float, float]) -> tuple[str, str, str, str]:
-    value, low, high = _as_texts(*ends)
-    return value, name, low, high
 
 
 def difference_facts(rows: Sequence[ColumnEvidence], names: tuple[str, str]) -> list[Fact]:
     """What the likeliest column differs by in its units, if it is likely to."""
     words = in_units(rows[0], names) if rows and rows[0].prob > 0.5 else ""
     return [Fact("difference", f"{printable(rows[0].column)}: {words}" if len(rows) > 1 else words)] if words else []
+
+
+def how_many_matter(auc: Array, total: int, rope: float | None) -> list[Fact]:
+    """Where nearly all columns differ, how many of them by an amount that matters, from the AUCs of those that do.
+
+    Examples
+    --------
+    >>> [fact] = how_many_matter(np.array([0.51, 0.53, 0.6]), 3, None)
+    >>> fact.value
+    '3 of 3 columns differ; 1 of them by more than a very small amount (AUC above 0.56)'
+    """
+    if len(auc) < max(_FEWEST_TO_COUNT, _NEARLY_ALL * total) or np.isnan(auc).any():
+        return []
+    limit, amount = (SMALL_AUC, "a very small amount") if rope is None else (rope, "the rope")
+    many = int((auc > limit).sum())
+    words = f"{many} of them by more than {amount} (AUC above {float(f'{limit:.2g}') if rope is None else limit:g})"
+    return [Fact("how much", f"{len(auc)} of {columns_in_words(total)} differ; {words}")]
 
 
 def note_on_units(units: InUnits | None, sizes: tuple[int, int], names: tuple[str, str]) -> str:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from twosample.common.arrays import Array, Flags, Indices
 from twosample.features.maps import FeatureMap
 from twosample.features.statistics import Moments
-from twosample.inference import evidence, partitions
+from twosample.inference import effect, evidence, partitions
 from twosample.inference.contrasts import Contrasts
+from twosample.inference.effect import OfColumns
 from twosample.inference.evidence import Difference, Hypotheses
 from twosample.inference.relabelling.engine import Statistic, WeightedTest, work_of
 from twosample.models import Model
@@ -258,13 +259,16 @@ class Splits:
 
     Attributes
     ----------
-    log_bf10
-        Log BF10 at every lengthscale, (m, B), as a function of labels (N, B) that say which rows are in the first one.
+    deltas
+        Δ at every lengthscale, (m, B, s), as a function of labels (N, B) that say which rows are in the first one.
+    rank_one
+        What judges them.
     bytes_each
         Memory of one relabelling.
     """
 
-    log_bf10: Callable[[Flags], Array]
+    deltas: Callable[[Flags], Array]
+    rank_one: RankOne
     bytes_each: int
 
     @classmethod
@@ -284,15 +288,27 @@ class Splits:
         )
         rank_one = RankOne(Hypotheses.of(difference, model, features, lengthscales), 1.0 / len(rows), every)
 
-        def log_bf10(is_first: Flags) -> Array:
+        def deltas(is_first: Flags) -> Array:
             def weights(block: slice) -> Array:
                 return is_first[block].T.astype(np.float64)
 
             sums = local.weighted_sums(features, (rows,), lengthscales, weights, pooled.mean)
             # The centered features add up to zero.
-            return rank_one.log_bf10((1.0 / n_first + 1.0 / (len(rows) - n_first)) * sums)
+            return np.asarray((1.0 / n_first + 1.0 / (len(rows) - n_first)) * sums)
 
-        return cls(log_bf10, len(rows) + 8 * len(lengthscales) * features.count)
+        return cls(deltas, rank_one, len(rows) + 8 * len(lengthscales) * features.count)
+
+    def log_bf10(self, is_first: Flags) -> Array:
+        """Log BF10 at every lengthscale, (m, B), for labels (N, B)."""
+        return self.rank_one.log_bf10(self.deltas(is_first))
+
+    def with_sizes(self, is_first: Flags) -> tuple[Array, OfColumns | None]:
+        """The same, and the effect of each labelling, for models that say."""
+        deltas = self.deltas(is_first)
+        log_bf10 = self.rank_one.log_bf10(deltas)
+        if not self.rank_one.hypotheses.model.has_effect:
+            return log_bf10, None
+        return log_bf10, self.rank_one.sizes(deltas, log_bf10.argmax(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,9 +326,24 @@ class RankOne:
 
     def log_bf10(self, deltas: Array) -> Array:
         """Log BF10 at every lengthscale for Δ of every relabelling, (m, B, s), as (m, B)."""
-        return np.stack([self._at(index, delta) for index, delta in enumerate(deltas)])
+        found = []
+        for index, delta in enumerate(deltas):
+            log_mixture, _ = self._at(index, delta)
+            top = log_mixture.max(axis=1)
+            found.append(top + np.log(np.exp(log_mixture - top[:, np.newaxis]).sum(axis=1)))
+        return np.stack(found)
 
-    def _at(self, index: int, delta: Array) -> Array:
+    def sizes(self, deltas: Array, likeliest: Indices) -> OfColumns:
+        """The effect of every relabelling at its likeliest lengthscale, given by its number, (B,)."""
+        found = np.empty((2, len(likeliest)))
+        for index in np.unique(likeliest).tolist():
+            here = np.flatnonzero(likeliest == index)
+            delta = deltas[index, here]
+            found[:, here] = effect.of_splits(self.hypotheses, index, delta, *self._at(index, delta), self.c)
+        return OfColumns(*found)
+
+    def _at(self, index: int, delta: Array) -> tuple[Array, Array]:
+        """Log of prior weight × BF10, and 1/(1 - c q), of every amplitude, (B, A)."""
         given = self.hypotheses
         log_variance, log_weight = given.amplitudes(self.every)
         basis = given.spectra.basis[index]
@@ -332,5 +363,4 @@ class RankOne:
             explained, log_determinants + np.log1p(growth), whole / left, given.noise.freedom, dimensions
         )
         log_mixture = given_amplitude + log_weight
-        top = log_mixture.max(axis=1)
-        return np.asarray(top + np.log(np.exp(log_mixture - top[:, np.newaxis]).sum(axis=1)))
+        return log_mixture, 1.0 / (left * (1.0 + growth))

@@ -69,6 +69,7 @@ __all__ = [
 
 _DEFAULT_POINTS = 40
 _MOST_SKIPPED = 200
+_BRIEF_OF_COLUMNS = ("column", "prob_h1", "q", "log_bf10", "auc", "size", "direction", "prob_beyond_rope")
 _MOST_CELLS = 12
 _TELLING = 10
 # Prior odds in the table beside the slider.
@@ -174,33 +175,36 @@ def objects_page(result: ObjectsResult) -> Page:
 
 def columns_page(result: EachResult) -> Page:
     """The page of one test a column."""
+    table = result.tables()["columns"]
+    headings = table.columns
     table = replace(
-        result.tables()["columns"],
-        title="The columns",
-        brief=("column", "prob_h1", "q", "log_bf10", "auc", "direction"),
+        table,
+        brief=tuple(name for name in _BRIEF_OF_COLUMNS if name in headings),
         note="q is the expected share of false discoveries, were this column and all with as much evidence taken as "
         "different.",
     )
     more: dict[str, Any] = {}
     content: Any = result.to_dict() if len(result) <= MOST_PICTURES * 20 else {}
+    ordered = result.sorted_by("evidence")
     compact, room = all_columns(
-        result.column,
-        result.log_bf10,
-        result.auc,
-        result.direction,
+        ordered.column,
+        ordered.log_bf10,
+        ordered.auc,
+        ordered.direction,
         share=result.share,
         group_share=result.group_share,
-        groups=[place for place, name in enumerate(result.column) if name in result.groups],
+        groups=[place for place, name in enumerate(ordered.column) if name in result.groups],
         fdr=result.fdr,
     )
     if len(result) > MOST_PICTURES:
-        table = replace(table, title=f"The {MOST_PICTURES} columns with the most evidence")
+        table = replace(table, title=f"The first {MOST_PICTURES} columns")
         more["all"] = {"count": len(result), "room": room, "with_q": True}
-    discovered = result.log_bf10[result.q <= result.fdr]
+    discovered = result.log_bf10[result.found]
     evidence = question_panels.evidence_of_columns(
         result.log_bf10, float(discovered.min()) if len(discovered) else None
     )
     options = options_of(result) | ({"fdr": result.fdr} if result.fdr != 0.05 else {})
+    options |= {} if result.rope is None else {"rope": result.rope}
     if result.groups:
         options["groups"] = {name: list(columns) for name, columns in list(result.groups.items())[:3]}
     n_x, n_y = int(result.n_x.max(initial=0)), int(result.n_y.max(initial=0))
