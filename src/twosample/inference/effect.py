@@ -79,6 +79,8 @@ _LARGEST_SQUARE = _LARGEST_VARIANCE = 1e12
 _SIZES = ("very small", "small", "medium", "large", "very large")
 _COHENS_D = (0.2, 0.5, 0.8, 1.2)
 _LARGEST_AUC = 1.0 - 1e-9
+# How many values of a column stand for all of them where only differences of pairs are known.
+_KNOTS = 256
 # Where very small differences end.
 SMALL_AUC = NormalDist().cdf(_COHENS_D[0] / math.sqrt(2.0))
 
@@ -309,12 +311,12 @@ def of_columns(statistics: FeatureStatistics, evidence: Evidence, features: Stac
 
 def _of_all_rows(features: StackFeatures, lengthscales: Array) -> Array:
     """Covariances of the features of single columns over all rows, (P, s, s), from the knots of their ranks."""
-    found = []
-    for test, lengthscale in enumerate(lengthscales.tolist()):
-        alone = features.alone(test)
-        assert isinstance(alone.view, Ranks)
-        found.append(_covariance(alone.at(alone.view.knots, lengthscale)))
-    return np.stack(found)
+    assert isinstance(features.view, Ranks)
+    scores = features.view.select(features.columns[:, 0]).scores
+    scores = scores[:: -(-len(scores) // _KNOTS)].T[:, :, None]
+    values = features.kernel.value(features.kernel.distances(scores, features.points), lengthscales[:, None, None])
+    centered = values - values.mean(axis=1, keepdims=True)
+    return np.asarray(np.swapaxes(centered, 1, 2) @ centered / values.shape[1])
 
 
 def of_splits(given: Hypotheses, index: int, deltas: Array, log_mixture: Array, growth: Array, c: float) -> OfColumns:

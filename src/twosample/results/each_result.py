@@ -43,7 +43,7 @@ _HEADINGS = {
     "verdict": "evidence",
 }
 # What a summary shows, with the probability that takes the place of q where there is a rope.
-_BRIEF = ("column", "log_bf10", "prob_h1", "q", "auc", "size", "direction", "prob_beyond_rope", "verdict")
+_BRIEF = ("column", "n_x", "n_y", "log_bf10", "prob_h1", "q", "auc", "size", "direction", "prob_beyond_rope", "verdict")
 _SORTS = ("evidence", "size")
 
 
@@ -75,7 +75,7 @@ class EachRow(NamedTuple):
     prob_larger
         P(x > y) + ½P(x = y); NaN for a group.
     prob_beyond_rope
-        P(AUC > `rope` | data); NaN without a `rope`, and for categories.
+        P(AUC > `rope` | data); None without a `rope`, NaN for categories.
     verdict
         The Bayes factor in words.
     columns
@@ -92,7 +92,7 @@ class EachRow(NamedTuple):
     size: str
     direction: str
     prob_larger: float
-    prob_beyond_rope: float
+    prob_beyond_rope: float | None
     verdict: str
     columns: tuple[str, ...]
 
@@ -180,7 +180,8 @@ class EachResult(RowsResult[EachRow]):
     @property
     def size(self) -> tuple[str, ...]:
         """How large the differences are in words, if there are any."""
-        given_different = 0.5 + (self.auc - 0.5) / self.prob_h1
+        with np.errstate(divide="ignore", invalid="ignore"):
+            given_different = np.clip(0.5 + (self.auc - 0.5) / self.prob_h1, 0.5, 1.0)
         return tuple("" if math.isnan(auc) else size_in_words(auc) for auc in given_different.tolist())
 
     def sorted_by(self, sort: str) -> Self:
@@ -209,6 +210,8 @@ class EachResult(RowsResult[EachRow]):
         return tuple(map(verdict, self.log_bf10.tolist()))
 
     def _cells(self, name: str) -> Sequence[Any]:
+        if name == "prob_beyond_rope" and self.rope is None:
+            return [None] * len(self)
         return [self.groups.get(one, (one,)) for one in self.column] if name == "columns" else super()._cells(name)
 
     def to_dict(self) -> dict[str, Any]:
