@@ -185,15 +185,16 @@ def columns_page(result: EachResult) -> Page:
     )
     more: dict[str, Any] = {}
     content: Any = result.to_dict() if len(result) <= MOST_PICTURES * 20 else {}
-    ordered = result.sorted_by("evidence")
+    order = np.argsort(-result.log_bf10, kind="stable")
+    names = [result.column[place] for place in order]
     compact, room = all_columns(
-        ordered.column,
-        ordered.log_bf10,
-        ordered.auc,
-        ordered.direction,
+        names,
+        result.log_bf10[order],
+        result.auc[order],
+        [result.direction[place] for place in order],
         share=result.share,
         group_share=result.group_share,
-        groups=[place for place, name in enumerate(ordered.column) if name in result.groups],
+        groups=[place for place, name in enumerate(names) if name in result.groups],
         fdr=result.fdr,
     )
     if len(result) > MOST_PICTURES:
