@@ -58,15 +58,8 @@ class Asked:
                 argument="model",
                 remedy=("use ", Setting("model", "adaptive")),
             )
-        if self.rope is not None and not self.model.has_effect:
-            raise InputError(
-                f"rope: model {self.model.name!r} does not say how much samples differ",
-                argument="rope",
-                remedy=("use ", Setting("model", "adaptive")),
-            )
         check_sort(self.sort)
-        rope = None if self.rope is None else share_of(self.rope, "rope", 0.5)
-        return replace(self, fdr=share_of(self.fdr, "fdr"), paired=flag_of(self.paired, "paired"), rope=rope)
+        return replace(self, fdr=share_of(self.fdr, "fdr"), paired=flag_of(self.paired, "paired"))
 
 
 class Tested(NamedTuple):

@@ -280,7 +280,7 @@ def test_each(
         paired=paired,
         nan_policy=nan_policy,
         progress=progress,
-        rope=rope,
+        rope=options.rope,
         sort=sort,
         joint=test,
     )
