@@ -70,7 +70,7 @@ def in_units(row: ColumnEvidence, names: tuple[str, str]) -> str:
 
     Examples
     --------
-    >>> row = ColumnEvidence("dose", 0.9, 3.0, "larger in b, large (AUC 0.72)", -1.84, -2.62, -1.06)
+    >>> row = ColumnEvidence("dose", 0.9, 3.0, "larger in b, large (AUC 0.72)", 0.7, -1.84, -2.62, -1.06)
     >>> in_units(row, ("a", "b"))
     'mean 1.8 larger in b (90 % interval 1.1 to 2.6)'
     """
@@ -110,10 +110,12 @@ def how_many_matter(auc: Array, total: int, rope: float | None) -> list[Fact]:
     """
     if len(auc) < max(_FEWEST_TO_COUNT, _NEARLY_ALL * total) or np.isnan(auc).any():
         return []
-    limit, amount = (SMALL_AUC, "a very small amount") if rope is None else (rope, "the rope")
+    if rope is None:
+        limit, amount = SMALL_AUC, f"a very small amount (AUC above {SMALL_AUC:.2f})"
+    else:
+        limit, amount = rope, f"the rope (AUC above {rope:g})"
     many = int((auc > limit).sum())
-    words = f"{many} of them by more than {amount} (AUC above {float(f'{limit:.2g}') if rope is None else limit:g})"
-    return [Fact("how much", f"{len(auc)} of {columns_in_words(total)} differ; {words}")]
+    return [Fact("how much", f"{len(auc)} of {columns_in_words(total)} differ; {many} of them by more than {amount}")]
 
 
 def note_on_units(units: InUnits | None, sizes: tuple[int, int], names: tuple[str, str]) -> str:
