@@ -95,8 +95,7 @@ class ColumnEvidence(NamedTuple):
         Which way it differs and how much, if it does.
     auc
         AUC of the witness of this column alone, from 0.5 to 1: the posterior median if it differs, and 0.5 if not,
-        weighed by `prob`. Of categories that of having the level that moved most clearly. None where the model does not
-        say.
+        weighed by `prob`. Of categories that of which sample has more of a level. None where the model does not say.
     mean_difference, mean_low, mean_high
         Mean of x less that of y in the units of the data (dates in days), and its 90 % interval: Welch's, or Student's
         of the differences of pairs. These and the next are None for categories.

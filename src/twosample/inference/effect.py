@@ -14,6 +14,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -43,12 +44,12 @@ __all__ = [
     "SMALL_AUC",
     "Effect",
     "OfColumns",
+    "OfLabels",
     "PartEffect",
     "Quantity",
     "combine",
     "of_columns",
     "of_part",
-    "of_splits",
     "size_in_words",
     "weighed",
 ]
@@ -315,45 +316,47 @@ def _of_all_rows(features: StackFeatures, lengthscales: Array) -> Array:
     return np.asarray(np.swapaxes(centered, 1, 2) @ centered / values.shape[1])
 
 
-def of_splits(given: Hypotheses, index: int, deltas: Array, log_mixture: Array) -> OfColumns:
-    """The same where columns differ in their labels alone, at one of the lengthscales.
+@dataclass(frozen=True, eq=False)
+class OfLabels:
+    """The same where columns differ in their labels alone, at each lengthscale.
 
     Of N rows the noise within the samples is V = V₀ - ΔΔᵀ/N, V₀ that of all rows. By the formulas of Sherman and
     Morrison the mean of the weights grows by 1/(1 - q/N) over that with V₀, q = Δᵀ(a²R + V₀)⁻¹Δ, and their covariance
     is less by a term of rank one.
-
-    Parameters
-    ----------
-    given, index
-        Of all rows, with Δ = 0, and the place of the lengthscale.
-    deltas
-        Δ of each column, (C, s).
-    log_mixture
-        Log of prior weight × Bayes factor of every amplitude, (C, A).
     """
-    here, share = np.array([index]), 1.0 / given.difference.rows
-    kernel = given.features.between(given.lengthscales[here])
-    spectra = given.of_witness.select(here)
-    variances = np.exp(np.minimum(given.log_variance[here], _LARGEST_LOG_VARIANCE))
-    of_one = _posteriors(replace(spectra, scores=np.ones_like(spectra.scores)), kernel, variances)
-    weights = _tilted(log_mixture, amplitudes(given.model, given.features)[0])
-    weights /= weights.sum(axis=1, keepdims=True)
-    scores = deltas @ spectra.basis[0]
-    q = np.square(scores) @ (1.0 / (1.0 + variances[0][:, None] * spectra.eigenvalues[0])).T
-    left = np.maximum(1.0 - share * q, np.finfo(np.float64).eps)  # (C, A)
-    laws = _Posteriors(
-        of_one.basis,
-        mean=((weights / left) @ of_one.mean[0] * scores[:, :0:-1])[:, None],
-        variance=(weights @ of_one.variance[0])[:, None],
-        loss=share * (weights * left).sum(axis=1, keepdims=True),
-    )
-    # The covariance of all rows, less what is between the samples.
-    along, size = deltas @ of_one.basis[0], given.difference.size
-    covariance = (
-        of_one.within(size * given.difference.noise[here]) - size * share * along[:, :, None] * along[:, None, :]
-    )
-    _, _, probit, of_probit = laws.squares(of_one.within(kernel), covariance)
-    return OfColumns(probit[:, 0], of_probit[:, 0])
+
+    given: Hypotheses  # of all rows, with Δ = 0
+
+    @cached_property
+    def _of_one(self) -> tuple[_Posteriors, Array, Array, Array]:
+        """The posterior with V₀ for scores of one, what multiplies their squares in q, and K and Σ in its basis."""
+        given = self.given
+        spectra, kernels = given.of_witness, given.features.between(given.lengthscales)
+        variances = np.exp(np.minimum(given.log_variance, _LARGEST_LOG_VARIANCE))
+        laws = _posteriors(replace(spectra, scores=np.ones_like(spectra.scores)), kernels, variances)
+        not_signal = 1.0 / (1.0 + variances[..., None] * spectra.eigenvalues[:, None])
+        return laws, not_signal, laws.within(kernels), laws.within(given.difference.size * given.difference.noise)
+
+    def at(self, index: int, deltas: Array, log_mixture: Array) -> OfColumns:
+        """At one of the lengthscales, from Δ (C, s) and log (prior weight × Bayes factor) of amplitudes (C, A)."""
+        given, (of_one, not_signal, kernels, covariances) = self.given, self._of_one
+        size, share = given.difference.size, 1.0 / given.difference.rows
+        weights = _tilted(log_mixture, amplitudes(given.model, given.features)[0])
+        weights /= weights.sum(axis=1, keepdims=True)
+        scores = deltas @ given.of_witness.basis[index]
+        left = np.maximum(1.0 - share * np.square(scores) @ not_signal[index].T, np.finfo(np.float64).eps)  # (C, A)
+        laws = _Posteriors(
+            of_one.basis[index],
+            mean=((weights / left) @ of_one.mean[index] * scores[:, :0:-1])[:, None],
+            variance=(weights @ of_one.variance[index])[:, None],
+            loss=share * (weights * left).sum(axis=1, keepdims=True),
+        )
+        # The covariance of all rows, less what is between the samples.
+        between = deltas @ of_one.basis[index]
+        covariance = (-size * share * between)[:, :, None] * between[:, None, :]
+        covariance += covariances[index]
+        _, _, probit, of_probit = laws.squares(kernels[index], covariance)
+        return OfColumns(probit[:, 0], of_probit[:, 0])
 
 
 def combine(parts: Sequence[PartEffect], weights: Array, prob_h1: float) -> Effect:

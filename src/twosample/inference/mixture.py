@@ -330,7 +330,7 @@ def log_mean(log_values: Array, weights: Array) -> float:
 
 
 def with_levels(sizes: Array, auc: Array) -> Array:
-    """AUCs of columns, of which those of categories, NaN, are those of having the level that moved most clearly."""
+    """AUCs of columns, of which those of categories, NaN, are those of which sample has more of a level."""
     return np.where(np.isnan(sizes), np.maximum(auc, 1.0 - auc), sizes)
 
 

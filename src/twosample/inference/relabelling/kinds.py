@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from twosample.common.arrays import Array, Flags, Indices
 from twosample.features.maps import FeatureMap
 from twosample.features.statistics import Moments
-from twosample.inference import effect, evidence, partitions
+from twosample.inference import evidence, partitions
 from twosample.inference.all_levels import log_bf_of_partitions
 from twosample.inference.contrasts import Contrasts
-from twosample.inference.effect import OfColumns
+from twosample.inference.effect import OfColumns, OfLabels
 from twosample.inference.evidence import Difference, Hypotheses
 from twosample.inference.relabelling.engine import LevelTest, Statistic, WeightedTest, work_of
 from twosample.models import Model
@@ -356,13 +356,17 @@ class Blind:
             found.append(top + np.log(np.exp(log_mixture - top[:, np.newaxis]).sum(axis=1)))
         return np.stack(found)
 
+    @cached_property
+    def _effects(self) -> OfLabels:
+        return OfLabels(self.hypotheses)
+
     def sizes(self, deltas: Array, likeliest: Indices) -> OfColumns:
         """The effect of every relabelling at its likeliest lengthscale, given by its number, (B,)."""
         found = np.empty((2, len(likeliest)))
         for index in np.unique(likeliest).tolist():
             here = np.flatnonzero(likeliest == index)
             delta = deltas[index, here]
-            found[:, here] = effect.of_splits(self.hypotheses, index, delta, self._at(index, delta))
+            found[:, here] = self._effects.at(index, delta, self._at(index, delta))
         return OfColumns(*found)
 
     def _at(self, index: int, delta: Array) -> Array:
