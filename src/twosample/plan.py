@@ -335,7 +335,7 @@ class Plan(Record):
     def answer(
         self,
         statistics: FeatureStatistics,
-        parts: tuple[Array, ...] | None = None,
+        parts: tuple[tuple[Array, ...], Array | None] | None = None,
         statistics_of: StatisticsOf | None = None,
         *,
         every: EveryLabelling | None = None,
@@ -344,7 +344,7 @@ class Plan(Record):
     ) -> TwoSampleResult:
         """The same, without a check of the arguments and without a warning.
 
-        Where the statistics lack those of the other tests of the mixture, `parts` says their log BF10, and
+        Where the statistics lack those of the other tests of the mixture, `parts` is what `evaluate_parts` found, and
         `statistics_of` has the statistics of some of these tests. Of few rows `every` has all labellings.
         """
         if statistics.plan != self.key:
@@ -371,12 +371,11 @@ class Plan(Record):
         if self.parts:
             if statistics_of is None:
                 statistics_of = self._collected(statistics)
-            if parts is None:
-                parts = evaluate_parts(self, statistics_of)
+            logs, of_columns = evaluate_parts(self, statistics_of) if parts is None else parts
             log_means = () if every is None else every.of_parts(self)
             if log_means:
-                parts = tuple(part - mean for part, mean in zip(parts, log_means[:-1], strict=True))
-            mixture = Mixture(self, posterior.log_bf10, parts, statistics, statistics_of, log_means)
+                logs = tuple(part - mean for part, mean in zip(logs, log_means[:-1], strict=True))
+            mixture = Mixture(self, posterior.log_bf10, logs, statistics, statistics_of, log_means, of_columns)
         result = assembly.result(
             self,
             by_lengthscale,

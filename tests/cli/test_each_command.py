@@ -71,14 +71,17 @@ def test_csv_and_json_for_other_programs(run, files, expected):
     assert not Path("-").exists()
 
 
-DEFAULTS = {"fdr": 0.05, "model": "adaptive", "paired": False, "nan_policy": "raise", "progress": True}
+DEFAULTS = {
+    "fdr": 0.05, "rope": None, "sort": "evidence", "model": "adaptive", "paired": False, "nan_policy": "raise",
+    "progress": True,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "args, options",
     [
         ([], {}),
-        (["--fdr", "0.2"], {"fdr": 0.2}),
+        (["--fdr", "0.2", "--rope", "0.6", "--sort", "size"], {"fdr": 0.2, "rope": 0.6, "sort": "size"}),
         (["--model", "paper", "--paired"], {"model": "paper", "paired": True}),
         (["--nan-policy", "omit"], {"nan_policy": "omit"}),
     ],
@@ -146,7 +149,9 @@ def test_names_cannot_steer_the_terminal(run, files, monkeypatch):
 
 
 def test_thousands_of_columns_are_read_in_seconds(run, files, monkeypatch):
-    monkeypatch.setattr("twosample.questions.each.single_columns", lambda x, y, **_: x.mean(axis=0) - y.mean(axis=0))
+    monkeypatch.setattr(
+        "twosample.questions.each.single_columns", lambda x, y, **_: (x.mean(axis=0) - y.mean(axis=0), None)
+    )
     names = [f"gene {number}" for number in range(10_000)]
     for name, seed in (("a.csv", 1), ("b.csv", 2)):
         pl.DataFrame(np.random.default_rng(seed).normal(size=(4, len(names))), schema=names).write_csv(name)

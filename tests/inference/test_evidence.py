@@ -297,7 +297,7 @@ def counted(explained, rows, even):
         return explained
     whole = -rows * mpmath.log(1 - explained / rows)
     fewer = mpmath.mpf(1) / even - mpmath.mpf(1) / rows
-    return (mpmath.log(1 + fewer * whole) / fewer if fewer else whole) * (rows - 2) / rows
+    return mpmath.log(1 + fewer * whole) / fewer if fewer else whole
 
 
 @pytest.mark.parametrize(("rows", "even"), [(np.inf, np.inf), (90, 90), (90, 40)])

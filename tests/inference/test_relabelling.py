@@ -233,7 +233,7 @@ def statistic(x, y, subsets="auto", **options):
     at_lengthscales = ts.log_bf10(x, y, lengthscales * plan.view.unit, **options)
     logs, weights = [[np.logaddexp.reduce(log_weights + at_lengthscales)]], [[plan.prior]]
     if plan.parts:
-        logs += evaluate_parts(plan, partial(plan.statistics_of, samples))
+        logs += evaluate_parts(plan, partial(plan.statistics_of, samples))[0]
         weights += [part.prior for part in plan.parts]
     return log_mean(np.concatenate(logs), np.concatenate(weights))
 

@@ -75,6 +75,7 @@ def swapped_agree(x, y, **options):
     assert_allclose(one.log_bf10, other.log_bf10, atol=1e-9)
     assert_allclose(one.subset_log_bf10, other.subset_log_bf10, atol=1e-9)
     assert_allclose(one.auc, 1.0 - other.auc, atol=1e-12)
+    assert_allclose(one.witness_auc, other.witness_auc, atol=1e-6)
     assert_allclose(one.spread * other.spread, 1.0, rtol=1e-12)
     assert [MIRRORED[words] for words in one.direction] == list(other.direction)
     for name in ("mmd", "auc"):
@@ -282,7 +283,9 @@ def log_bf10_of_ranks(x, y, paired):
     """Log BF10 of every test of a mixture but the joint one."""
     plan = ts.plan(x, y, paired=paired)
     collected = plan.statistics(x, y)
-    return evaluate_parts(plan, lambda part, tests: collected.parts[part].select(tests, len(plan.parts[part].points)))
+    return evaluate_parts(plan, lambda part, tests: collected.parts[part].select(tests, len(plan.parts[part].points)))[
+        0
+    ]
 
 
 @few

@@ -342,9 +342,9 @@ def test_the_level_that_moved_is_named():
     [row, *_] = ts.test_each(x, y)
     assert (row.column, row.direction) == ("colour", first.words)
     assert row.log_bf10 == pytest.approx(first.log_bf10, abs=1e-9)
-    assert (
-        0.5 + 0.5 * (share_y - share_x) - 0.03 < row.auc < 0.65
-    )  # of all three levels, where that of having blue is .58
+    # Of all three levels, where that of having blue is .58.
+    assert 0.5 + 0.5 * (share_y - share_x) - 0.03 < row.prob_larger < 0.65
+    assert row.auc == pytest.approx(0.5 + row.prob_h1 * (row.prob_larger - 0.5))
     alone = ts.test(x.select("colour"), y.select("colour"))
     assert f"  column               {first.words}\n" in alone.summary()
     named = ts.test(pl.concat([x.with_columns(arm=pl.lit("old")), y.with_columns(arm=pl.lit("new"))]), by="arm")

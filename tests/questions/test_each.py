@@ -56,7 +56,7 @@ def quick(monkeypatch):
         calls.append((x, y))
         counter((len(x) + len(y)) * x.shape[1])
         areas = [mannwhitneyu(*pair).statistic / (len(x) * len(y)) for pair in zip(x.T, y.T, strict=True)]
-        return 4.0 * np.square(4.0 * np.array(areas) - 2.0) - 1.0
+        return 4.0 * np.square(4.0 * np.array(areas) - 2.0) - 1.0, None
 
     monkeypatch.setattr(each, "single_columns", evidence)
     return calls
@@ -128,7 +128,7 @@ def kinds_of_columns(n_x, n_y, seed=1):
 
 
 def evidence_of(x, y, paired=False):
-    return each.single_columns(x, y, paired=paired, model=PRESETS["adaptive"], counter=WorkCounter(None, 1))
+    return each.single_columns(x, y, paired=paired, model=PRESETS["adaptive"], counter=WorkCounter(None, 1))[0]
 
 
 @pytest.mark.parametrize(("n_x", "n_y", "paired"), [(40, 40, False), (25, 60, False), (40, 40, True), (9, 12, False)])
@@ -229,13 +229,15 @@ def test_rows_are_those_of_columns_and_groups(result):
         row = rows[str(column)]
         assert row.log_bf10 == pytest.approx(expected[str(column)], abs=1e-9)
         assert (row.n_x, row.n_y, row.columns) == (40, 30, (str(column),))
-        assert row.auc == mannwhitneyu(x[:, column], y[:, column]).statistic / 1200
+        assert row.prob_larger == mannwhitneyu(x[:, column], y[:, column]).statistic / 1200
         assert row.verdict == verdict(row.log_bf10)
     for name, columns in {"noise": [0, 1], "signal": [1, 5]}.items():
         row = rows[name]
         assert row.log_bf10 == ts.test(x[:, columns], y[:, columns]).log_bf10
         assert row.columns == tuple(map(str, columns))
-        assert math.isnan(row.auc) and row.direction == ""
+        effect = ts.test(x[:, columns], y[:, columns]).effect
+        assert row.auc == pytest.approx(0.5 + row.prob_h1 * (effect.auc.given_different(0.5) - 0.5))
+        assert math.isnan(row.prob_larger) and row.direction == ""
 
 
 def test_rows_are_sorted_and_columns_and_groups_learn_apart(result):
@@ -284,7 +286,7 @@ def test_pairs_reach_the_tests():
 def test_the_order_of_columns_does_not_matter(order, seed):
     x, y = (pd.DataFrame(rows, columns=list("abcdef")) for rows in draw(seed=seed))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(each, "single_columns", lambda x, y, **_: np.square(x.mean(axis=0) - y.mean(axis=0)))
+        patch.setattr(each, "single_columns", lambda x, y, **_: (np.square(x.mean(axis=0) - y.mean(axis=0)), None))
         first, second = ts.test_each(x, y), ts.test_each(x.iloc[:, order], y)
     rows, others = by_name(first), by_name(second)
     assert rows.keys() == others.keys()
@@ -304,14 +306,14 @@ def test_the_order_of_columns_does_not_matter(order, seed):
 def test_swapped_samples_and_other_units(x, y):
     x[0], x[1] = -5.0, 5.0  # so that no column is constant
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(each, "single_columns", lambda x, y, **_: np.abs(x.mean(axis=0) - y.mean(axis=0)))
+        patch.setattr(each, "single_columns", lambda x, y, **_: (np.abs(x.mean(axis=0) - y.mean(axis=0)), None))
         rows, swapped, stretched = (
             by_name(ts.test_each(*pair)) for pair in ((x, y), (y, x), (np.exp(3 * x), np.exp(3 * y)))
         )
     for name, row in rows.items():
-        assert swapped[name].auc == pytest.approx(1.0 - row.auc, abs=1e-15)
+        assert swapped[name].prob_larger == pytest.approx(1.0 - row.prob_larger, abs=1e-15)
         assert swapped[name].direction == MIRRORED[row.direction]
-        assert (stretched[name].auc, stretched[name].direction) == (row.auc, row.direction)
+        assert (stretched[name].prob_larger, stretched[name].direction) == (row.prob_larger, row.direction)
 
 
 # ---- missing values and columns that cannot be tested
@@ -350,7 +352,7 @@ def test_values_are_left_out_column_by_column(quick, paired):
         own, other = x[keep_x, column], y[keep_y, column]
         row = rows[str(column)]
         assert (row.n_x, row.n_y) == (len(own), len(other))
-        assert row.auc == mannwhitneyu(own, other).statistic / (len(own) * len(other))
+        assert row.prob_larger == mannwhitneyu(own, other).statistic / (len(own) * len(other))
         # Each was given to the evidence as it is, in the order of its rows.
         assert any((own == a).all() and (other == b).all() for part in quick for a, b in columns_like(part, own, other))
     assert result.notes and "Left out" in result.notes[0]
@@ -463,7 +465,7 @@ def test_frames_go_by_name(quick):
     left = pl.DataFrame(x, schema=list("abcdef"))
     right = pd.DataFrame(y, columns=list("abcdef"))[list("fbdace")]
     result = ts.test_each(left, right, groups={"g": ["a", "f"]})
-    assert by_name(result)["f"].auc == by_name(ts.test_each(x, y))["5"].auc
+    assert by_name(result)["f"].prob_larger == by_name(ts.test_each(x, y))["5"].prob_larger
     with pytest.raises(InputError, match="y has no column 'f'"):
         ts.test_each(left, right.drop(columns="f"))
     with pytest.raises(InputError, match="x has two columns of the same name"):
@@ -472,14 +474,14 @@ def test_frames_go_by_name(quick):
 
 def test_many_columns_in_another_order_are_quick(quick, monkeypatch):
     """Names are looked up, not searched for: 20,000 names would take 200 million comparisons."""
-    monkeypatch.setattr(each, "single_columns", lambda x, y, **_: np.square(x.mean(axis=0) - y.mean(axis=0)))
+    monkeypatch.setattr(each, "single_columns", lambda x, y, **_: (np.square(x.mean(axis=0) - y.mean(axis=0)), None))
     names = [f"gene {number}" for number in range(20_000)]
     x, y = np.random.default_rng(8).normal(size=(2, 8, 20_000))
     left, right = pl.DataFrame(x, schema=names), pl.DataFrame(y[:, ::-1], schema=names[::-1])
     result = ts.test_each(left, right)
     assert len(result) == 20_000
     row = by_name(result)["gene 17"]
-    assert row.auc == mannwhitneyu(x[:, 17], y[:, 17]).statistic / 64
+    assert row.prob_larger == mannwhitneyu(x[:, 17], y[:, 17]).statistic / 64
     assert len(result.summary()) < 2_000
     assert len(result.to_json()) < 4_000_000
 
@@ -537,11 +539,13 @@ def test_frames(result, kind):
     frame = result.to_frame(kind)
     assert type(frame).__module__.split(".")[0] == kind
     rows = frame.to_pylist() if kind == "pyarrow" else pl.DataFrame(frame).to_dicts()
-    assert list(rows[0]) == ["column", "n_x", "n_y", "log_bf10", "prob_h1", "q", "auc", "direction", "verdict"]
+    assert list(rows[0]) == [
+        "column", "n_x", "n_y", "log_bf10", "prob_h1", "q", "auc", "size", "direction", "prob_larger", "verdict"
+    ]  # fmt: skip
     for found, row in zip(rows, result, strict=True):
         expected = {name: getattr(row, name) for name in found}
         if row.column in result.groups:
-            expected |= {"auc": None, "direction": None}
+            expected |= {"prob_larger": None, "direction": None}
         assert found == expected
 
 
@@ -562,13 +566,13 @@ def test_json_comes_back(result, tmp_path):
     for one in (again, ts.EachResult.from_json(text), pickle.loads(pickle.dumps(result))):
         assert one.to_json() == text
         assert one.summary() == result.summary()
-        assert [row for row in one if row.column not in one.groups] == [row for row in result if row.direction]
+        assert one == result
         assert one.groups == result.groups == {"noise": ("0", "1"), "signal": ("1", "5")}
         assert one.model == result.model
     assert not again.q.flags.writeable and not result.q.flags.writeable
     content = json.loads(text)
     assert content["discoveries"] == list(result.discoveries)
-    assert content["auc"].count(None) == 2
+    assert content["prob_larger"].count(None) == 2 and content["prob_beyond_rope"] == [None] * 8
 
 
 @given(st.lists(st.text(min_size=1, max_size=5), unique=True, min_size=1, max_size=5))
@@ -577,13 +581,13 @@ def test_json_comes_back_whatever_the_names(names):
     columns = np.random.default_rng(9).normal(size=(2, 6, len(names)))
     left, right = (pl.DataFrame(rows, schema=names) for rows in columns)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(each, "single_columns", lambda x, y, **_: x.mean(axis=0) - y.mean(axis=0))
+        patch.setattr(each, "single_columns", lambda x, y, **_: (x.mean(axis=0) - y.mean(axis=0), None))
         result = ts.test_each(left, right)
     again = ts.EachResult.from_json(result.to_json())
     assert again.column == result.column
     assert set(again.column) == set(names)
     assert_array_equal(again.q, result.q)
-    assert list(again) == list(result)
+    assert again == result
 
 
 def test_the_sign_of_a_column_does_not_matter():
@@ -593,4 +597,5 @@ def test_the_sign_of_a_column_does_not_matter():
     flipped = {row.column: row for row in ts.test_each(-x, -y)}
     for row in ts.test_each(x, y):
         assert flipped[row.column].log_bf10 == pytest.approx(row.log_bf10, abs=1e-9)
-        assert flipped[row.column].auc == pytest.approx(1.0 - row.auc, abs=1e-12)
+        assert flipped[row.column].auc == pytest.approx(row.auc, abs=1e-9)
+        assert flipped[row.column].prob_larger == pytest.approx(1.0 - row.prob_larger, abs=1e-12)

@@ -151,6 +151,7 @@ def test_the_evidence_of_each_column_is_shown_in_few_words():
     found = EachResult(
         column=("a", "b", "c"), n_x=np.full(3, 9), n_y=np.full(3, 9), log_bf10=np.array([7.0, 0.0, -2.0]),
         prob_h1=np.array([1.0, 0.5, 0.1]), q=np.zeros(3), auc=np.full(3, 0.5), direction=("", "", ""), share=0.5,
+        prob_larger=np.full(3, 0.5), prob_beyond_rope=np.full(3, np.nan),
         group_share=None, fdr=0.1, paired=False, model=ts.models.PRESETS["adaptive"], groups={}, skipped={}, notes=(),
     )  # fmt: skip
     _, rows = found.tables()["columns"].shown()

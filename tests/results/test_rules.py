@@ -26,6 +26,7 @@ def values_of(result):
         "prob_h0": result.prob_h0,
         "log_bf10": result.log_bf10,
         "bf10": result.bf10,
+        "bf01": result.bf01,
         "auc": result.effect.auc.mean,
         "auc_low": low,
         "auc_high": high,

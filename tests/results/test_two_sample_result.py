@@ -18,6 +18,7 @@ from twosample.errors import DroppedDataWarning, InputError
 from twosample.inference.bayes_factor import verdict
 from twosample.inference.effect import Effect, Quantity
 from twosample.results.result_parts import Amplitude, Lengthscale
+from twosample.results.units_in_words import in_units
 
 MODELS = ("adaptive", "paper", "published")
 SAME = "evidence that the samples come from the same distribution"
@@ -262,6 +263,7 @@ def test_summary(result):
         "P(different | data)": f"{result.prob_h1:.4f}",
         "log BF10": f"{result.log_bf10:+.2f}",
         "AUC of the witness": f"{result.effect.auc.mean:.3f} (90 % between {low_auc:.3f} and {high_auc:.3f})",
+        "difference": in_units(result.by_column[0], ("x", "y")),
         "lengthscale": f"{result.lengthscale.mean:.3g} (90 % between {low:.3g} and {high:.3g})",
         "data": "30 and 30 rows, 1 column",
         "model": "adaptive, 40 evaluation points",

@@ -36,8 +36,8 @@ Examples:
   twosample check a.csv b.csv --fail-if 'prob_column["dose"] > 0.99 or columns_differing >= 3'
   twosample check --reference yesterday.npz today.csv              needs no rows of yesterday
 
-A rule has numbers, < <= > >= == !=, and, or, not, parentheses, and the names prob_h1, prob_h0, log_bf10, bf10, auc,
-auc_low, auc_high (90 %), prob_beyond_rope (with --rope), pvalue and evalue (with --permutations), n_x, n_y,
+A rule has numbers, < <= > >= == !=, and, or, not, parentheses, and the names prob_h1, prob_h0, log_bf10, bf10, bf01,
+auc, auc_low, auc_high (90 %), prob_beyond_rope (with --rope), pvalue and evalue (with --permutations), n_x, n_y,
 columns_differing (those more likely than not to differ) and prob_column["name of a column"].
 
 \b

@@ -218,6 +218,7 @@ OPTIONS: dict[str, _Declared] = {
         metavar="SHARE",
         help="False discovery rate: the expected share of columns that are the same among those found to differ.",
     ),
+    "sort": _choice("--sort", ["evidence", "size"], "Order of the columns: most evidence first, or largest AUC."),
     "fail_if": _default("--fail-if", default="prob_h1 > 0.95", metavar="RULE", help="The rule to fail by."),
     # Chains
     "steps": _count("--steps", 2000, "Gibbs steps of each chain, the burn-in included; at most."),

@@ -99,13 +99,14 @@ Examples:
   twosample each before.csv after.csv                    the columns with the most evidence
   twosample each genes.parquet --by arm --csv genes.csv  all columns, into a file
   twosample each a.csv b.csv --fdr 0.01 --csv -          all columns, as CSV on the terminal or to a program
+  twosample each a.csv b.csv --rope 0.6 --sort size      which differences matter, the largest first
   twosample each genes.parquet --by arm --report genes.html --plot genes.png  a page to send round, and a picture
   twosample each big_a.parquet big_b.parquet             larger than memory, read block by block
 """
 
 
 @command(
-    "files by groups columns drop paired categories fdr model nan_policy top csv json plot report stream",
+    "files by groups columns drop paired categories fdr rope sort model nan_policy top csv json plot report stream",
     _EACH_EPILOG,
     nan_policy={"help": "Refuse missing values, or leave them out, column by column."},
     plot={"help": "Write a picture of all columns: .png, .pdf or .svg."},

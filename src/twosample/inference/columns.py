@@ -15,7 +15,8 @@ from twosample.common.records import Comparable, to_plain
 from twosample.common.words import printable, share_in_words, shortened
 from twosample.data.ranks import clearest_level
 from twosample.inference import discoveries
-from twosample.inference.effect import size_in_words
+from twosample.inference.effect import size_in_words, weighed
+from twosample.inference.units import InUnits, OfColumn
 
 __all__ = ["BySubset", "ColumnEvidence", "OnlyInOne", "SubsetEvidence", "Table", "moved_level"]
 
@@ -92,12 +93,34 @@ class ColumnEvidence(NamedTuple):
         Its log Bayes factor, from the normal scores of this column alone.
     words
         Which way it differs and how much, if it does.
+    auc
+        AUC of the witness of this column alone, from 0.5 to 1: the posterior median if it differs, and 0.5 if not,
+        weighed by `prob`. Of categories that of which sample has more of a level. None where the model does not say.
+    mean_difference, mean_low, mean_high
+        Mean of x less that of y in the units of the data (dates in days), and its 90 % interval: Welch's, or Student's
+        of the differences of pairs. These and the next are None for categories.
+    median_difference, median_low, median_high
+        Median of x less that of y, with a distribution-free 90 % interval; of pairs the median of the differences. None
+        for fewer than 5 rows.
+    spread_ratio, spread_low, spread_high
+        Interquartile range of x over that of y, with a 90 % interval. None for fewer than 5 rows, and where the middle
+        half of a sample is one value.
     """
 
     column: str
     prob: float
     log_bf10: float
     words: str
+    auc: float | None = None
+    mean_difference: float | None = None
+    mean_low: float | None = None
+    mean_high: float | None = None
+    median_difference: float | None = None
+    median_low: float | None = None
+    median_high: float | None = None
+    spread_ratio: float | None = None
+    spread_low: float | None = None
+    spread_high: float | None = None
 
 
 class SubsetEvidence(NamedTuple):
@@ -181,6 +204,8 @@ class BySubset(Comparable):
     subsets: tuple[tuple[int, ...], ...]  # the places of the columns of every subset
     prior: Array  # probability of each subset given that the samples differ, (S,)
     subset_log_bf10: Array
+    witness_auc: Array | None = None  # AUC of the witness of each column alone, given that it differs, (D,)
+    units: InUnits | None = None  # how much each column differs in its units; of some rows where those are very many
 
     @property
     def probabilities(self) -> Array:
@@ -198,7 +223,14 @@ class BySubset(Comparable):
         """The columns, likeliest first. One column alone differs as probably as the samples do."""
         prob = self.probabilities if len(columns) > 1 else np.array([prob_h1])
         rows = [
-            ColumnEvidence(columns[i], float(prob[i]), float(self.log_bf10[i]), self.words(int(i)))
+            ColumnEvidence(
+                columns[i],
+                float(prob[i]),
+                float(self.log_bf10[i]),
+                self.words(int(i)),
+                None if self.witness_auc is None else float(weighed(self.witness_auc[i], prob[i])),
+                *self.in_units(int(i)),
+            )
             for i in np.argsort(-self.log_bf10, kind="stable")
         ]
         return Table(rows, ColumnEvidence._fields)
@@ -222,12 +254,17 @@ class BySubset(Comparable):
         way = self.direction[column]
         if way.startswith("larger"):
             auc = float(max(self.auc[column], 1.0 - self.auc[column]))
+            auc = auc if self.witness_auc is None else float(self.witness_auc[column])
             return f"{way}, {size_in_words(auc)} (AUC {auc:.2f})"
         if way.startswith("more spread"):
             ratio = math.exp(abs(math.log(float(self.spread[column]))))
             # One value that is repeated throughout has no spread to compare with.
             return f"{way}, {ratio:.2g} times" if ratio < _LARGEST_RATIO else way
         return way
+
+    def in_units(self, column: int) -> OfColumn:
+        """How much a column differs in its units."""
+        return OfColumn() if self.units is None else self.units.column(column)
 
     def together(self, limit: float = 0.5) -> tuple[int, int] | None:
         """The likeliest subset, if it is of two columns neither of which is likely to differ alone."""

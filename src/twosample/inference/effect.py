@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,14 +24,35 @@ from numpy.typing import NDArray
 from twosample.common.arguments import check_level, finite_of
 from twosample.common.arrays import Array
 from twosample.common.records import Comparable
-from twosample.inference import prior
-from twosample.inference.evidence import Evidence, Spectrum, inverse_factor, is_exact, log_variances, spectrum
+from twosample.data import Ranks
+from twosample.features.statistics import FeatureStatistics, Moments
+from twosample.inference.evidence import (
+    Difference,
+    Evidence,
+    Hypotheses,
+    Spectrum,
+    amplitudes,
+    log_variances,
+    witness_spectrum,
+)
 
 if TYPE_CHECKING:
-    from twosample.features.maps import FeatureMap
+    from twosample.features.maps import FeatureMap, StackFeatures
     from twosample.models import Model
 
-__all__ = ["Effect", "PartEffect", "Quantity", "combine", "of_part", "size_in_words"]
+__all__ = [
+    "SMALL_AUC",
+    "Effect",
+    "OfColumns",
+    "OfLabels",
+    "PartEffect",
+    "Quantity",
+    "combine",
+    "of_columns",
+    "of_part",
+    "size_in_words",
+    "weighed",
+]
 
 
 # Number of lengthscales used, and what is neglected: mass at either end, amplitudes, components of the mixture.
@@ -58,6 +80,10 @@ _LARGEST_SQUARE = _LARGEST_VARIANCE = 1e12
 _SIZES = ("very small", "small", "medium", "large", "very large")
 _COHENS_D = (0.2, 0.5, 0.8, 1.2)
 _LARGEST_AUC = 1.0 - 1e-9
+# How many values of a column stand for all of them where only differences of pairs are known.
+_KNOTS = 256
+# Where very small differences end.
+SMALL_AUC = NormalDist().cdf(_COHENS_D[0] / math.sqrt(2.0))
 
 
 def size_in_words(auc: float) -> str:
@@ -67,6 +93,11 @@ def size_in_words(auc: float) -> str:
     there on a difference is small, medium, large and very large.
     """
     return _SIZES[bisect_right(_COHENS_D, math.sqrt(2.0) * NormalDist().inv_cdf(min(auc, _LARGEST_AUC)))]
+
+
+def weighed(auc: Array, prob: Array) -> Array:
+    """AUCs of columns given that they differ, weighed with ½ by the probabilities that they do."""
+    return np.asarray(0.5 + prob * (auc - 0.5))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -197,10 +228,8 @@ def of_part(
     evidence = evidence.select(kept)
     lengthscales = evidence.lengthscales
     kernels = features.between(lengthscales)
-    factor, exact = prior.factors(model, features, lengthscales), is_exact(model, evidence.freedom + 1.0)
-    spectra = spectrum(evidence.delta, inverse_factor(evidence.V), factor, exact=exact)
-    logs = evidence.log_mixture + _TILT * evidence.log_amplitudes
-    given_lengthscale = np.exp(logs - logs.max(axis=1, keepdims=True))
+    spectra = witness_spectrum(evidence.delta, evidence.V, evidence.freedom + 1.0, model, features, lengthscales)
+    given_lengthscale = _tilted(evidence.log_mixture, evidence.log_amplitudes)
     likely = (given_lengthscale > _NEGLIGIBLE_WEIGHT).any(axis=0)
     given_lengthscale = given_lengthscale[:, likely]
     given_lengthscale /= given_lengthscale.sum(axis=1, keepdims=True)
@@ -217,19 +246,117 @@ def of_part(
         kappas[j] = _kappa(score[:first], score[first:])
     kappa, spread = kappas[:, 0, None], kappas[:, 1, None]
 
-    norm, variance = laws.within(kernels), laws.within(covariances)
-    mmd, within = (np.maximum(laws.expectation(X), _SMALLEST) for X in (norm, variance))
-    of_norm = laws.covariance(norm, norm) / mmd**2
-    of_both = laws.covariance(norm, variance) / (mmd * within)
-    of_variance = laws.covariance(variance, variance) / within**2
-    # Of (wᵀKw)² / wᵀΣw, to second order; exact where w has one direction only.
-    probit = kappa**2 * mmd**2 / within * (1.0 + of_norm - 2.0 * of_both + of_variance)
-    of_probit = np.maximum(4.0 * (of_norm - of_both) + of_variance, 0.0) + 4.0 * (spread / kappa) ** 2
+    mmd, of_norm, probit, of_probit = laws.squares(laws.within(kernels), laws.within(covariances))
     return PartEffect(
         (weights[:, None] * given_lengthscale).ravel(),
         Squares.of(mmd.ravel(), of_norm.ravel()),
-        Squares.of(probit.ravel(), of_probit.ravel()),
+        Squares.of((kappa**2 * probit).ravel(), (of_probit + 4.0 * (spread / kappa) ** 2).ravel()),
     )
+
+
+class OfColumns(NamedTuple):
+    """The effect in each of C columns, given that they differ: laws of (probit AUC)² at the likeliest lengthscale."""
+
+    mean: Array  # (C,)
+    relative_variance: Array
+
+    @property
+    def auc(self) -> Array:
+        """Posterior medians of the AUC, (C,)."""
+        from scipy.special import ndtr  # slow to load, and not needed before there are data
+
+        # The cube root of a Gamma law is nearly normal (Wilson and Hilferty).
+        cubes = np.maximum(1.0 - self.relative_variance / 9.0, 0.0)
+        return np.asarray(ndtr(np.sqrt(self.mean * cubes**3)))
+
+    def beyond(self, auc: float) -> Array:
+        """Posterior probabilities of more than that AUC, (C,)."""
+        from scipy.special import gammaincc, ndtri  # as above
+
+        shape, scale = Squares.of(self.mean, self.relative_variance)
+        return np.asarray(gammaincc(shape, ndtri(auc) ** 2 / np.maximum(scale, _SMALLEST)))
+
+
+def of_columns(statistics: FeatureStatistics, evidence: Evidence, features: StackFeatures, model: Model) -> OfColumns:
+    """The effect in each test of a stack of single columns, from the evidence at the lengthscales of all of them.
+
+    As in `of_part`, but for the likeliest lengthscale and the mean of the posterior over amplitudes, and without κ:
+    that of normal scores is near 1. So little is added to the work of the evidence.
+    """
+    count = len(features.points)
+    best = evidence.log_bf10.reshape(count, -1).argmax(axis=1) + np.arange(count) * len(features.multiples)
+    lengthscales = statistics.lengthscales[best]
+    x, y, differences = (
+        None if one is None or not one.count else Moments(one.count, one.mean[best], one.scatter[best])
+        for one in (statistics.x, statistics.y, statistics.differences)
+    )
+    difference = Difference.of(FeatureStatistics(lengthscales, x, y, differences), model)
+    given = Hypotheses.of(difference, model, features, lengthscales)
+    kernels = features.between(lengthscales)
+    laws = _posteriors(given.of_witness, kernels, np.exp(np.minimum(given.log_variance, _LARGEST_LOG_VARIANCE)))
+    weights = _tilted(evidence.log_mixture[best], evidence.log_amplitudes)
+    weights /= weights.sum(axis=1, keepdims=True)
+    laws = replace(laws, mean=weights[:, None] @ laws.mean, variance=weights[:, None] @ laws.variance)
+    if x is not None and y is not None:
+        covariances = (x.scatter + y.scatter) * (2.0 / (x.count + y.count))
+    else:  # of pairs of which only differences are known, that of all rows less what is between the samples
+        between = difference.delta[:, :, None] * difference.delta[:, None, :]
+        covariances = 2.0 * _of_all_rows(features, lengthscales) - 0.5 * between
+    _, _, probit, of_probit = laws.squares(laws.within(kernels), laws.within(covariances))
+    return OfColumns(probit[:, 0], of_probit[:, 0])
+
+
+def _of_all_rows(features: StackFeatures, lengthscales: Array) -> Array:
+    """Covariances of the features of single columns over all rows, (P, s, s), from the knots of their ranks."""
+    assert isinstance(features.view, Ranks)
+    scores = features.view.select(features.columns[:, 0]).scores
+    scores = scores[:: -(-len(scores) // _KNOTS)].T[:, :, None]
+    values = features.kernel.value(features.kernel.distances(scores, features.points), lengthscales[:, None, None])
+    centered = values - values.mean(axis=1, keepdims=True)
+    return np.asarray(np.swapaxes(centered, 1, 2) @ centered / values.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class OfLabels:
+    """The same where columns differ in their labels alone, at each lengthscale.
+
+    Of N rows the noise within the samples is V = V₀ - ΔΔᵀ/N, V₀ that of all rows. By the formulas of Sherman and
+    Morrison the mean of the weights grows by 1/(1 - q/N) over that with V₀, q = Δᵀ(a²R + V₀)⁻¹Δ, and their covariance
+    is less by a term of rank one.
+    """
+
+    given: Hypotheses  # of all rows, with Δ = 0
+
+    @cached_property
+    def _of_one(self) -> tuple[_Posteriors, Array, Array, Array]:
+        """The posterior with V₀ for scores of one, what multiplies their squares in q, and K and Σ in its basis."""
+        given = self.given
+        spectra, kernels = given.of_witness, given.features.between(given.lengthscales)
+        variances = np.exp(np.minimum(given.log_variance, _LARGEST_LOG_VARIANCE))
+        laws = _posteriors(replace(spectra, scores=np.ones_like(spectra.scores)), kernels, variances)
+        not_signal = 1.0 / (1.0 + variances[..., None] * spectra.eigenvalues[:, None])
+        return laws, not_signal, laws.within(kernels), laws.within(given.difference.size * given.difference.noise)
+
+    def at(self, index: int, deltas: Array, log_mixture: Array) -> OfColumns:
+        """At one of the lengthscales, from Δ (C, s) and log (prior weight × Bayes factor) of amplitudes (C, A)."""
+        given, (of_one, not_signal, kernels, covariances) = self.given, self._of_one
+        size, share = given.difference.size, 1.0 / given.difference.rows
+        weights = _tilted(log_mixture, amplitudes(given.model, given.features)[0])
+        weights /= weights.sum(axis=1, keepdims=True)
+        scores = deltas @ given.of_witness.basis[index]
+        left = np.maximum(1.0 - share * np.square(scores) @ not_signal[index].T, np.finfo(np.float64).eps)  # (C, A)
+        laws = _Posteriors(
+            of_one.basis[index],
+            mean=((weights / left) @ of_one.mean[index] * scores[:, :0:-1])[:, None],
+            variance=(weights @ of_one.variance[index])[:, None],
+            loss=share * (weights * left).sum(axis=1, keepdims=True),
+        )
+        # The covariance of all rows, less what is between the samples.
+        between = deltas @ of_one.basis[index]
+        covariance = (-size * share * between)[:, :, None] * between[:, None, :]
+        covariance += covariances[index]
+        _, _, probit, of_probit = laws.squares(kernels[index], covariance)
+        return OfColumns(probit[:, 0], of_probit[:, 0])
 
 
 def combine(parts: Sequence[PartEffect], weights: Array, prob_h1: float) -> Effect:
@@ -255,6 +382,8 @@ class _Posteriors:
     basis: Array  # orthonormal, of weights that add up to zero, (m, s, s - 1)
     mean: Array  # of w in it, (m, A, s - 1)
     variance: Array
+    # What is to go off the covariance, as a multiple of the square of the mean, (m, A).
+    loss: Array | float = 0.0
 
     def within(self, matrices: Array) -> Array:
         """Matrices (m, s, s) in the basis."""
@@ -263,13 +392,36 @@ class _Posteriors:
     def expectation(self, X: Array) -> Array:
         """Expectation of wᵀXw, for X in the basis, (m, A)."""
         diagonal = np.diagonal(X, axis1=-2, axis2=-1)[..., None]
-        return np.asarray((self.mean * (self.mean @ X)).sum(axis=-1) + (self.variance @ diagonal)[..., 0])
+        of_mean = (self.mean * (self.mean @ X)).sum(axis=-1)
+        return np.asarray((1.0 - self.loss) * of_mean + (self.variance @ diagonal)[..., 0])
 
     def covariance(self, X: Array, Y: Array) -> Array:
         """Covariance of wᵀXw with wᵀYw, (m, A): 2 tr(XCYC) + 4 mᵀXCYm."""
         of_variance = (self.variance * (self.variance @ (X * Y))).sum(axis=-1)
-        of_mean = (self.variance * (self.mean @ X) * (self.mean @ Y)).sum(axis=-1)
-        return np.asarray(2.0 * of_variance + 4.0 * of_mean)
+        of_x, of_y = self.mean @ X, self.mean @ Y
+        of_mean = (1.0 - self.loss) * (self.variance * of_x * of_y).sum(axis=-1)
+        found = 2.0 * of_variance + 4.0 * of_mean
+        if np.any(self.loss):
+            found -= (
+                (4.0 - 2.0 * self.loss) * self.loss * (self.mean * of_x).sum(axis=-1) * (self.mean * of_y).sum(axis=-1)
+            )
+        return np.asarray(found)
+
+    def squares(self, norm: Array, variance: Array) -> tuple[Array, Array, Array, Array]:
+        """Mean and relative variance of wᵀKw and of (probit AUC)², (m, A), for K and Σ in the basis."""
+        mmd, within = (np.maximum(self.expectation(X), _SMALLEST) for X in (norm, variance))
+        of_norm = self.covariance(norm, norm) / mmd**2
+        of_both = self.covariance(norm, variance) / (mmd * within)
+        of_variance = self.covariance(variance, variance) / within**2
+        # Of (wᵀKw)² / wᵀΣw, to second order; exact where w has one direction only.
+        probit = mmd**2 / within * (1.0 + of_norm - 2.0 * of_both + of_variance)
+        return mmd, of_norm, probit, np.maximum(4.0 * (of_norm - of_both) + of_variance, 0.0)
+
+
+def _tilted(log_mixture: Array, log_amplitudes: Array) -> Array:
+    """Posterior of the amplitudes, up to a factor, with the prior of the effect."""
+    logs = log_mixture + _TILT * log_amplitudes
+    return np.asarray(np.exp(logs - logs.max(axis=-1, keepdims=True)))
 
 
 def _posteriors(spectra: Spectrum, kernels: Array, variances: Array) -> _Posteriors:

@@ -47,6 +47,7 @@ __all__ = [
     "skew_of",
     "spectral_log_bayes_factor",
     "spectrum",
+    "witness_spectrum",
 ]
 
 
@@ -464,6 +465,14 @@ def is_exact(model: Model, size: float) -> bool:
     return bool(model.floor.at(size, _TYPICAL_VARIANCE) < _SAFE_FLOOR)
 
 
+def witness_spectrum(
+    delta: Array, V: Array, size: float, model: Model, features: PointKernel, lengthscales: Array
+) -> Spectrum:
+    """The spectrum of V and of the prior of the witness at every lengthscale, for samples of that size."""
+    factor = prior.factors(model, features, lengthscales)
+    return spectrum(delta, inverse_factor(V), factor, exact=is_exact(model, size))
+
+
 @dataclass(frozen=True, eq=False)
 class Hypotheses:
     """Both hypotheses at m lengthscales: Δ has covariance V under H0, and a²R + V under H1.
@@ -513,6 +522,13 @@ class Hypotheses:
         factor = prior.factors(self.model, self.features, self.lengthscales)
         factor = mixed(factor, self.model, difference, inverse)
         return spectrum(difference.delta, inverse, factor, exact=is_exact(self.model, difference.size))
+
+    @cached_property
+    def of_witness(self) -> Spectrum:
+        """The noise within the samples, with the floor, and R of the witness in diagonal form, with the scores of Δ."""
+        difference = self.difference
+        V = difference.noise + self.noise.floor[:, None, None] * np.eye(self.features.count)
+        return witness_spectrum(difference.delta, V, difference.size, self.model, self.features, self.lengthscales)
 
     def amplitudes(self, every: int = 1) -> tuple[Array, Array]:
         """Log a² (m, A) and the log prior weights (A,) of every `every`-th amplitude, with the same total weight."""

@@ -19,7 +19,7 @@ from twosample.features.statistics import FeatureStatistics, Moments
 from twosample.inference import evidence
 from twosample.inference.all_levels import LevelCounts, by_column
 from twosample.inference.columns import BySubset, OnlyInOne
-from twosample.inference.effect import PartEffect, of_part
+from twosample.inference.effect import OfColumns, PartEffect, of_columns, of_part
 from twosample.inference.evidence import Evidence
 from twosample.inference.lengthscale import Curves, LengthscalePosterior
 from twosample.inference.pictures import levels_at
@@ -40,7 +40,9 @@ __all__ = [
     "log_mean",
     "prior_weights",
     "stack_log_bf10",
+    "stack_with_sizes",
     "with_all_levels",
+    "with_levels",
 ]
 
 StatisticsOf = Callable[[int, slice], FeatureStatistics]
@@ -97,6 +99,8 @@ class Mixture:
     log_means
         By what Bayes factors were divided, those of the tests of every stack, (P,) each, and those of the tests of all
         levels of a column; empty where by nothing.
+    sizes
+        AUC of the witness of each column of numbers alone, given that it differs, (D,); None where that is not known.
     """
 
     plan: Plan
@@ -105,6 +109,7 @@ class Mixture:
     statistics: FeatureStatistics
     statistics_of: StatisticsOf
     log_means: tuple[Array, ...] = ()
+    sizes: Array | None = None
 
     @cached_property
     def log_bf10(self) -> float:
@@ -226,6 +231,7 @@ class Mixture:
         return BySubset(
             log_bf10=alone if count > 1 else np.array([self.log_bf10]),
             **contrast._asdict(),
+            witness_auc=None if self.sizes is None else with_levels(self.sizes, contrast.auc),
             subsets=tuple(logs),
             prior=total,
             subset_log_bf10=np.array(values) - np.log(total),
@@ -323,14 +329,27 @@ def log_mean(log_values: Array, weights: Array) -> float:
         return float(np.logaddexp.reduce(np.log(weights) + log_values))
 
 
+def with_levels(sizes: Array, auc: Array) -> Array:
+    """AUCs of columns, of which those of categories, NaN, are those of which sample has more of a level."""
+    return np.where(np.isnan(sizes), np.maximum(auc, 1.0 - auc), sizes)
+
+
 def evaluate_parts(
     plan: Plan, statistics_of: StatisticsOf, tick: Callable[[int], object] | None = None
-) -> tuple[Array, ...]:
-    """Log BF10 of every test of every stack; `tick` is called with the number of tests just done."""
-    return tuple(
-        stack_log_bf10(plan.features_of(part), partial(statistics_of, part), (plan.model,), tick)[0]
-        for part in range(len(plan.parts))
-    )
+) -> tuple[tuple[Array, ...], Array | None]:
+    """Log BF10 of every test of every stack, and the `sizes` of a `Mixture`; `tick` is called with numbers of tests."""
+    found, sizes = [], np.full(len(plan.columns), np.nan)
+    for number, part in enumerate(plan.parts):
+        features, of_part = plan.features_of(number), partial(statistics_of, number)
+        columns = part.columns[:, 0]
+        single = part.columns.shape[1] == 1 and not any(plan.levels and plan.levels[column] for column in columns)
+        if single and plan.model.has_effect:
+            log_bf10, effect = stack_with_sizes(features, of_part, plan.model, tick)
+            sizes[columns] = effect.auc
+        else:
+            [log_bf10] = stack_log_bf10(features, of_part, (plan.model,), tick)
+        found.append(log_bf10)
+    return tuple(found), sizes if plan.model.has_effect else None
 
 
 def stack_log_bf10(
@@ -345,15 +364,49 @@ def stack_log_bf10(
     threads where there are many. `tick` as for `evaluate_parts`.
     """
 
-    def of(tests: slice) -> Array:
-        statistics, of_tests = statistics_of(tests), features.select(tests)
-        by_lengthscale = np.stack([evidence.evaluate(statistics, of_tests, model).log_bf10 for model in models])
-        by_lengthscale = by_lengthscale.reshape(len(models), -1, len(features.multiples))
-        return np.asarray(np.logaddexp.reduce(by_lengthscale, axis=2) - math.log(len(features.multiples)))
+    def of(statistics: FeatureStatistics, of_tests: StackFeatures) -> Array:
+        found = [evidence.evaluate(statistics, of_tests, model) for model in models]
+        return np.stack([_log_mean_of(one, of_tests) for one in found])
+
+    return _over_tests(of, features, statistics_of, tick)
+
+
+def stack_with_sizes(
+    features: StackFeatures,
+    statistics_of: Callable[[slice], FeatureStatistics],
+    model: Model,
+    tick: Callable[[int], object] | None = None,
+) -> tuple[Array, OfColumns]:
+    """Log BF10 of every test of a stack of single columns, (P,), and its effect; as `stack_log_bf10`."""
+
+    def of(statistics: FeatureStatistics, of_tests: StackFeatures) -> Array:
+        found = evidence.evaluate(statistics, of_tests, model)
+        return np.stack([_log_mean_of(found, of_tests), *of_columns(statistics, found, of_tests, model)])
+
+    log_bf10, *sizes = _over_tests(of, features, statistics_of, tick)
+    return log_bf10, OfColumns(*sizes)
+
+
+def _log_mean_of(found: Evidence, features: StackFeatures) -> Array:
+    """Log BF10 of each test, (P,), averaged over its lengthscales."""
+    count = len(features.multiples)
+    return np.asarray(np.logaddexp.reduce(found.log_bf10.reshape(-1, count), axis=1) - math.log(count))
+
+
+def _over_tests(
+    of: Callable[[FeatureStatistics, StackFeatures], Array],
+    features: StackFeatures,
+    statistics_of: Callable[[slice], FeatureStatistics],
+    tick: Callable[[int], object] | None,
+) -> Array:
+    """Values of every test, (..., P), a few tests at a time."""
+
+    def of_some(tests: slice) -> Array:
+        return of(statistics_of(tests), features.select(tests))
 
     found = []
-    for log_bf10 in in_order(of, [slice(first, first + _TESTS) for first in range(0, len(features.points), _TESTS)]):
-        found.append(log_bf10)
+    for values in in_order(of_some, [slice(at, at + _TESTS) for at in range(0, len(features.points), _TESTS)]):
+        found.append(values)
         if tick is not None:
-            tick(log_bf10.shape[1])
-    return np.concatenate(found, axis=1)
+            tick(values.shape[-1])
+    return np.concatenate(found, axis=-1)

@@ -67,6 +67,7 @@ def compare(x: object, y: object, options: Options, engine: object, progress: Pr
             counter.finish()
     result = replace(result, rope=options.rope, left_out=samples.left_out, names=samples.names)
     if given.in_memory:
+        result = assembly.with_units(result, samples.x, samples.y)
         look = partial(robustness.look, plans, samples, options.plan, result.log_bf10)
         result.remember(look, partial(_sequence, samples), partial(_votes, plans, samples))
     _warn_of(result, plans, samples)
@@ -107,7 +108,7 @@ def _in_one_pass(
     """The answer from one pass over the rows, and from further ones where that was not accurate enough."""
     statistics: FeatureStatistics | None = None
     statistics_of = partial(plan.statistics_of, samples)
-    parts: tuple[Array, ...] = ()
+    parts: tuple[tuple[Array, ...], Array | None] = ((), None)
     rows = samples.n_x + samples.n_y
     if plan.parts:
         of_test = rows * len(multiples_of(plan.model))

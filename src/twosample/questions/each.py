@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +24,8 @@ from twosample.features.maps import PointFeatures, StackFeatures
 from twosample.features.statistics import FeatureStatistics
 from twosample.features.subsets import Part, categorical_parts, multiples_of, single_part
 from twosample.inference.all_levels import LevelCounts, by_column, counted
-from twosample.inference.mixture import stack_log_bf10, with_all_levels
+from twosample.inference.effect import OfColumns
+from twosample.inference.mixture import stack_log_bf10, stack_with_sizes, with_all_levels
 from twosample.inference.relabelling import LevelTest, Splits, WeightedTest, log_means, stacked_tests
 from twosample.kernels import RBF
 from twosample.models import Model
@@ -32,6 +33,7 @@ from twosample.places import local
 from twosample.questions.each_table import (
     Asked,
     Rows,
+    Tested,
     compressed,
     groups_of,
     missing_in_words,
@@ -49,8 +51,12 @@ _BLOCK_VALUES = 1 << 20
 _LABELLED_BYTES = 1 << 22
 
 
-def single_columns(x: Array, y: Array, *, paired: bool, model: Model, counter: WorkCounter) -> Array:
+def single_columns(
+    x: Array, y: Array, *, paired: bool, model: Model, counter: WorkCounter
+) -> tuple[Array, OfColumns | None]:
     """Log BF10 of the normal scores of each column, (C,), as the mixture of the default test has it for one column.
+
+    With it the effect in each, for models that say.
 
     Parameters
     ----------
@@ -61,30 +67,32 @@ def single_columns(x: Array, y: Array, *, paired: bool, model: Model, counter: W
     counter
         Is called with n_x + n_y for each column done.
     """
-    log_bf10 = np.empty(x.shape[1])
+    log_bf10, sizes = np.empty(x.shape[1]), np.empty((2, x.shape[1]))
     rows = len(x) + len(y)
     width = max(1, _BLOCK_VALUES // rows)
     for start in range(0, len(log_bf10), width):
-        block = slice(start, start + width)
+        block = np.arange(start, min(start + width, len(log_bf10)))
         pooled = np.concatenate([x[:, block], y[:, block]])
         order = np.argsort(pooled, axis=0)
         pooled = np.take_along_axis(pooled, order, axis=0)
         shared = np.zeros(pooled.shape[1], dtype=bool)
         if not paired and rows <= MOST_KNOTS and model.relabels:
             shared = (pooled[1:] != pooled[:-1]).all(axis=0)
-        found = np.empty(pooled.shape[1])
-        found[shared] = _without_ties(order[:, shared] < len(x), model, counter)
-        found[~shared] = _one_by_one(
-            x[:, block][:, ~shared], y[:, block][:, ~shared], pooled[:, ~shared], paired, model, counter
-        )
-        log_bf10[block] = found
-    return np.asarray(log_bf10)
+        apart = block[~shared]
+        for places, (found, effect) in (
+            (block[shared], _without_ties(order[:, shared] < len(x), model, counter)),
+            (apart, _one_by_one(x[:, apart], y[:, apart], pooled[:, ~shared], paired, model, counter)),
+        ):
+            log_bf10[places] = found
+            if effect is not None:
+                sizes[:, places] = effect
+    return log_bf10, OfColumns(*sizes) if model.has_effect else None
 
 
-def _without_ties(in_x: Flags, model: Model, counter: WorkCounter) -> Array:
+def _without_ties(in_x: Flags, model: Model, counter: WorkCounter) -> tuple[Array, OfColumns | None]:
     """Log BF10 of columns without ties, which have the same normal scores: only the labels (N, C) of these differ."""
     if not in_x.shape[1]:
-        return np.empty(0)
+        return np.empty(0), None
     view = Ranks.of_sorted(np.arange(float(len(in_x)))[:, np.newaxis])
     n_x = int(in_x[:, 0].sum())
     part = single_part(view)
@@ -98,28 +106,32 @@ def _without_ties(in_x: Flags, model: Model, counter: WorkCounter) -> Array:
         log_mean = float(means[0])
     splits = Splits.of(view.scores, n_x, features, lengthscales, model)
     size = max(1, _LABELLED_BYTES // splits.bytes_each)
-    logs = []
-    for by_lengthscale in in_order(
-        splits.log_bf10, [in_x[:, first : first + size] for first in range(0, in_x.shape[1], size)]
+    logs, sizes = [], []
+    for by_lengthscale, effect in in_order(
+        splits.with_sizes, [in_x[:, first : first + size] for first in range(0, in_x.shape[1], size)]
     ):
         logs.append(np.logaddexp.reduce(by_lengthscale, axis=0) - math.log(len(lengthscales)) - log_mean)
+        if effect is not None:
+            sizes.append(effect)
         counter(in_x.shape[0] * by_lengthscale.shape[1])
-    return np.concatenate(logs)
+    return np.concatenate(logs), OfColumns(*np.concatenate(sizes, axis=1)) if sizes else None
 
 
-def _one_by_one(x: Array, y: Array, pooled: Array, paired: bool, model: Model, counter: WorkCounter) -> Array:
-    """Log BF10 of columns whose normal scores have features of their own."""
+def _one_by_one(
+    x: Array, y: Array, pooled: Array, paired: bool, model: Model, counter: WorkCounter
+) -> tuple[Array, OfColumns | None]:
+    """Log BF10 of columns whose normal scores have features of their own, and the effect."""
     if not x.shape[1]:
-        return np.empty(0)
+        return np.empty(0), None
     view = Ranks.of_sorted(pooled)
     part = single_part(view)
-    return _stack_log_bf10(part, view, x, y, paired=paired, model=model, counter=counter)
+    return _of_stack(part, view, x, y, paired=paired, model=model, counter=counter, sized=model.has_effect)
 
 
-def _stack_log_bf10(
-    part: Part, view: Ranks, x: Array, y: Array, *, paired: bool, model: Model, counter: WorkCounter
-) -> Array:
-    """Log BF10 of each test of a stack."""
+def _of_stack(
+    part: Part, view: Ranks, x: Array, y: Array, *, paired: bool, model: Model, counter: WorkCounter, sized: bool
+) -> tuple[Array, OfColumns | None]:
+    """Log BF10 of each test of a stack, and with `sized` the effect."""
     features = StackFeatures(RBF(), view, part.columns, part.points, part.typical, multiples_of(model))
     alone = model.takes_differences_alone(paired)
 
@@ -129,8 +141,12 @@ def _stack_log_bf10(
 
     rows = len(x) + len(y)
     means = _means_of_few(features, x, y, paired, model)
-    [log_bf10] = stack_log_bf10(features, statistics_of, (model,), lambda tests: counter(rows * tests))
-    return np.asarray(log_bf10 if means is None else log_bf10 - means)
+    effect = None
+    if sized:
+        log_bf10, effect = stack_with_sizes(features, statistics_of, model, lambda tests: counter(rows * tests))
+    else:
+        [log_bf10] = stack_log_bf10(features, statistics_of, (model,), lambda tests: counter(rows * tests))
+    return np.asarray(log_bf10 if means is None else log_bf10 - means), effect
 
 
 def _means_of_few(features: StackFeatures, x: Array, y: Array, paired: bool, model: Model) -> Array | None:
@@ -145,15 +161,6 @@ def _means_of_few(features: StackFeatures, x: Array, y: Array, paired: bool, mod
         _, first, same = np.unique(pooled, axis=1, return_index=True, return_inverse=True)
     means = log_means([tests[place] for place in first], x, y, model, paired=paired)
     return None if means is None else means[same.ravel()]
-
-
-class Found(NamedTuple):
-    """The tests of some columns."""
-
-    log_bf10: Array
-    auc: Array  # P(x > y) + ½P(x = y); of categories as in `BySubset`
-    direction: list[str]
-    notes: tuple[str, ...]  # what else is to be said of levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,8 +197,8 @@ class Place(ABC):
         """The work of all tests, for a progress bar."""
 
     @abstractmethod
-    def test_columns(self, kept: Indices, counter: WorkCounter) -> Found:
-        """The tests of these columns."""
+    def test_columns(self, kept: Indices, counter: WorkCounter) -> tuple[Tested, tuple[str, ...]]:
+        """What is found of each of these columns, and what else is to be said of levels."""
 
     @abstractmethod
     def test_group(self, places: list[int], counter: WorkCounter) -> TwoSampleResult | str:
@@ -214,13 +221,15 @@ class Place(ABC):
         notes = (*self.tables.notes, *missing, *self.warn_of_rows())
         with progress_bar(self.asked.progress) as report, one_thread():
             counter = WorkCounter(report, self.work(kept, list(members.values())))
-            log_bf10, auc, direction, of_levels = self.test_columns(kept, counter)
+            found, of_levels = self.test_columns(kept, counter)
             of_groups = {name: self.test_group(places, counter) for name, places in members.items()}
             counter.finish()
         skipped |= {name: reason for name, reason in of_groups.items() if isinstance(reason, str)}
         return table(
-            Rows(tuple(columns[at] for at in kept), n_x[kept], n_y[kept], log_bf10, auc, tuple(direction)),
-            Rows.of_groups({name: result for name, result in of_groups.items() if not isinstance(result, str)}),
+            Rows(tuple(columns[at] for at in kept), n_x[kept], n_y[kept], found),
+            Rows.of_groups(
+                {name: result for name, result in of_groups.items() if not isinstance(result, str)}, self.asked.rope
+            ),
             self.asked,
             groups={name: tuple(columns[at] for at in places) for name, places in members.items()},
             unused={one.column: one.reason for one in self.tables.left_out},
@@ -252,27 +261,27 @@ class InMemory(Place):
         """One for each value."""
         return int(self.n_x[kept].sum() + self.n_y[kept].sum()) + sum(self.sizes) * sum(map(len, groups))
 
-    def test_columns(self, kept: Indices, counter: WorkCounter) -> Found:
-        """The tests of columns of equal sizes at a time, and of those of categories apart."""
+    def test_columns(self, kept: Indices, counter: WorkCounter) -> tuple[Tested, tuple[str, ...]]:
+        """What is found of columns of equal sizes at a time, and of those of categories apart."""
         (x, y), n_x, n_y = self.tables.rows, self.n_x[kept], self.n_y[kept]
         how: dict[str, Any] = {"paired": self.asked.paired, "model": self.asked.model, "counter": counter}
-        log_bf10 = np.empty(len(kept))
+        found, rope = Tested.nothing(len(kept)), self.asked.rope
         levels = self.tables.levels_at(kept)
         coded = np.array([known is not None for known in levels], dtype=bool)
         of_categories, of_numbers = np.flatnonzero(coded), np.flatnonzero(~coded)
         if of_categories.size:
             names, places = tuple(levels[at] for at in of_categories), kept[of_categories]
-            log_bf10[of_categories] = category_columns(x[:, places], y[:, places], names, **how)
+            found.log_bf10[of_categories] = category_columns(x[:, places], y[:, places], names, **how)
         for among in of_equal_sizes(n_x[of_numbers], n_y[of_numbers]):
             alike = of_numbers[among]
             parts = (compressed(rows, kept[alike], int(size[alike[0]])) for rows, size in ((x, n_x), (y, n_y)))
-            log_bf10[alike] = single_columns(*parts, **how)
-        auc, direction = np.empty(len(kept)), list[str]()
+            found.put(alike, *single_columns(*parts, **how), rope)
         width = max(1, _BLOCK_VALUES // (len(x) + len(y)))
         for start in range(0, len(kept), width):
             block = slice(start, start + width)
-            auc[block], words = _contrast(x[:, kept[block]], y[:, kept[block]], self.asked.paired)
-            direction += words
+            found.larger[block], found.direction[block] = _contrast(
+                x[:, kept[block]], y[:, kept[block]], self.asked.paired
+            )
         notes = list[str]()
         if self.asked.paired:
             notes += many_in_words(tuple(self.tables.columns[at] for at in kept), levels)
@@ -281,10 +290,10 @@ class InMemory(Place):
             in_x, in_y = (np.bincount(one.astype(np.intp), minlength=len(known) + 1) for one in both)
             counts = LevelCounts(in_x.astype(np.float64), in_y.astype(np.float64))
             variance = _variance_of_levels(*both, len(known) + 1) if self.asked.paired else None
-            direction[at], auc[at] = counts.moved(known, self.asked.model, variance)
-            found = counts.only_in_one(self.tables.columns[kept[at]], known)
-            notes += [one.words((self.tables.names[0], self.tables.names[1])) for one in found]
-        return Found(log_bf10, auc, direction, tuple(notes))
+            found.direction[at], found.larger[at] = counts.moved(known, self.asked.model, variance)
+            only = counts.only_in_one(self.tables.columns[kept[at]], known)
+            notes += [one.words((self.tables.names[0], self.tables.names[1])) for one in only]
+        return found.with_levels() if self.asked.model.has_effect else found, tuple(notes)
 
     def test_group(self, places: list[int], counter: WorkCounter) -> TwoSampleResult | str:
         """The test of the rows without missing values."""
@@ -321,7 +330,7 @@ def category_columns(x: Array, y: Array, levels: Levels, *, paired: bool, model:
     log_bf10 = np.empty(len(columns))
     for part in categorical_parts(columns, view, np.empty((0, view.width)), 1.0, 0):
         how: dict[str, Any] = {"paired": paired, "model": model, "counter": counter}
-        log_bf10[part.columns[:, 0]] = _stack_log_bf10(part, view, x, y, **how)
+        log_bf10[part.columns[:, 0]], _ = _of_stack(part, view, x, y, sized=False, **how)
     tests = [] if paired else [LevelTest.of(place, levels[place]) for place in many_levels(levels)]
     if not tests:
         return log_bf10

@@ -22,12 +22,12 @@ from twosample.errors import AccuracyWarning, FlatFeaturesWarning, InputError, c
 from twosample.features.maps import StackFeatures
 from twosample.features.statistics import FeatureStatistics, Moments, merged_parts
 from twosample.features.subsets import multiples_of, single_part
-from twosample.inference.mixture import Contrast, stack_log_bf10
+from twosample.inference.mixture import Contrast, stack_log_bf10, stack_with_sizes
 from twosample.kernels import RBF
 from twosample.models import Model
 from twosample.places.streaming import Cluster, Opened, Stream, of_first_rows, pilot_in_words
 from twosample.questions import each
-from twosample.questions.each_table import Asked, compressed, of_equal_sizes
+from twosample.questions.each_table import Asked, Tested, compressed, of_equal_sizes
 from twosample.results.each_result import EachResult
 from twosample.results.two_sample_result import TwoSampleResult
 
@@ -148,19 +148,23 @@ class ColumnPlan:
         found += [None] * (6 - len(found))
         return map(OfColumn, *(_by_column(stack, count) for stack in found))
 
-    def evaluate(self, statistics: ColumnStatistics) -> tuple[Array, Array, list[str]]:
-        """Log BF10, P(x > y) + ½P(x = y) and the direction of each column."""
+    def evaluate(self, statistics: ColumnStatistics, rope: float | None = None) -> Tested:
+        """What is found of each column."""
         columns = statistics.columns
         n_x, n_y = np.array([(one.scores_x.count, one.scores_y.count) for one in columns]).T
-        log_bf10, auc, direction = np.empty(len(n_x)), np.empty(len(n_x)), np.empty(len(n_x), dtype="<U16")
+        found = Tested.nothing(len(n_x))
         for alike in of_equal_sizes(n_x, n_y):
             features, chosen = self.features.select(alike), [columns[place] for place in alike]
-            [log_bf10[alike]] = stack_log_bf10(features, partial(_stacked, chosen, features), (self.model,))
+            statistics_of = partial(_stacked, chosen, features)
+            if self.model.has_effect:
+                found.put(alike, *stack_with_sizes(features, statistics_of, self.model), rope)
+            else:
+                [found.log_bf10[alike]] = stack_log_bf10(features, statistics_of, (self.model,))
             x, y, pairs = (_joined(moments, np.stack, 1) for moments in list(zip(*chosen, strict=True))[3:])
             assert x is not None and y is not None
             contrast = Contrast.of(x, y, pairs)
-            auc[alike], direction[alike] = contrast.auc, contrast.direction
-        return log_bf10, auc, direction.tolist()
+            found.larger[alike], found.direction[alike] = contrast.auc, contrast.direction
+        return found
 
 
 def _by_column(stack: Moments | None, count: int) -> Sequence[Moments]:
@@ -237,26 +241,28 @@ class InParts(each.Place):
         numbers = kept[~coded]
         return [numbers[at : at + _MOST_COLUMNS] for at in range(0, len(numbers), _MOST_COLUMNS)], kept[coded]
 
-    def test_columns(self, kept: Indices, counter: WorkCounter) -> each.Found:
-        """The tests of some columns of numbers in each pass, and of those of categories by themselves."""
-        count, notes = len(self.tables.columns), list[str]()
-        log_bf10, auc, direction = np.empty(count), np.empty(count), np.empty(count, dtype=object)
+    def test_columns(self, kept: Indices, counter: WorkCounter) -> tuple[Tested, tuple[str, ...]]:
+        """What is found of some columns of numbers in each pass, and of those of categories by themselves."""
+        found, rope, notes = Tested.nothing(len(self.tables.columns)), self.asked.rope, list[str]()
         batches, categories = self._batches(kept)
         for places in batches:
             plan = ColumnPlan.of(self.pooled[:, places], self.asked.model, self.asked.paired)
-            found = plan.evaluate(self._only(places).collect(plan, counter))
-            log_bf10[places], auc[places], direction[places] = found
+            for values, of_batch in zip(
+                found, plan.evaluate(self._only(places).collect(plan, counter), rope), strict=True
+            ):
+                values[places] = of_batch
         by_levels = replace(self.asked.model, ranks=1.0)  # as in memory: the column as scaled is no other test
         for place in categories.tolist():
             with collected_warnings():  # of rows and columns, all was said before
                 result = self._test([self.tables.columns[place]], by_levels)
             assert result.by_subset is not None
-            log_bf10[place], auc[place] = result.log_bf10, result.by_subset.auc[0]
-            direction[place] = result.by_subset.direction[0]
+            found.log_bf10[place], found.larger[place] = result.log_bf10, result.by_subset.auc[0]
+            found.direction[place] = result.by_subset.direction[0]
             notes += [one.words(result.names) for one in result.only_in_one]
             counter(sum(self.sizes))
         notes += (many_in_words if self.asked.paired else unknown_in_words)(self.tables.columns, self.tables.levels)
-        return each.Found(log_bf10[kept], auc[kept], direction[kept].tolist(), tuple(notes))
+        found = found.select(kept)
+        return found.with_levels() if self.asked.model.has_effect else found, tuple(notes)
 
     def _only(self, places: Indices) -> Stream:
         """The stream of some of its columns."""

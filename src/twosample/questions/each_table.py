@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twosample.common.arguments import flag_of, share_of
 from twosample.common.arrays import Array, Indices
@@ -15,11 +16,23 @@ from twosample.common.words import columns_in_words
 from twosample.data import Limits
 from twosample.errors import DroppedDataWarning, InputError, InputTypeError, Setting, warn
 from twosample.inference.discoveries import learn_share, posterior, q_values
+from twosample.inference.effect import OfColumns, weighed
+from twosample.inference.mixture import with_levels
 from twosample.models import LogUniform, Model
-from twosample.results.each_result import EachResult, some_skipped
+from twosample.results.each_result import EachResult, check_sort, some_skipped
 from twosample.results.two_sample_result import TwoSampleResult
 
-__all__ = ["Asked", "Rows", "compressed", "groups_of", "missing_in_words", "of_equal_sizes", "table", "to_be_tested"]
+__all__ = [
+    "Asked",
+    "Rows",
+    "Tested",
+    "compressed",
+    "groups_of",
+    "missing_in_words",
+    "of_equal_sizes",
+    "table",
+    "to_be_tested",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +46,8 @@ class Asked:
     paired: bool
     nan_policy: Literal["raise", "omit"]
     progress: Progress
+    rope: float | None
+    sort: str
     # The test of several columns together, which takes the arguments of `twosample.test`.
     joint: Callable[..., TwoSampleResult]
 
@@ -44,7 +59,41 @@ class Asked:
                 argument="model",
                 remedy=("use ", Setting("model", "adaptive")),
             )
+        check_sort(self.sort)
         return replace(self, fdr=share_of(self.fdr, "fdr"), paired=flag_of(self.paired, "paired"))
+
+
+class Tested(NamedTuple):
+    """What is found of some columns, each array (C,)."""
+
+    log_bf10: Array
+    auc: Array  # of the witness, given that they differ
+    beyond: Array  # probability of more than the `rope`, given that they differ; NaN without one
+    larger: Array  # P(x > y) + ½P(x = y)
+    direction: NDArray[np.object_]
+
+    @classmethod
+    def nothing(cls, count: int) -> Tested:
+        """Room for that many columns."""
+        log_bf10, auc, beyond, larger = np.full((4, count), np.nan)
+        return cls(log_bf10, auc, beyond, larger, np.full(count, "", dtype=object))
+
+    def put(self, places: Indices, log_bf10: Array, effect: OfColumns | None, rope: float | None) -> None:
+        """Fill in the evidence of some columns and their effect, where the model has one."""
+        self.log_bf10[places] = log_bf10
+        if effect is not None:
+            self.auc[places] = effect.auc
+            self.beyond[places] = np.nan if rope is None else effect.beyond(rope)
+
+    def with_levels(self) -> Tested:
+        """With the AUC of categories, of models that have one."""
+        return self._replace(auc=with_levels(self.auc, self.larger))
+
+    def select(self, places: Indices) -> Tested:
+        """Those of some columns."""
+        floats = (self.log_bf10, self.auc, self.beyond, self.larger)
+        log_bf10, auc, beyond, larger = (values[places] for values in floats)
+        return Tested(log_bf10, auc, beyond, larger, self.direction[places])
 
 
 class Rows(NamedTuple):
@@ -53,18 +102,19 @@ class Rows(NamedTuple):
     names: tuple[str, ...]
     n_x: Indices
     n_y: Indices
-    log_bf10: Array
-    auc: Array
-    direction: tuple[str, ...]
+    tested: Tested
 
     @classmethod
-    def of_groups(cls, results: Mapping[str, TwoSampleResult]) -> Rows:
+    def of_groups(cls, results: Mapping[str, TwoSampleResult], rope: float | None) -> Rows:
         """A row for each test of a group of columns."""
-        found = [(result.n_x, result.n_y, result.log_bf10) for result in results.values()]
-        n_x, n_y, log_bf10 = np.array(found, dtype=np.float64).reshape(-1, 3).T
-        count = len(results)
-        nothing = np.full(count, np.nan), ("",) * count
-        return cls(tuple(results), n_x.astype(np.int64), n_y.astype(np.int64), log_bf10, *nothing)
+        found, (n_x, n_y) = Tested.nothing(len(results)), np.empty((2, len(results)), dtype=np.int64)
+        for place, result in enumerate(results.values()):
+            n_x[place], n_y[place], found.log_bf10[place] = result.n_x, result.n_y, result.log_bf10
+            if result.effect is not None:
+                found.auc[place] = result.effect.auc.given_different(0.5)
+                if rope is not None:
+                    found.beyond[place] = replace(result.effect.auc, prob_h1=1.0).exceeding(rope)
+        return cls(tuple(results), n_x, n_y, found)
 
 
 def to_be_tested(
@@ -172,20 +222,25 @@ def table(
         )
     if skipped:
         warn(DroppedDataWarning(f"Did not test {some_skipped(skipped)}.", argument="x and y"))
-    shares = [learn_share(rows.log_bf10) for rows in (singles, together)]
-    probs = [posterior(rows.log_bf10, share) for rows, share in zip((singles, together), shares, strict=True)]
-    log_bf10 = np.concatenate((singles.log_bf10, together.log_bf10))
+    found = [rows.tested for rows in (singles, together)]
+    shares = [learn_share(one.log_bf10) for one in found]
+    probs = [posterior(one.log_bf10, share) for one, share in zip(found, shares, strict=True)]
+    prob_h1 = np.concatenate(probs)
+    log_bf10, auc, beyond, larger, direction = map(np.concatenate, zip(*found, strict=True))
     order = np.argsort(-log_bf10, kind="stable")
-    names, directions = singles.names + together.names, singles.direction + together.direction
-    return EachResult(
+    names = singles.names + together.names
+    result = EachResult(
         column=tuple(names[place] for place in order),
         n_x=np.concatenate((singles.n_x, together.n_x))[order],
         n_y=np.concatenate((singles.n_y, together.n_y))[order],
         log_bf10=log_bf10[order],
-        prob_h1=np.concatenate(probs)[order],
+        prob_h1=prob_h1[order],
         q=np.concatenate([q_values(prob) for prob in probs])[order],
-        auc=np.concatenate((singles.auc, together.auc))[order],
-        direction=tuple(directions[place] for place in order),
+        auc=weighed(auc, prob_h1)[order],
+        direction=tuple(direction[order].tolist()),
+        prob_larger=larger[order],
+        prob_beyond_rope=(prob_h1 * beyond)[order],
+        rope=asked.rope,
         share=shares[0],
         group_share=shares[1] if groups else None,
         fdr=asked.fdr,
@@ -195,3 +250,4 @@ def table(
         skipped=unused | skipped,
         notes=notes,
     )
+    return result.sorted_by(asked.sort)

@@ -188,7 +188,6 @@ test.__test__ = False  # type: ignore[attr-defined]  # pytest is not to collect 
     subsets="each column is tested by itself; name `groups` of columns to test them together too",
     prior_odds="the share of columns that differ is learnt from all of them",
     permutations="false discoveries are counted by their probabilities; test single columns for a p-value",
-    rope="name those that matter by the AUC in the table",
     scale="normal scores do not depend on it",
     tolerance="a fixed set of lengthscales is averaged over",
     rng="nothing is random",
@@ -204,6 +203,8 @@ def test_each(
     drop: Sequence[str | int] | None = None,
     categories: Sequence[str | int] | None = None,
     fdr: float = 0.05,
+    rope: float | None = None,
+    sort: Literal["evidence", "size"] = "evidence",
     groups: Mapping[str, Sequence[str]] | Sequence[object] | None = None,
     model: str | Model = "adaptive",
     paired: bool = False,
@@ -222,7 +223,12 @@ def test_each(
     by, columns, drop, categories
         What splits one table `x`, which of its columns are tested, and which of them hold categories, as in `test`.
     fdr
-        The false discovery rate: what share of the columns in `discoveries` may be expected to be the same.
+        The false discovery rate: what share of the columns in `discoveries` may be expected to be the same. Each of
+        them is also likelier to differ than not.
+    rope
+        An AUC between 0.5 and 1 that counts as no difference that matters; each row then has P(AUC > `rope`).
+    sort
+        The order of the rows: by decreasing "evidence", or by decreasing "size", which is the AUC.
     groups
         Names of groups with lists of columns that are also tested together, one more row each; or, as in `test`, the
         two labels of `by` to compare.
@@ -236,8 +242,8 @@ def test_each(
     Returns
     -------
     EachResult
-        A table sorted by evidence: Bayes factor, probability, q-value, P(x > y) and direction of each column; and the
-        share of columns that differ, learnt from all of them, which is the prior probability of each.
+        A table: Bayes factor, probability, q-value, AUC, size in words and direction of each column; and the share of
+        columns that differ, learnt from all of them, which is the prior probability of each.
 
     Examples
     --------
@@ -249,8 +255,8 @@ def test_each(
     >>> result.discoveries
     ('3',)
     >>> first = next(iter(result))
-    >>> first.direction, first.auc < 0.2
-    ('larger in y', True)
+    >>> first.direction, first.size, first.prob_larger < 0.2
+    ('larger in y', 'very large', True)
     """
     of_rows = None if groups is None or isinstance(groups, Mapping) or by is None else groups
     options = Options.checked(locals(), groups=of_rows)
@@ -274,6 +280,8 @@ def test_each(
         paired=paired,
         nan_policy=nan_policy,
         progress=progress,
+        rope=options.rope,
+        sort=sort,
         joint=test,
     )
 

@@ -19,6 +19,7 @@ from twosample.inference.evidence import Evidence, are_flat
 from twosample.inference.lengthscale import H0, H1, LengthscalePosterior, wanted_error
 from twosample.inference.mixture import Mixture, OneTest, log_mean
 from twosample.inference.relabelling import EveryLabelling, Relabelling, compare
+from twosample.inference.units import InUnits
 from twosample.inference.witness import Driver
 from twosample.places import local
 from twosample.results.result import BayesFactor
@@ -46,6 +47,7 @@ __all__ = [
     "result",
     "with_every",
     "with_pvalue",
+    "with_units",
 ]
 
 _Result = TypeVar("_Result", bound=BayesFactor)
@@ -123,6 +125,7 @@ class Answer:
         test_of: TestOf | None = None
         if self.mixture is not None:
             by_subset, test_of = self.mixture.by_subset(), cache(self.mixture.test)
+            by_subset = replace(by_subset, units=InUnits.of(*self.rows, paired=plan.paired, levels=plan.levels))
             differ = self.log_bf10 > 0.0 and strength(self.log_bf10) != ""
             shown = drivers(plan, by_subset, differ, test_of, self.rows)
         found = TwoSampleResult(
@@ -300,6 +303,15 @@ def inaccurate(answer: TwoSampleResult | KSampleResult, why: str) -> AccuracyWar
     return AccuracyWarning(
         f"the integration over the lengthscale stopped at an estimated error of {error:.1g} in log BF10; {why}"
     )
+
+
+def with_units(result: TwoSampleResult, x: Array, y: Array) -> TwoSampleResult:
+    """The result with differences in the units of the data from all rows, where the sketches had some of them."""
+    by_subset = result.by_subset
+    if by_subset is None or (by_subset.units is not None and by_subset.units.rows == (len(x), len(y))):
+        return result
+    units = InUnits.of(x, y, paired=result.paired, levels=result.levels)
+    return result.changed(by_subset=replace(by_subset, units=units))
 
 
 def with_pvalue(

@@ -130,8 +130,8 @@ class Result(InMemory):
         --------
         >>> import numpy as np, twosample as ts
         >>> x, y = np.random.default_rng(0).normal(size=(2, 30, 2))
-        >>> ts.test(x, y).to_frame("polars").columns
-        ['column', 'prob', 'log_bf10', 'words']
+        >>> ts.test(x, y).to_frame("polars").columns  # doctest: +ELLIPSIS
+        ['column', 'prob', 'log_bf10', 'words', 'auc', 'mean_difference', 'mean_low', 'mean_high', ...]
         """
         tables = self.tables()
         name = next(iter(tables)) if table is None else table
@@ -249,6 +249,8 @@ class RowsResult(Result, Generic[_Row]):
     """
 
     _row: ClassVar[type[Any]]
+    # Fields of the rows in which numbers may not be known, which are NaN.
+    _with_gaps: ClassVar[tuple[str, ...]] = ("auc",)
 
     def _cells(self, name: str) -> Sequence[Any]:
         """The values of a field of the rows."""
@@ -266,10 +268,11 @@ class RowsResult(Result, Generic[_Row]):
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dictionaries, one list for each column of the table.
 
-        An AUC that is not known is None, which JSON and most data frames know, unlike NaN.
+        Numbers that are not known are None, which JSON and most data frames know, unlike NaN.
         """
         content = super().to_dict()
-        return {**content, "auc": [None if math.isnan(value) else value for value in content["auc"]]}
+        gaps = {name: [None if math.isnan(one) else one for one in content[name]] for name in self._with_gaps}
+        return {**content, **gaps}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -302,10 +305,12 @@ class BayesFactor(Result):
     @property
     def bf10(self) -> float:
         """Bayes factor of H1 ("different", "dependent") over H0; infinite where it exceeds the floating-point range."""
-        try:
-            return math.exp(self.log_bf10)
-        except OverflowError:
-            return math.inf
+        return _exponential(self.log_bf10)
+
+    @property
+    def bf01(self) -> float:
+        """Bayes factor of H0 over H1, 1/BF10; infinite where it exceeds the floating-point range."""
+        return _exponential(-self.log_bf10)
 
     @property
     def prob_h1(self) -> float:
@@ -332,3 +337,10 @@ class BayesFactor(Result):
         return (
             f"{type(self).__name__}(log_bf10={self.log_bf10:.4g}, prob_h1={self.prob_h1:.4g}, verdict={self.verdict!r})"
         )
+
+
+def _exponential(value: float) -> float:
+    try:
+        return math.exp(value)
+    except OverflowError:
+        return math.inf

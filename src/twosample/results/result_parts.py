@@ -16,6 +16,7 @@ from twosample.data import LeftOut, some
 from twosample.inference.columns import ColumnEvidence
 from twosample.inference.evidence import Evidence
 from twosample.models import Model
+from twosample.results.units_in_words import difference_facts
 from twosample.show.content import Fact
 
 __all__ = [
@@ -186,14 +187,14 @@ class Diagnostics:
         return drawn if self.largest is None else f"{every}, all there are"
 
 
-def column_facts(rows: Sequence[ColumnEvidence]) -> list[Fact]:
-    """How likely the first columns differ, and how."""
+def column_facts(rows: Sequence[ColumnEvidence], names: tuple[str, str]) -> list[Fact]:
+    """How likely the first columns differ, and how; and what the first one differs by in its units."""
     found = []
     for number, row in enumerate(rows[:_SHOWN_COLUMNS]):
         words = f", {row.words}" if row.prob > 0.5 else ""
         said = f"{printable(row.column)}: {probability_in_words(row.prob)}{words}"
         found.append(Fact("" if number else "P(column differs)", said))
-    return found
+    return [*found, *difference_facts(rows, names)]
 
 
 def used_columns(columns: tuple[str, ...], left_out: tuple[LeftOut, ...]) -> list[Fact]:

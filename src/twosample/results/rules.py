@@ -23,6 +23,7 @@ NAMES: dict[str, Callable[[Comparison], float | None]] = {
     "prob_h0": lambda result: result.prob_h0,
     "log_bf10": lambda result: result.log_bf10,
     "bf10": lambda result: result.bf10,
+    "bf01": lambda result: result.bf01,
     "auc": lambda result: None if result.effect is None else result.effect.auc.mean,
     "auc_low": lambda result: None if result.effect is None else result.effect.auc.interval(0.9)[0],
     "auc_high": lambda result: None if result.effect is None else result.effect.auc.interval(0.9)[1],

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
+import numpy as np
+
 from twosample.common.arrays import Array
 from twosample.common.threads import one_thread
 from twosample.common.words import data_in_words, printable, probability_in_words, with_names
@@ -18,6 +20,7 @@ from twosample.inference.pictures import Shown
 from twosample.inference.witness import Driver, Witness, WitnessPosterior
 from twosample.results.comparison import CLEAR, Comparison
 from twosample.results.result_parts import MOST_BARS, KernelEvidence, Lengthscale, column_facts, used_columns
+from twosample.results.units_in_words import CELLS, HEADINGS, difference_facts, how_many_matter, note_on_units
 from twosample.show.content import DataTable, Fact, Facts, Panel
 
 __all__ = ["TwoSampleResult"]
@@ -25,6 +28,10 @@ __all__ = ["TwoSampleResult"]
 
 # Places along one column, and along each of two, at which plots show the witness.
 _PLACES = {1: 200, 2: 48}
+_COLUMN_HEADINGS = {
+    "column": "column", "prob": "P(differs)", "log_bf10": "log BF10", "words": "how, if it does", "auc": "AUC",
+    **HEADINGS,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -254,8 +261,11 @@ class TwoSampleResult(Comparison):
         if self.by_subset is not None:
             found["by_column"] = DataTable(
                 "Which columns differ",
-                {"column": "column", "prob": "P(differs)", "log_bf10": "log BF10", "words": "how, if it does"},
+                dict(_COLUMN_HEADINGS),
                 self.by_column,
+                note=note_on_units(self.by_subset.units, (self.n_x, self.n_y), self.names),
+                brief=(*list(_COLUMN_HEADINGS)[:4], *CELLS),
+                texts=CELLS,
             )
             found["subsets"] = DataTable(
                 "Which columns differ together",
@@ -308,8 +318,11 @@ class TwoSampleResult(Comparison):
             return []
         if len(self.columns) == 1:
             moved = self.by_column[0].words if self.levels and self.prob_h1 > 0.5 else ""
-            return [Fact("column", moved)] if moved else []
-        found = column_facts(self.by_column)
+            return [Fact("column", moved)] if moved else difference_facts(self.by_column, self.names)
+        rows = self.by_column
+        found = column_facts(rows, self.names)
+        differ = [np.nan if row.auc is None else row.auc for row in rows if row.prob > 0.5]
+        found += how_many_matter(np.array(differ), len(rows), self.rope)
         if self.together is not None:
             first, second = map(printable, self.together)
             found.insert(0, Fact("columns", f"{first} and {second} differ in how they go together"))

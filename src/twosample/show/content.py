@@ -20,8 +20,8 @@ _LABEL_WIDTH = 21
 _PRINTED_ROWS = 10
 _LONGEST_CELL = 60
 # Columns of a table that hold probabilities, and those that say how rows differ, which is shown where that is likely.
-_PROBABILITIES = ("prob", "prob_h1", "prob_same", "posterior", "q", "probability")
-_WAYS = ("words", "direction")
+_PROBABILITIES = ("prob", "prob_h1", "prob_same", "prob_beyond_rope", "posterior", "q", "probability")
+_WAYS = ("words", "direction", "size")
 # Columns of our own words, which are not cut.
 _WORDS = (*_WAYS, "verdict")
 _NOTHING = "–"

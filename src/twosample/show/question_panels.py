@@ -226,15 +226,16 @@ def evidence_of_columns(log_bf10: Array, least: float | None) -> Panel:
 
 
 def each_column(result: EachResult, names: tuple[str, str], top: int) -> Panel:
-    """Log BF10 of every column against its AUC, and the names of the first `top` columns that differ."""
-    single = np.isfinite(result.auc)
-    found = single & (result.q <= result.fdr)
+    """Log BF10 of every column against P(x > y), and the names of the first `top` columns that differ."""
+    larger = result.prob_larger
+    single = np.isfinite(larger)
+    found = single & result.found
     rest, (first, second) = single & ~found, map(printable, names)
-    reach = 1.15 * max(0.05, float(np.abs(result.auc[single] - 0.5).max(initial=0.0)))
+    reach = 1.15 * max(0.05, float(np.abs(larger[single] - 0.5).max(initial=0.0)))
     kept = f"the others, {columns_in_words(int(rest.sum()))}"
     marks = [
-        Mark("dots", "same", result.auc[rest], result.log_bf10[rest], kept, size=1.5),
-        Mark("dots", "differ", result.auc[found], result.log_bf10[found],
+        Mark("dots", "same", larger[rest], result.log_bf10[rest], kept, size=1.5),
+        Mark("dots", "differ", larger[found], result.log_bf10[found],
              f"different at a false discovery rate of {result.fdr:g}"),
         Mark("upright", "prior", at_one(0.5), at_one(0.0)),
         Mark("across", "prior", at_one(0.5), at_one(0.0)),
@@ -242,10 +243,10 @@ def each_column(result: EachResult, names: tuple[str, str], top: int) -> Panel:
     for number_of, place in enumerate(np.flatnonzero(found)[:top]):
         # Names of neighbours go to different sides.
         marks.append(
-            Mark("text", "ink", at_one(result.auc[place]), at_one(result.log_bf10[place]), cut(result.column[place]),
+            Mark("text", "ink", at_one(larger[place]), at_one(result.log_bf10[place]), cut(result.column[place]),
                  size=(4.0, -4.0)[number_of % 2])
         )  # fmt: skip
-    across = f"larger in {second}  \u2190  AUC: chance that {first} is larger  \u2192  larger in {first}"
+    across = f"larger in {second}  \u2190  chance that {first} is larger  \u2192  larger in {first}"
     title = f"{int(found.sum())} of {columns_in_words(int(single.sum()))} differ"
     limits = (0.5 - reach, 0.5 + reach)
     return Panel(title, across, "log BF10", marks=tuple(marks), limits=limits)

@@ -20,16 +20,16 @@ def each():
     return ts.test_each(before, after, groups={"both": [columns[4], "gene0"]})
 
 
-def test_every_column_is_where_its_auc_and_evidence_are_and_groups_are_left_out(each):
+def test_every_column_is_where_its_shift_and_evidence_are_and_groups_are_left_out(each):
     axes = plot_each(each).axes[0]
     others, differ = (np.asarray(marks.get_offsets()) for marks in axes.collections)
     drawn = {tuple(place) for place in np.concatenate([others, differ])}
     rows = [row for row in each if row.column != "both"]
-    assert drawn == {(row.auc, row.log_bf10) for row in rows}
+    assert drawn == {(row.prob_larger, row.log_bf10) for row in rows}
     assert len(rows) == 12
-    assert {tuple(place) for place in differ} == {(row.auc, row.log_bf10) for row in rows if row.q <= each.fdr}
+    assert {tuple(place) for place in differ} == {(row.prob_larger, row.log_bf10) for row in rows if row.q <= each.fdr}
     low, high = axes.get_xlim()
-    assert low < min(row.auc for row in rows) and max(row.auc for row in rows) < high
+    assert low < min(row.prob_larger for row in rows) and max(row.prob_larger for row in rows) < high
 
 
 def test_the_columns_that_differ_are_named_as_text(each):
@@ -43,7 +43,7 @@ def test_the_axis_says_which_way_a_column_is_larger(each):
     label = plot_each(each, names=("before", "after")).axes[0].get_xlabel()
     assert label.startswith("larger in after") and label.endswith("larger in before")
     (up,) = [row for row in each if row.column == "$up\x1b"]
-    assert up.auc < 0.5  # larger in y: at the left
+    assert up.prob_larger < 0.5  # larger in y: at the left
 
 
 def test_the_title_counts_columns(each):

@@ -280,7 +280,9 @@ def many():
         n_y=np.full(20_000, 20),
         prob_h1=prob,
         q=discoveries.q_values(prob),
-        auc=rng.uniform(size=20_000),
+        auc=rng.uniform(0.5, 1.0, size=20_000),
+        prob_larger=rng.uniform(size=20_000),
+        prob_beyond_rope=np.full(20_000, np.nan),
         direction=tuple(rng.choice(["larger in x", "larger in y", "different shape"], 20_000).tolist()),
         share=share,
     )

@@ -20,6 +20,7 @@ from twosample.features.statistics import Moments
 from twosample.inference import evidence, partitions
 from twosample.inference.all_levels import log_bf_of_partitions
 from twosample.inference.contrasts import Contrasts
+from twosample.inference.effect import OfColumns, OfLabels
 from twosample.inference.evidence import Difference, Hypotheses
 from twosample.inference.relabelling.engine import LevelTest, Statistic, WeightedTest, work_of
 from twosample.models import Model
@@ -293,13 +294,16 @@ class Splits:
 
     Attributes
     ----------
-    log_bf10
-        Log BF10 at every lengthscale, (m, B), as a function of labels (N, B) that say which rows are in the first one.
+    deltas
+        Δ at every lengthscale, (m, B, s), as a function of labels (N, B) that say which rows are in the first one.
+    blind
+        What judges them.
     bytes_each
         Memory of one relabelling.
     """
 
-    log_bf10: Callable[[Flags], Array]
+    deltas: Callable[[Flags], Array]
+    blind: Blind
     bytes_each: int
 
     @classmethod
@@ -313,15 +317,27 @@ class Splits:
         difference = Difference.of_counts(np.zeros_like(pooled.mean), pooled.covariance * both, n_first, n_second)
         blind = Blind(Hypotheses.of(difference, model, features, lengthscales), every)
 
-        def log_bf10(is_first: Flags) -> Array:
+        def deltas(is_first: Flags) -> Array:
             def weights(block: slice) -> Array:
                 return is_first[block].T.astype(np.float64)
 
             sums = local.weighted_sums(features, (rows,), lengthscales, weights, pooled.mean)
             # The centered features add up to zero.
-            return blind.log_bf10(both * sums)
+            return np.asarray(both * sums)
 
-        return cls(log_bf10, len(rows) + 8 * len(lengthscales) * features.count)
+        return cls(deltas, blind, len(rows) + 8 * len(lengthscales) * features.count)
+
+    def log_bf10(self, is_first: Flags) -> Array:
+        """Log BF10 at every lengthscale, (m, B), for labels (N, B)."""
+        return self.blind.log_bf10(self.deltas(is_first))
+
+    def with_sizes(self, is_first: Flags) -> tuple[Array, OfColumns | None]:
+        """The same, and the effect of each labelling, for models that say."""
+        deltas = self.deltas(is_first)
+        log_bf10 = self.blind.log_bf10(deltas)
+        if not self.blind.hypotheses.model.has_effect:
+            return log_bf10, None
+        return log_bf10, self.blind.sizes(deltas, log_bf10.argmax(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,13 +349,31 @@ class Blind:
 
     def log_bf10(self, deltas: Array) -> Array:
         """Log BF10 at every lengthscale for Δ of every relabelling, (m, B, s), as (m, B)."""
-        return np.stack([self._at(index, delta) for index, delta in enumerate(deltas)])
+        found = []
+        for index, delta in enumerate(deltas):
+            log_mixture = self._at(index, delta)
+            top = log_mixture.max(axis=1)
+            found.append(top + np.log(np.exp(log_mixture - top[:, np.newaxis]).sum(axis=1)))
+        return np.stack(found)
+
+    @cached_property
+    def _effects(self) -> OfLabels:
+        return OfLabels(self.hypotheses)
+
+    def sizes(self, deltas: Array, likeliest: Indices) -> OfColumns:
+        """The effect of every relabelling at its likeliest lengthscale, given by its number, (B,)."""
+        found = np.empty((2, len(likeliest)))
+        for index in np.unique(likeliest).tolist():
+            here = np.flatnonzero(likeliest == index)
+            delta = deltas[index, here]
+            found[:, here] = self._effects.at(index, delta, self._at(index, delta))
+        return OfColumns(*found)
 
     def _at(self, index: int, delta: Array) -> Array:
+        """Log of prior weight × BF10 of every amplitude, (B, A)."""
         given = self.hypotheses
         log_variance, log_weight = given.amplitudes(self.every)
         shares, log_determinants = evidence.signal_shares(given.spectra.eigenvalues[index], log_variance[index])
         explained = np.square(delta @ given.spectra.basis[index]) @ shares.T  # (B, A)
-        log_mixture = evidence.compare(explained, log_determinants, given.noise.rows, given.noise.even) + log_weight
-        top = log_mixture.max(axis=1)
-        return np.asarray(top + np.log(np.exp(log_mixture - top[:, np.newaxis]).sum(axis=1)))
+        given_amplitude = evidence.compare(explained, log_determinants, given.noise.rows, given.noise.even)
+        return np.asarray(given_amplitude + log_weight)

@@ -256,7 +256,7 @@ class MonitorState(Result):
                     "log BF10", log_bf10_text(self.log_bf10), " for everything so far: descriptive, without a guarantee"
                 ),
                 Fact("P(different | data)", probability_in_words(self.prob_h1), ", likewise"),
-                *(column_facts(self.by_column) if len(self.columns) > 1 else []),
+                *(column_facts(self.by_column, ("x", "y")) if len(self.columns) > 1 else []),
             ]
         lines += [
             Fact("limit", f"{1.0 / self.alpha:g}", large=True),

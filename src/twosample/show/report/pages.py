@@ -69,6 +69,7 @@ __all__ = [
 
 _DEFAULT_POINTS = 40
 _MOST_SKIPPED = 200
+_BRIEF_OF_COLUMNS = ("column", "prob_h1", "q", "log_bf10", "auc", "size", "direction", "prob_beyond_rope")
 _MOST_CELLS = 12
 _TELLING = 10
 # Prior odds in the table beside the slider.
@@ -174,33 +175,37 @@ def objects_page(result: ObjectsResult) -> Page:
 
 def columns_page(result: EachResult) -> Page:
     """The page of one test a column."""
+    table = result.tables()["columns"]
+    headings = table.columns
     table = replace(
-        result.tables()["columns"],
-        title="The columns",
-        brief=("column", "prob_h1", "q", "log_bf10", "auc", "direction"),
+        table,
+        brief=tuple(name for name in _BRIEF_OF_COLUMNS if name in headings),
         note="q is the expected share of false discoveries, were this column and all with as much evidence taken as "
         "different.",
     )
     more: dict[str, Any] = {}
     content: Any = result.to_dict() if len(result) <= MOST_PICTURES * 20 else {}
+    order = np.argsort(-result.log_bf10, kind="stable")
+    names = [result.column[place] for place in order]
     compact, room = all_columns(
-        result.column,
-        result.log_bf10,
-        result.auc,
-        result.direction,
+        names,
+        result.log_bf10[order],
+        result.auc[order],
+        [result.direction[place] for place in order],
         share=result.share,
         group_share=result.group_share,
-        groups=[place for place, name in enumerate(result.column) if name in result.groups],
+        groups=[place for place, name in enumerate(names) if name in result.groups],
         fdr=result.fdr,
     )
     if len(result) > MOST_PICTURES:
-        table = replace(table, title=f"The {MOST_PICTURES} columns with the most evidence")
+        table = replace(table, title=f"The first {MOST_PICTURES} columns")
         more["all"] = {"count": len(result), "room": room, "with_q": True}
-    discovered = result.log_bf10[result.q <= result.fdr]
+    discovered = result.log_bf10[result.found]
     evidence = question_panels.evidence_of_columns(
         result.log_bf10, float(discovered.min()) if len(discovered) else None
     )
     options = options_of(result) | ({"fdr": result.fdr} if result.fdr != 0.05 else {})
+    options |= {} if result.rope is None else {"rope": result.rope}
     if result.groups:
         options["groups"] = {name: list(columns) for name, columns in list(result.groups.items())[:3]}
     n_x, n_y = int(result.n_x.max(initial=0)), int(result.n_y.max(initial=0))
@@ -327,7 +332,8 @@ def stream_page(monitor: Monitor) -> Page:
     tables = state.tables()
     if len(state.columns) > 1 and "by_column" in tables:
         table = replace(tables["by_column"], title="Which columns differ, given everything so far")
-        sections.append(table_section("columns", table, note="Descriptive, without a guarantee."))
+        note = f"Descriptive, without a guarantee. {table.note}"
+        sections.append(table_section("columns", table, note=note, brief=True))
     rows = f"{state.n_x} pairs" if state.paired else f"{state.n_x} and {state.n_y} rows"
     return Page(
         compared=f"We watched two streams in {state.batches} batches ({rows}; {columns_in_words(len(state.columns))}) "
@@ -411,7 +417,8 @@ def _columns(result: TwoSampleResult) -> tuple[dict[str, Any], list[str], str]:
         )
         for one in result.picture.columns
     }
-    section = table_section("columns", result.tables()["by_column"], pictures=pictures, lead=together, **more)
+    table = result.tables()["by_column"]
+    section = table_section("columns", table, pictures=pictures, brief=True, lead=together, **more)
     likely = [
         f"{row.column} (P {is_or_sign(probability_in_words(row.prob))}; {row.words})"
         for row in result.by_column
