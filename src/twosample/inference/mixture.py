@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -198,28 +198,30 @@ class Mixture:
             found += counts.only_in_one(plan.columns[place], plan.levels[place] or ())
         return tuple(found)
 
+    def _tests(self) -> Iterator[tuple[tuple[int, ...], float, float]]:
+        """The columns, the prior weight and log BF10 of all tests but those of all levels of a column."""
+        plan = self.plan
+        if plan.prior:
+            yield tuple(range(len(plan.columns))), plan.prior, self.main
+        priors, _ = _priors(plan)
+        for part, prior, log_bf10 in zip(plan.parts, priors, self.parts, strict=True):
+            yield from zip(map(tuple, part.columns.tolist()), prior.tolist(), log_bf10.tolist(), strict=True)
+
     def by_subset(self) -> BySubset:
         """The evidence of columns and of subsets of columns."""
         plan, count = self.plan, len(self.plan.columns)
         logs: dict[tuple[int, ...], list[tuple[float, float]]] = {}
-        if plan.prior:
-            logs[tuple(range(count))] = [(plan.prior, self.main)]
         alone = np.empty(count)
-        priors, of_levels = _priors(plan)
-        tests = [
-            one
-            for part, prior, log_bf10 in zip(plan.parts, priors, self.parts, strict=True)
-            for one in zip(part.columns.tolist(), prior.tolist(), log_bf10.tolist(), strict=True)
-        ]
-        for columns, _, value in tests:
+        for columns, prior, value in self._tests():
             if len(columns) == 1:
                 alone[columns[0]] = value
+            if prior:
+                logs.setdefault(columns, []).append((prior, value))
+        _, of_levels = _priors(plan)
         for place, prior, value in zip(plan.many, of_levels.tolist(), self.of_levels.tolist(), strict=True):
             alone[place] = with_all_levels(alone[place], value)
-            tests.append(([place], prior, value))
-        for columns, prior, value in tests:
             if prior:
-                logs.setdefault(tuple(columns), []).append((prior, value))
+                logs.setdefault((place,), []).append((prior, value))
         total = np.array([sum(prior for prior, _ in found) for found in logs.values()])
         values = [
             log_mean(np.array([value for _, value in found]), np.array([prior for prior, _ in found]))

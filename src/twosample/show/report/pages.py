@@ -204,10 +204,6 @@ def columns_page(result: EachResult) -> Page:
     evidence = question_panels.evidence_of_columns(
         result.log_bf10, float(discovered.min()) if len(discovered) else None
     )
-    options = options_of(result) | ({"fdr": result.fdr} if result.fdr != 0.05 else {})
-    options |= {} if result.rope is None else {"rope": result.rope}
-    if result.groups:
-        options["groups"] = {name: list(columns) for name, columns in list(result.groups.items())[:3]}
     n_x, n_y = int(result.n_x.max(initial=0)), int(result.n_y.max(initial=0))
     sizes = f"n = {n_x} pairs" if result.paired else f"n = {n_x} and {n_y}"
     method = "a Bayesian kernel two-sample test of normal scores (Zhang et al., 2022)"
@@ -228,12 +224,24 @@ def columns_page(result: EachResult) -> Page:
         ],
         left_out=[(printable(name), why) for name, why in list(result.skipped.items())[:_MOST_SKIPPED]],
         left_out_more=max(len(result.skipped) - _MOST_SKIPPED, 0),
-        code=call_in_words("test_each", options),
+        code=call_in_words("test_each", _options_of_columns(result)),
         inputs="x and y are the two samples.",
         content=content,
         holds="the table of columns as JSON, and no rows of the data",
         more={"compact": compact, "fdr": result.fdr, "found": len(result.discoveries)},
     )
+
+
+def _options_of_columns(result: EachResult) -> dict[str, Any]:
+    """The options of `test_each` that are not the default."""
+    options = options_of(result)
+    if result.fdr != 0.05:
+        options["fdr"] = result.fdr
+    if result.rope is not None:
+        options["rope"] = result.rope
+    if result.groups:
+        options["groups"] = {name: list(columns) for name, columns in list(result.groups.items())[:3]}
+    return options
 
 
 def groups_page(result: KSampleResult) -> Page:
