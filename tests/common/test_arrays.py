@@ -60,7 +60,6 @@ def arrays():
         "mean": rng.normal(size=(2, s)),
         "scatter": R + V,
         "explained": rng.uniform(0.0, 4.0, size=2),
-        "whole": np.array([5.0, 6.0]),
     }
 
 
@@ -106,20 +105,21 @@ FORMULAS = {
     "difference of samples": lambda a: difference(
         Difference.of_samples(Moments.of(a["features"]), Moments.of(a["other"]))
     ),
-    "difference of samples, shrunken": lambda a: difference(
-        Difference.of_samples(Moments.of(a["features"]), Moments.of(a["other"]), shrinkage=100.0)
+    "difference of samples, pooled": lambda a: difference(
+        Difference.of_pooled(Moments.of(a["features"]), Moments.of(a["other"]))
     ),
+    "prior along components": lambda a: (prior.along_components(a["V"], evidence.inverse_factor(a["V"]), 9.0),),
     "difference of pairs": lambda a: difference(Difference.of_pairs(Moments.of(a["features"]))),
     "Bayes factor": lambda a: (
         evidence.log_bayes_factor(a["delta"], a["V"], a["R"], a["log_variance"]),
         evidence.log_bayes_factor(a["delta"][0, :], a["V"][0, :, :], a["R"][0, :, :], a["log_variance"][0]),
     ),
-    "Bayes factor by Student's t": lambda a: (
-        evidence.log_bayes_factor(a["delta"], a["V"], a["R"], a["log_variance"], freedom=11.0, floor=0.3),
+    "Bayes factor with the noise of all rows": lambda a: (
+        evidence.log_bayes_factor(a["delta"], a["V"], a["R"], a["log_variance"], 1000.0, 600.0),
     ),
     "comparison": lambda a: (
-        evidence.compare(a["explained"], a["log_variance"], a["whole"], math.inf, 5.0),
-        evidence.compare(a["explained"], a["log_variance"], a["whole"], 7.0, 5.0),
+        evidence.compare(a["explained"], a["log_variance"], math.inf, math.inf),
+        evidence.compare(a["explained"], a["log_variance"], 7.0, 5.0),
     ),
     "log determinant": lambda a: (evidence.log_determinant(a["V"]),),
     "pseudo-likelihood": lambda a: (evidence.log_pseudo_likelihood(a["sigma"], moments(a), a["log_volume"]),),
@@ -153,8 +153,8 @@ def test_difference_carries_plain_numbers(library):
         of_samples = Difference.of_samples(Moments.of(numbers["features"]), Moments.of(numbers["other"]))
         of_pairs = Difference.of_pairs(Moments.of(numbers["features"]))
     size = 2 / (1 / 12 + 1 / 16)
-    assert (of_samples.size, of_samples.freedom) == (pytest.approx(size), pytest.approx(size - 1))
-    assert (of_pairs.size, of_pairs.freedom) == (12.0, 5.5)
+    assert (of_samples.size, of_samples.rows) == (pytest.approx(size), 28.0)
+    assert (of_pairs.size, of_pairs.rows) == (12.0, 12.0)
 
 
 def test_bayes_factor_has_a_gradient():
@@ -163,8 +163,8 @@ def test_bayes_factor_has_a_gradient():
     a = arrays()
     rest = a["delta"][0], a["V"][0], a["R"][0]
     with jax.enable_x64(True):
-        slope = jax.grad(lambda t: evidence.log_bayes_factor(*map(jax.numpy.asarray, rest), t, 11.0, 0.3))(0.4)
-    up, down = (evidence.log_bayes_factor(*rest, np.asarray(0.4 + step), 11.0, 0.3) for step in (1e-5, -1e-5))
+        slope = jax.grad(lambda t: evidence.log_bayes_factor(*map(jax.numpy.asarray, rest), t, 1000.0, 600.0))(0.4)
+    up, down = (evidence.log_bayes_factor(*rest, np.asarray(0.4 + step), 1000.0, 600.0) for step in (1e-5, -1e-5))
     assert float(slope) == pytest.approx((up - down) / 2e-5, abs=1e-8)
 
 
