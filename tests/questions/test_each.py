@@ -105,7 +105,7 @@ def log_bf10_of_normal_scores(x, y, paired=False):
     ordered, edges = np.sort(scores), [Fraction(place * len(scores), 16) for place in range(17)]
     points = np.array([ordered[math.floor(a) : math.ceil(b)].mean() for a, b in pairwise(edges)])
     distances = pdist(points[:, None])
-    typical = np.median(distances[distances > 0]) / np.sqrt(2)
+    typical = np.median(distances[distances > 1e-12]) / np.sqrt(2)
     found = [
         log_bf10_at(scores[:n_x], scores[n_x:], points, typical * 2.0 ** (step / 2 - 4), paired) for step in range(15)
     ]
