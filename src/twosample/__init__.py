@@ -5,7 +5,7 @@
 >>> after = [6.3, 7.1, 6.9, 7.8, 6.6, 7.3, 8.0, 6.1, 7.0, 6.7, 7.5, 6.8]
 >>> result = ts.test(before, after)
 >>> result.verdict
-'strong evidence of a very large difference'
+'very strong evidence of a very large difference'
 """
 
 from importlib import import_module as _import_module

@@ -51,9 +51,10 @@ def assert_same_distribution(
     AssertionError: prob_h1 > 0.99 holds: prob_h1 > 0.999999
     Very strong evidence of a medium difference.
       P(different | data)  > 0.9999
-      log BF10             +20.56
-      AUC of the witness   0.704 (90 % between 0.663 and 0.745)
-      lengthscale          4.29 (90 % between 1.92 and 5.93)
+      log BF10             +22.14
+      AUC of the witness   0.704 (90 % between 0.664 and 0.745)
+      difference           mean 0.83 larger in y (90 % interval 0.65 to 1.00)
+      lengthscale          4.48 (90 % between 1.97 and 5.97)
       data                 200 and 200 rows, 1 column
       model                adaptive, 40 evaluation points
     """

@@ -253,7 +253,7 @@ def test_reference_refuses(refused, days):
 
 def test_bad_cells_of_today_are_named(run, refused, days):
     run("reference", "yesterday.csv", "--out", "ref.npz")
-    Path("today.csv").write_text("u,v\n" + "1,2\n3,4\n5,oops\n6,7\n")
+    Path("today.csv").write_text("u,v\n" + "0.1,0.2\n-0.3,0.4\n5,oops\n0.6,-0.7\n")
     said = refused("check", "--reference", "ref.npz", "today.csv")
     assert "today.csv" in said and "line 4" in said and "oops" in said
     status, out, err = run("check", "--reference", "ref.npz", "today.csv", "--nan-policy", "omit")

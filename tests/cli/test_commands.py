@@ -15,6 +15,7 @@ import twosample as ts
 from twosample.cli import commands
 from twosample.cli.commands import command_line
 from twosample.common import progress
+from twosample.common.words import probability_in_words
 
 HOSTILE = "[red]x$\\frac{1}{0}$"
 ESCAPES = "\x1b[31mred\x07\n"
@@ -159,10 +160,13 @@ def test_columns_and_effect_are_printed(run, files, expected):
     assert lines[1] == "Very strong evidence of a very large difference."
     (start,) = (place for place, line in enumerate(lines) if line.startswith("  P(column differs)"))
     first, second = expected.by_column
-    assert lines[start][23:] == f"u: {first.prob:.4f}, {first.words.replace('larger in y', 'larger in b.csv')}"
+    assert (
+        lines[start][23:]
+        == f"u: {probability_in_words(first.prob)}, {first.words.replace('larger in y', 'larger in b.csv')}"
+    )
     assert first.words.startswith("larger in y, very large (AUC 0.8")  # Φ(1.5/√2) = 0.86
     words = f", {second.words}" if second.prob > 0.5 else ""
-    assert lines[start + 1] == f"{'':23}v: {second.prob:.4f}{words}"
+    assert lines[start + 1] == f"{'':23}v: {probability_in_words(second.prob)}{words}"
     (effect,) = (line for line in lines if line.startswith("  AUC of the witness"))
     assert f"{expected.effect.auc.mean:.3f} (90 % between" in effect
     alone = run("test", "a.csv", "b.csv", "--columns", "u")[1]

@@ -93,7 +93,7 @@ def gibbs(
     --------
     >>> import numpy as np, twosample as ts
     >>> rng = np.random.default_rng(1)
-    >>> x, y = rng.normal(0, 1, 30), rng.normal(1.2, 1, 30)
+    >>> x, y = rng.normal(0, 1, 30), rng.normal(0.8, 1, 30)
     >>> result = ts.gibbs(x, y, points=10, chains=2, steps=800, burn_in=200)
     >>> exact = ts.test(x, y, points=10, subsets=None)
     >>> bool(abs(result.prob_h1 - exact.prob_h1) < 5 * result.prob_h1_error)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from twosample import models
-from twosample.common.arguments import count_of
+from twosample.common.arguments import count_of, is_one_of
 from twosample.common.arrays import Array, Flags, Indices
 from twosample.common.words import columns_in_words, printable
 from twosample.data import some
@@ -283,7 +283,7 @@ class EachResult(RowsResult[EachRow]):
 
 def check_sort(sort: object) -> None:
     """Refuse orders of the table that there are not."""
-    if sort not in _SORTS:
+    if not is_one_of(sort, _SORTS):
         raise InputError(f"sort: {sort!r} is no order", argument="sort", remedy='use "evidence" or "size"')
 
 
