@@ -362,9 +362,9 @@ def test_pairs_are_used():
 
 def test_columns_not_scaled():
     one = EXPERIMENTS["higher_dimensions"]
-    cell = ("4 columns, 2 of noise", 40)
+    cell = ("4 columns, 2 of noise", 100)
     found = runner.compute(one.name, one.work, cell, 0)["values"]
-    pair = ts.simulate.blobs(40, seed_of(one.name, cell, 0), epsilon=6.0, noise=2)
+    pair = ts.simulate.blobs(100, seed_of(one.name, cell, 0), epsilon=6.0, noise=2)
     expected = ts.test(pair.x, pair.y, scale="raw", tolerance=1e-4).log_bf10
     assert found["adaptive_raw"] == pytest.approx(expected, rel=1e-5)
     assert found["adaptive_raw"] != pytest.approx(found["adaptive"], rel=1e-3)
