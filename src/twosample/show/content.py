@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -43,8 +43,8 @@ class Facts:
     Examples
     --------
     >>> facts = Facts("a and b", "They differ.", (Fact("log BF10", "+3.20", large=True), Fact("data", "20 rows")))
-    >>> facts["data"], facts.large
-    ('20 rows', [('log BF10', '+3.20')])
+    >>> facts["data"], facts.large, [fact.label for fact in facts]
+    ('20 rows', [('log BF10', '+3.20')], ['log BF10', 'data'])
     """
 
     title: str  # what was compared
@@ -55,6 +55,10 @@ class Facts:
     remark: str = ""  # what to make of the size of a difference, or of the numbers
     warnings: tuple[str, ...] = ()  # sentences to be read with the verdict
     notes: tuple[str, ...] = ()  # a sentence for everything that was dropped or warned about
+
+    def __iter__(self) -> Iterator[Fact]:
+        """Labels and values, in the order in which they are read."""
+        return iter(self.lines)
 
     def __getitem__(self, label: str) -> str:
         """Return the value with this label; empty where there is none."""
