@@ -447,9 +447,9 @@ CLAIMS: tuple[Claim, ...] = (
         "θ given H1 has several modes at n = 800.",
         _several_modes("lengthscales_rings"),
         _all(False, False, True),
-        "The exact posteriors of the paper's models have one narrow mode. What looked like several may be a sampler that did not mix: the "
-        "released one starts every step at a random lengthscale between 0.14 and 7.4, and takes nine steps from "
-        "there.",
+        "The exact posteriors of the paper's models have one narrow mode. What looked like several may be a sampler "
+        "that did not mix: the released one starts every step at a random lengthscale between 0.14 and 7.4, and takes "
+        "nine steps from there.",
     ),
     # Tables.
     Claim(
