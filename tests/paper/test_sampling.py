@@ -481,8 +481,8 @@ def test_nothing_to_sample():
 @pytest.mark.slow
 def test_without_columns_that_vary_nothing_is_learnt():
     same = quietly(np.ones(9), np.ones(9), model="adaptive")
-    assert (same.log_bf10_given == 0.0).all()
-    assert same.prob_h1 == pytest.approx(0.5, rel=1e-12)
+    assert_allclose(same.log_bf10_given, 0.0, atol=1e-4)  # variances are of rounding, and amplitudes without end
+    assert same.prob_h1 == pytest.approx(0.5, abs=1e-6)
 
 
 @pytest.mark.parametrize("package", ["jax", "blackjax"])
