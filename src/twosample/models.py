@@ -181,8 +181,8 @@ class Model:
         Where this is not zero, the test is a mixture: of all columns as scaled and of their pooled normal scores, which
         have this share of the prior weight, and of the normal scores of subsets of columns.
     few
-        Whether Bayes factors are divided by their mean over all labellings of the rows, where these are so few that all
-        of them can be evaluated.
+        Whether Bayes factors are divided by their mean over all labellings of the rows where that is more than 1, if
+        the rows are so few that all labellings can be evaluated.
     """
 
     name: str

@@ -31,7 +31,7 @@ ONE_AMPLITUDE = replace(ADAPTIVE, amplitude=None, amplitude_of_one=None)
 
 def stack_of(x, y, model):
     view = Ranks.of_sorted(np.sort(np.concatenate([x, y]), axis=0))
-    part = single_part(view, 16)
+    part = single_part(view)
     return StackFeatures(RBF(), view, part.columns, part.points, part.typical, multiples_of(model))
 
 
@@ -89,7 +89,7 @@ def test_columns_that_share_a_spectrum_have_the_same_effect(n_x, n_y, model, tol
     features = stack_of(x, y, model)
     _, expected = stack_with_sizes(features, lambda tests: statistics_of(features.select(tests), x, y), model)
     view = Ranks.of_sorted(np.arange(float(n_x + n_y))[:, np.newaxis])
-    part = single_part(view, 16)
+    part = single_part(view)
     alone = PointFeatures(RBF(), View.none(1), part.points[0], float(part.typical[0]))
     splits = Splits.of(view.scores, n_x, alone, alone.typical * multiples_of(model), model)
     _, found = splits.with_sizes(np.argsort(np.concatenate([x, y]), axis=0) < n_x)

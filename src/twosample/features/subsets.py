@@ -190,9 +190,9 @@ def categorical_parts(
     return parts
 
 
-def single_part(ranks: Ranks, count: int = POINTS_OF_ONE) -> Part:
-    """Only the tests of single columns, at that many points or, by default, at as many as in the default test."""
-    points = _points_of_one(ranks.scores, count)
+def single_part(ranks: Ranks) -> Part:
+    """Only the tests of single columns, at as many points as in the default test."""
+    points = _points_of_one(ranks.scores, POINTS_OF_ONE)
     count = len(points)
     return Part(np.arange(count)[:, np.newaxis], points, typical_of_points(points), np.full(count, 1.0 / count))
 

@@ -104,6 +104,11 @@ class Difference(NamedTuple):
         return cls.of_counts(x.mean - y.mean, within, x.count, y.count)
 
     @classmethod
+    def between(cls, x: Moments, y: Moments, model: Model) -> Difference:
+        """Return the difference of independent samples with the noise that the model gives them."""
+        return cls.of_samples(x, y) if model.noise == "samples" else cls.of_pooled(x, y)
+
+    @classmethod
     def of_counts(cls, delta: Any, noise: Any, n_x: int, n_y: int) -> Difference:
         """Return the difference of samples of these sizes."""
         return cls(delta, noise, 2.0 / (1.0 / n_x + 1.0 / n_y), float(n_x + n_y), skew_of(n_x, n_y))
@@ -118,8 +123,7 @@ class Difference(NamedTuple):
     def of(cls, statistics: FeatureStatistics, model: Model) -> Difference:
         """Return the difference of the samples, or of pairs of which only the differences are known."""
         if statistics.x is not None and statistics.y is not None:
-            of_samples = cls.of_samples if model.noise == "samples" else cls.of_pooled
-            return of_samples(statistics.x, statistics.y)
+            return cls.between(statistics.x, statistics.y, model)
         assert statistics.differences is not None
         return cls.of_pairs(statistics.differences)
 
@@ -574,9 +578,8 @@ def evaluate(statistics: FeatureStatistics, features: PointKernel, model: Model)
     )
     density, freedom, x, y = 2.0, math.inf, statistics.x, statistics.y
     if model.noise == "rows":  # for the witness, each sample has a covariance of its own
-        identity = np.eye(features.count)
         own = difference if x is None or y is None else Difference.of_samples(x, y)
-        V = own.noise + floor[:, None, None] * identity
+        V = own.noise + floor[:, None, None] * np.eye(features.count)
         freedom = 0.5 * (difference.size - 1.0) if x is None else difference.size - 1.0
     if x is not None and y is not None and x.count != y.count:
         density = (x.count + y.count) / min(x.count, y.count)

@@ -141,8 +141,7 @@ class Target:
         if self.paired:
             difference = Difference.of_pairs(Moments.of(feature_x - feature_y))
         else:
-            of_samples = Difference.of_samples if model.noise == "samples" else Difference.of_pooled
-            difference = of_samples(Moments.of(feature_x), Moments.of(feature_y))
+            difference = Difference.between(Moments.of(feature_x), Moments.of(feature_y), model)
         between = kernel.value(kernel.distances(points, points), 1.0)
         V, _, rows, even = difference.with_floor(model, between)
         R = self._prior_covariance(points, between)

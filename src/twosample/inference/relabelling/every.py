@@ -1,8 +1,8 @@
-"""Few rows: the tests of a plan for every labelling of them, by whose mean each Bayes factor is divided.
+"""Few rows: the tests of a plan for every labelling of them, by whose mean a Bayes factor is divided if it exceeds 1.
 
 Given the rows without their labels, every labelling is as likely as the observed one if H0 holds. So the mean of BF10
-over all of them is what it is to be expected under H0, and a Bayes factor that is divided by it has mean 1, whatever
-the distribution of the rows.
+over all of them is what it is to be expected under H0. A Bayes factor that is divided by it where it is more than 1 has
+a mean of at most 1, whatever the distribution of the rows.
 """
 
 from __future__ import annotations
@@ -54,9 +54,10 @@ class EveryLabelling:
     Attributes
     ----------
     log_means
-        Log of the mean of BF10 over all labellings for each test of the plan, (T,), all columns as scaled first.
+        Log of what BF10 of each test of the plan is divided by, (T,), all columns as scaled first: of its mean over all
+        labellings, or 0 where that is less than 1.
     observed
-        Log BF10 of all tests together, each divided by its mean, of the observed labelling.
+        Log BF10 of all tests together, each divided by that, of the observed labelling.
     values
         The same of every labelling; of labellings that only exchange equal samples, of one of both.
     count
@@ -113,7 +114,7 @@ class EveryLabelling:
 
 
 def log_means(tests: Sequence[WeightedTest], x: Array, y: Array, model: Model, *, paired: bool) -> Array | None:
-    """Log of the mean of BF10 over all labellings for each test ; None where they are many."""
+    """Log of what BF10 of each test is divided by, as in `EveryLabelling`; None where there are many labellings."""
     if not _are_few(len(x), len(y), model, paired=paired):
         return None
     log_bf10 = _by_test(tests, x, y, paired, model)
@@ -122,12 +123,8 @@ def log_means(tests: Sequence[WeightedTest], x: Array, y: Array, model: Model, *
 
 def _are_few(n_x: int, n_y: int, model: Model, *, paired: bool = False) -> bool:
     """Whether samples of these sizes have so few labellings that all of them can be evaluated."""
-    smaller = min(n_x, n_y)
-    if (
-        not (model.few and model.relabels) or not 2 <= smaller < _MOST.bit_length()
-    ):  # no more than that can be counted in no time
-        return False
-    return labellings(n_x, n_y, paired=paired) <= _MOST
+    countable = 2 <= min(n_x, n_y) < _MOST.bit_length()  # in no time; of more there are too many
+    return model.few and model.relabels and countable and labellings(n_x, n_y, paired=paired) <= _MOST
 
 
 def _by_test(
