@@ -90,6 +90,7 @@ def test_seeds_may_be_none():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::twosample.errors.ConvergenceWarning")
 def test_the_sampler_takes_no_seed():
     result = ts.gibbs(X, Y, points=5, chains=2, steps=400, burn_in=200, rng=None)
     assert 0 < result.prob_h1 < 1
