@@ -28,6 +28,12 @@ def prior(C, added, n, K):
     return 0.5 * K @ H @ K / s + 0.5 * along
 
 
+def welch(sizes):
+    """Welch's degrees of freedom of the difference of two means of rows of one variance; likewise of k groups."""
+    of_means = 1 / np.asarray(sizes, dtype=float)
+    return of_means.sum() ** 2 / np.sum(of_means**2 / sizes)
+
+
 def growth(e, N, even, contrasts=1):
     """What an explained e of V's own rows counts; of k groups there are k - 1 contrasts."""
     whole, fewer = N * contrasts, (1 / even - 1 / N) / contrasts
@@ -41,7 +47,9 @@ def log_bf10_given(a, b, K, amplitude, *, paired=False):
     """Log BF10 at amplitudes (A,)."""
     C, added, V = noise(a, b, K, paired=paired)
     n = 2 / (1 / len(a) + 1 / len(b))
-    N, even = (n, 2 * n) if paired else (len(a) + len(b), 2 * n)
+    N = even = n
+    if not paired:
+        N, even = len(a) + len(b), welch([len(a), len(b)])
     R, delta = prior(C, added, n, K), a.mean(axis=0) - b.mean(axis=0)
     total = V + np.square(np.asarray(amplitude))[:, None, None] * R
     e = (

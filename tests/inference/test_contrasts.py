@@ -58,7 +58,7 @@ def written_out(groups, partition, index, amplitude):
     noise = np.kron(differences @ np.diag(1 / sizes) @ differences.T, V)
     total = noise + np.kron(differences @ together @ differences.T, amplitude**2 * R / 2)
     e = delta @ np.linalg.solve(noise, delta) - delta @ np.linalg.solve(total, delta)
-    explained = default_model.growth(e, sizes.sum(), k * k / np.sum(1 / sizes), k - 1)
+    explained = default_model.growth(e, sizes.sum(), default_model.welch(sizes), k - 1)
     return 0.5 * (explained - np.linalg.slogdet(total)[1] + np.linalg.slogdet(noise)[1])
 
 
@@ -118,7 +118,7 @@ def test_two_unions_of_groups_alone():
         noise, delta = V * (1 / 70 + 1 / 50), union.mean[index] - moments[2].mean[index]
         e = delta @ np.linalg.solve(noise, delta) - delta @ np.linalg.solve(noise + R, delta)
         cost = np.linalg.slogdet(noise + R)[1] - np.linalg.slogdet(noise)[1]
-        expected = 0.5 * (default_model.growth(e, 160, 4 / (1 / 70 + 1 / 50)) - cost)
+        expected = 0.5 * (default_model.growth(e, 160, default_model.welch([70, 50])) - cost)
         assert log_bf[index] == pytest.approx(expected, abs=1e-8)
 
 

@@ -79,7 +79,7 @@ class Contrasts:
         # As of one row: the noise of the difference of these two groups is 1/few + 1/many times that.
         skew = evidence.skew_of(few, many) / (0.5 * size * (1.0 / few + 1.0 / many))
         none = np.zeros(covariance.shape[:2])
-        difference = Difference(none, covariance, size, float(sizes.sum()), skew, share=0.5 * size)
+        difference = Difference(none, covariance, size, float(sizes.sum()), skew=skew, share=0.5 * size)
         hypotheses = Hypotheses.of(difference, model, features, lengthscales)
         return cls(sizes, np.empty((len(lengthscales), 0, len(sizes), features.count)), hypotheses)
 
@@ -138,7 +138,7 @@ class Contrasts:
             before = (rows[:, np.newaxis] * squares).sum(axis=2) @ in_partition.T  # (B, P)
             after = in_partition @ (weights @ squares[..., np.newaxis])[..., 0] - (weighed**2 / total).sum(axis=3)
             explained = before[:, :, np.newaxis] - after
-            even = 0.5 * k * given.noise.even
+            even = evidence.even_rows(*self.sizes)
             given_amplitude = evidence.compare(explained, log_determinant, given.noise.rows, even, k - 1)
             found.append(np.logaddexp.reduce(given_amplitude + log_weight, axis=2))
         return np.concatenate(found)
@@ -150,13 +150,13 @@ class Contrasts:
             weights = self.sizes * flags
             rows.append(float(weights.sum()))
             means.append((weights / rows[-1]) @ self.scores[:, 0])
-        noise = 1.0 / rows[0] + 1.0 / rows[1]
+        noise, even = 1.0 / rows[0] + 1.0 / rows[1], evidence.even_rows(*rows)
         given = self.hypotheses
         log_variance, log_weight = given.amplitudes(self.every)
         # In the units of the noise of their difference.
         scores = (means[0] - means[1]) / math.sqrt(noise)
         spectra = replace(given.spectra, eigenvalues=given.spectra.eigenvalues / noise, scores=scores)
-        log_bf10 = evidence.spectral_log_bayes_factor(spectra, log_variance, given.noise.rows, 4.0 / noise)
+        log_bf10 = evidence.spectral_log_bayes_factor(spectra, log_variance, given.noise.rows, even)
         return np.asarray(np.logaddexp.reduce(log_bf10 + log_weight, axis=1))
 
 

@@ -33,6 +33,7 @@ __all__ = [
     "are_flat",
     "compare",
     "evaluate",
+    "even_rows",
     "inverse_factor",
     "is_exact",
     "log_bayes_factor",
@@ -78,7 +79,7 @@ class Noise(NamedTuple):
     V: Any  # its covariance with the noise floor on its diagonal, (..., s, s)
     floor: Any  # the floor, (...)
     rows: float  # number of rows that V is from, infinite where it counts as known
-    even: float  # number of rows of samples of equal size that are as good
+    even: float  # number of rows of samples of equal size that are as good, by `even_rows`
 
 
 class Difference(NamedTuple):
@@ -88,6 +89,7 @@ class Difference(NamedTuple):
     noise: Any  # its covariance as within the samples, without the floor, (..., s, s)
     size: float  # harmonic mean of the sample sizes, or the number of pairs
     rows: float  # number of all rows, or of pairs
+    even: float = math.inf  # number of rows by `even_rows`, infinite where that is not asked
     skew: float = 0.0  # (1/n_x - 1/n_y)², by `skew_of`; zero for equal sizes and for pairs
     share: float = 1.0  # the noise of what is looked at over that of the difference of two samples of this size
 
@@ -111,7 +113,8 @@ class Difference(NamedTuple):
     @classmethod
     def of_counts(cls, delta: Any, noise: Any, n_x: int, n_y: int) -> Difference:
         """Return the difference of samples of these sizes."""
-        return cls(delta, noise, 2.0 / (1.0 / n_x + 1.0 / n_y), float(n_x + n_y), skew_of(n_x, n_y))
+        size = 2.0 / (1.0 / n_x + 1.0 / n_y)
+        return cls(delta, noise, size, float(n_x + n_y), even_rows(n_x, n_y), skew_of(n_x, n_y))
 
     @classmethod
     def of_pairs(cls, differences: Moments) -> Difference:
@@ -162,7 +165,21 @@ class Difference(NamedTuple):
             added = added + one_row / (1.0 + (2.0 * self.share / self.size) * variances / one_row)
         noise = self.noise if known else self.blind
         V = noise + added[..., None] * xp.eye(self.noise.shape[-1], dtype=self.noise.dtype)
-        return Noise(V, floor, math.inf if known else self.rows, 2.0 * self.size)
+        return Noise(V, floor, math.inf if known else self.rows, self.even)
+
+
+def even_rows(*sizes: float) -> float:
+    """Number of rows of samples of equal size that know the difference of the means of these as well.
+
+    It is Welch's and Satterthwaite's, (Σ 1/n)²/Σ 1/n³: all rows where the sizes are equal, and those of the smaller
+    sample where the other one is large.
+
+    Examples
+    --------
+    >>> even_rows(20, 20), round(even_rows(5, 10**9), 6), even_rows(7, 7, 7)
+    (40.0, 5.0, 21.0)
+    """
+    return sum(1.0 / n for n in sizes) ** 2 / sum(n**-3.0 for n in sizes)
 
 
 def skew_of(n_x: float, n_y: float) -> float:
@@ -289,7 +306,7 @@ def compare(explained: Any, log_determinant: Any, rows: float, even: float, cont
     rows
         Number N of rows that V is from, whichever sample they are of; infinite where V counts as known.
     even
-        Twice the harmonic mean of the sample sizes: as many rows, or fewer where the sizes differ.
+        As many rows, or fewer where the sizes differ: see `even_rows`.
     contrasts
         Number of differences that Δ has: one less than there are groups.
     """

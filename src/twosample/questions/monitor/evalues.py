@@ -142,7 +142,8 @@ class Learnt:
     def difference(self, paired: bool) -> Difference:
         """How well the weighted mean of the differences is known, which is left out."""
         noise = self.scatter / (self.rows * self.weight)
-        return Difference(np.zeros_like(self.shift), noise, self.weight * (1.0 if paired else 2.0), self.rows)
+        size = self.weight * (1.0 if paired else 2.0)
+        return Difference(np.zeros_like(self.shift), noise, size, self.rows, even=2.0 * size)
 
 
 class Batch:
