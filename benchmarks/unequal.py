@@ -61,12 +61,12 @@ def main() -> None:
 
 def _text(found: dict[Cell, list[float]]) -> str:
     every = [mean for means in found.values() for mean in means]
-    above = sum(one > 1 for one in every)
+    above = f"{sum(one > 1 for one in every)} of {len(every)}"
     lines = [
         "# Samples of very unequal sizes",
         "",
         f"Made by `benchmarks/unequal.py`: BF10 averaged over {LABELLINGS:,} relabellings of the rows; at most 1 is",
-        f"wanted. The mean of {DATA_SETS} data sets, and the largest of them. {above} of {len(every)} data sets are above 1.",
+        f"wanted. The mean of {DATA_SETS} data sets, and the largest of them. {above} data sets are above 1.",
         "",
         f"| law | columns | {' | '.join(f'{a} against {b:,}' for a, b in SIZES)} |",
         f"|---|---|{'---|' * len(SIZES)}",

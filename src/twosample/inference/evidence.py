@@ -179,7 +179,7 @@ def even_rows(*sizes: float) -> float:
     >>> even_rows(20, 20), round(even_rows(5, 10**9), 6), even_rows(7, 7, 7)
     (40.0, 5.0, 21.0)
     """
-    return sum(1.0 / n for n in sizes) ** 2 / sum(n**-3.0 for n in sizes)
+    return math.fsum(1.0 / n for n in sizes) ** 2.0 / math.fsum(1.0 / n / n / n for n in sizes)
 
 
 def skew_of(n_x: float, n_y: float) -> float:
