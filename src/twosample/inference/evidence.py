@@ -176,10 +176,11 @@ def even_rows(*sizes: float) -> float:
 
     Examples
     --------
-    >>> even_rows(20, 20), round(even_rows(5, 10**9), 6), even_rows(7, 7, 7)
-    (40.0, 5.0, 21.0)
+    >>> [round(even_rows(*sizes), 6) for sizes in [(20, 20), (5, 10**9), (7, 7, 7)]]
+    [40.0, 5.0, 21.0]
     """
-    return math.fsum(1.0 / n for n in sizes) ** 2.0 / math.fsum(1.0 / n / n / n for n in sizes)
+    total = math.fsum(1.0 / n for n in sizes)
+    return total * total / math.fsum(1.0 / n / n / n for n in sizes)
 
 
 def skew_of(n_x: float, n_y: float) -> float:
