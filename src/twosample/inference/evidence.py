@@ -142,8 +142,9 @@ class Difference(NamedTuple):
 
     @property
     def variances(self) -> Any:
-        """The variances of the features, (..., s): relabelling rows does not change them."""
-        return namespace(self.noise).linalg.diagonal(self.covariance)
+        """The variances of the features, the diagonal of C, (..., s): relabelling rows does not change them."""
+        within = namespace(self.noise).linalg.diagonal(self.noise)
+        return (0.5 * self.size / self.share) * (within + self.delta**2 / self.rows)
 
     def with_floor(self, model: Model, between: Any = None) -> Noise:
         """The noise as the model has it, with its floor.
