@@ -20,8 +20,11 @@ def test_an_empty_form_asks_the_default_question():
     assert Question.of({"prior_odds": " ", "permutations": "", "columns": None, "by": ""}) == Question()
     assert options_of(Question()) == {
         "nan_policy": "raise", "paired": False, "model": "adaptive", "prior_odds": 1.0, "permutations": 0,
+        "rope": None,
     }  # fmt: skip
-    assert options_of(Question(test="each")) == {"nan_policy": "raise", "paired": False, "fdr": 0.05}
+    assert options_of(Question(test="each")) == {
+        "nan_policy": "raise", "paired": False, "fdr": 0.05, "rope": None, "sort": "evidence",
+    }  # fmt: skip
     assert options_of(Question(test="goodness", permutations=9))["simulations"] == 9
 
 

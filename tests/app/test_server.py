@@ -139,8 +139,8 @@ def test_one_file_that_a_column_splits(page):
 
 
 def test_each_column_by_itself(full, table):
-    ended = full.test(test="each", fdr="0.2")
-    expected = ts.test_each(*frames(table(1), table(2, shift=0.8)), fdr=0.2)
+    ended = full.test(test="each", fdr="0.2", rope="0,6", sort="size")
+    expected = ts.test_each(*frames(table(1), table(2, shift=0.8)), fdr=0.2, rope=0.6, sort="size")
     assert ended["headline"] == "2 of 2 columns differ at a false discovery rate of 0.2."
     assert full.result().json() == json.loads(expected.to_json())
 

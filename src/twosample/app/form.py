@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from twosample.data.files.dialect import Reading
 from twosample.data.from_files import who_is_who
@@ -12,6 +12,8 @@ from twosample.errors import InputError, InputTypeError, Setting, TwoSampleWarni
 from twosample.models import PRESETS
 
 __all__ = ["QUESTIONS", "Question", "in_form", "reading_of"]
+
+_Default = TypeVar("_Default", float, None)
 
 # What can be asked; the first one is where the form says nothing.
 QUESTIONS = ("test", "each", "independence", "goodness")
@@ -36,6 +38,8 @@ _FIELDS = {
     "prior_odds": _Field("Prior odds"),
     "permutations": _Field("Permutations"),
     "fdr": _Field("False discovery rate"),
+    "rope": _Field("AUC that does not matter"),
+    "sort": _Field("Order", {"evidence": "evidence", "size": "size"}),
     "y": _Field("Other side"),
     "law": _Field("Law"),
     "nan_policy": _Field("Missing values", {"omit": "leave out", "raise": "refuse"}),
@@ -88,6 +92,8 @@ class Question:
     prior_odds: float = 1.0
     permutations: int = 0
     fdr: float = 0.05
+    rope: float | None = None
+    sort: Literal["evidence", "size"] = "evidence"
 
     @classmethod
     def of(cls, said: object) -> Question:
@@ -108,6 +114,8 @@ class Question:
             prior_odds=_number(said, "prior_odds", cls.prior_odds),
             permutations=_whole(said, "permutations", 1_000_000),
             fdr=_number(said, "fdr", cls.fdr),
+            rope=_number(said, "rope", None),
+            sort=cast("Literal['evidence', 'size']", _choice(said, "sort", ("evidence", "size"))),
         )
 
 
@@ -138,7 +146,7 @@ def _choice(said: Mapping[str, object], name: str, choices: Sequence[str]) -> st
     return value
 
 
-def _number(said: Mapping[str, object], name: str, default: float) -> float:
+def _number(said: Mapping[str, object], name: str, default: _Default) -> float | _Default:
     text = (_text(said, name) or "").strip()
     try:
         return float(text.replace(",", ".")) if text else default

@@ -247,10 +247,10 @@ class _Asked(NamedTuple):
 
 
 _QUESTIONS = {
-    "test": _Asked(_samples, _test, "nan_policy paired model prior_odds permutations"),
-    "each": _Asked(_samples, _each, "nan_policy paired fdr"),
+    "test": _Asked(_samples, _test, "nan_policy paired model prior_odds permutations rope"),
+    "each": _Asked(_samples, _each, "nan_policy paired fdr rope sort"),
     "independence": _Asked(_one_file, _independence, "nan_policy prior_odds permutations"),
-    "goodness": _Asked(_one_file, _goodness, "nan_policy prior_odds permutations"),
+    "goodness": _Asked(_one_file, _goodness, "nan_policy prior_odds permutations rope"),
 }
 # Fields of the form that are called otherwise as options of a question.
 _CALLED = {("goodness", "permutations"): "simulations"}

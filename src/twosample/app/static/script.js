@@ -211,7 +211,7 @@
     const every = wanted.length === candidates().length && !seen.others.some((column) => column.kind.startsWith("only"));
     return {
       test: value("test"), nan_policy: value("nan_policy"), prior_odds: value("prior_odds"), model: value("model"),
-      permutations: value("permutations"), fdr: value("fdr"), paired: form.elements.paired.checked, reading: reading(),
+      permutations: value("permutations"), fdr: value("fdr"), rope: value("rope"), sort: value("sort"), paired: form.elements.paired.checked, reading: reading(),
       by: split ? byId("by").value : null, columns: every ? null : wanted,
       groups: split && byId("group-first").value ? [byId("group-first").value, byId("group-second").value] : null,
       y: [...byId("other-side").selectedOptions].map((option) => option.value), law: value("law"),
