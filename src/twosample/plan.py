@@ -428,9 +428,9 @@ class Plan(Record):
         yield all(rows.shape[1] == len(self.columns) for rows in sketches if len(rows))
         if statistics.parts:
             yield len(statistics.parts) == len(self.parts)
-        for found, stack in zip(statistics.parts, self.parts, strict=False):
-            yield found.features_count == stack.points.shape[1]
-            yield len(found.lengthscales) == len(stack.points) * len(multiples_of(self.model))
+        for part, found in enumerate(statistics.parts[: len(self.parts)]):
+            yield found.features_count == self.parts[part].points.shape[1]
+            yield np.array_equal(found.lengthscales, self.features_of(part).lengthscales)
         if statistics.columns_x is not None and self.ranks is not None:
             yield statistics.columns_x.mean.shape == (2, self.ranks.width, 1)
         if statistics.levels_x is not None:

@@ -72,6 +72,7 @@ def array_checksum(arrays: dict[str, Any]) -> str:
     for name in sorted(arrays):
         if name != CHECKSUM:
             array = np.asarray(arrays[name])
+            array = array.astype(array.dtype.newbyteorder("<"))
             total.update(f"{name!r}{array.shape}{array.dtype.str};".encode())
             total.update(np.ascontiguousarray(array).tobytes())
     return total.hexdigest()

@@ -59,6 +59,8 @@ def merged_parts(
 _SCHEMA = 1
 # Scatters are symmetric, and no larger than their diagonal allows, but for rounding.
 _ROUNDED = 1e-6
+# Beyond this the squares that the evidence takes of scatters overflow.
+_LARGEST = 1e70
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,8 +76,8 @@ class Moments(Comparable):
         mean, scatter = self.mean, self.scatter
         if not mean.ndim or scatter.shape != (*mean.shape, mean.shape[-1]):
             yield f"has means of the shape {mean.shape} and scatters of {scatter.shape}"
-        if not (np.isfinite(mean).all() and np.isfinite(scatter).all()):
-            yield "holds what is not a finite number"
+        if not ((np.abs(mean) <= _LARGEST).all() and (np.abs(scatter) <= _LARGEST**2).all()):  # NaN is not either
+            yield f"holds what is not a number of at most {_LARGEST:g}, or its square"
         roots = np.sqrt(np.maximum(np.diagonal(scatter, axis1=-2, axis2=-1), 0.0))
         most = roots[..., :, None] * roots[..., None, :]
         if (np.abs(scatter) > most * (1.0 + _ROUNDED) + np.finfo(float).tiny).any():
