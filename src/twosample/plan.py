@@ -426,8 +426,7 @@ class Plan(Record):
             return
         sketches = (statistics.sketch_x.rows, statistics.sketch_y.rows)
         yield all(rows.shape[1] == len(self.columns) for rows in sketches if len(rows))
-        if statistics.parts:
-            yield len(statistics.parts) == len(self.parts)
+        yield len(statistics.parts) <= len(self.parts)  # `_collected` says which are lacking
         for part, found in enumerate(statistics.parts[: len(self.parts)]):
             yield found.features_count == self.parts[part].points.shape[1]
             yield np.array_equal(found.lengthscales, self.features_of(part).lengthscales)
