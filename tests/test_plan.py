@@ -646,7 +646,7 @@ def test_nothing_is_unpickled(tmp_path, part, kind):
     else:
         part.save(path)
         with np.load(path) as stored:
-            arrays = dict(stored)
+            arrays = {name: stored[name] for name in stored if name != "checksum"}
         np.savez(path, **{**arrays, "words" if kind == "words" else "x.mean": array})
     with pytest.raises(InputError, match=r"^path: .* does not hold statistics of twosample"):
         ts.FeatureStatistics.load(path)
@@ -681,7 +681,7 @@ def test_arrays_that_do_not_belong_together(tmp_path, part):
     path = tmp_path / "part.npz"
     part.save(path)
     with np.load(path) as stored:
-        arrays = dict(stored)
+        arrays = {name: stored[name] for name in stored if name != "checksum"}
     words = json.loads(str(arrays["words"]))
 
     def refuse(match, **changes):
@@ -695,11 +695,11 @@ def test_arrays_that_do_not_belong_together(tmp_path, part):
     refuse("lacks 'sketch_x.rows'", **{"sketch_x.rows": None})
     refuse("a sample is missing", **{"x.count": None})
     refuse("a sample is missing", **{"x.count": None, "y.count": None})
-    refuse("do not belong together", lengthscales=np.ones(2))
-    refuse("do not belong together", **{"y.mean": arrays["y.mean"][:, :2]})
-    refuse("do not belong together", **{"x.scatter": arrays["x.scatter"][0]})
-    refuse("do not belong together", log_volume=np.zeros(7))
-    refuse("could not convert", **{"x.mean": np.array([["a", "b", "c"]])})
+    refuse("other shapes than the lengthscales", lengthscales=np.ones(2))
+    refuse("y has means of the shape", **{"y.mean": arrays["y.mean"][:, :2]})
+    refuse("x has means of the shape", **{"x.scatter": arrays["x.scatter"][0]})
+    refuse("log_volume has the shape", log_volume=np.zeros(7))
+    refuse("x.mean holds <U1, not numbers", **{"x.mean": np.array([["a", "b", "c"]])})
     refuse("a newer version of twosample", words=np.array(json.dumps({**words, "schema": 2})))
     refuse("lacks 'plan'", words=np.array(json.dumps({"schema": 1, "notes": []})))
     refuse("", words=np.array("not json"))
@@ -711,7 +711,7 @@ def test_arrays_of_a_mixture_that_do_not_belong_together(tmp_path):
     path = tmp_path / "part.npz"
     ts.plan(x, y, points=4).statistics(x, y).save(path)
     with np.load(path) as stored:
-        arrays = dict(stored)
+        arrays = {name: stored[name] for name in stored if name != "checksum"}
     for name, value in {
         "parts.1.x.count": np.array(8),
         "parts.2.lengthscales": np.ones(3),
@@ -721,7 +721,7 @@ def test_arrays_of_a_mixture_that_do_not_belong_together(tmp_path):
     }.items():
         changed = {key: array for key, array in {**arrays, name: value}.items() if array is not None}
         np.savez(path, **changed)
-        with pytest.raises(InputError, match=r"^path: .* does not hold statistics .*do not belong together"):
+        with pytest.raises(InputError, match=r"^path: .* does not hold statistics .*(parts|columns_)"):
             ts.FeatureStatistics.load(path)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from twosample.common.arrays import Array, namespace
+from twosample.common.constraints import Count, Nonnegative, Positive, Share
 from twosample.errors import InputError, InputTypeError, Setting
 
 if TYPE_CHECKING:
@@ -40,8 +42,13 @@ _ROUNDED_SQUARE = 1e-24
 class LogUniform:
     """Lengthscale prior, uniform in log ℓ between two multiples of the median heuristic."""
 
-    low: float
-    high: float
+    low: Positive
+    high: Positive
+
+    def _problems(self) -> Iterator[str]:
+        """What does not go together."""
+        if self.low >= self.high:
+            yield f"goes from {self.low:g} to {self.high:g}, which is no range"
 
     def bounds(self, median: float, spread: float = 0.0) -> tuple[float, float]:
         """Smallest and largest lengthscale of the support."""
@@ -68,8 +75,8 @@ class LogUniform:
 class Gamma:
     """Lengthscale prior of the paper, in the units of the data."""
 
-    shape: float
-    rate: float
+    shape: Positive
+    rate: Positive
 
     def bounds(self, median: float, spread: float = 0.0) -> tuple[float, float]:
         """Range outside of which neither the prior nor the likelihood leaves any mass.
@@ -90,7 +97,7 @@ class Gamma:
 class HalfCauchy:
     """Prior of the amplitude a of the witness."""
 
-    scale: float
+    scale: Positive
 
     def nodes(self) -> tuple[Array, Array]:
         """Values of log a and log prior weights of a trapezoidal rule in log a.
@@ -114,10 +121,10 @@ class NoiseFloor:
     Kernel features vary less in many columns and at large lengthscales, and an absolute floor would drown them there.
     """
 
-    factor: float
-    power: int
+    factor: Nonnegative
+    power: Count
     relative: bool = False
-    most: float | None = None
+    most: Nonnegative | None = None
 
     def times(self, factor: float) -> NoiseFloor:
         """So many times this floor."""
@@ -192,12 +199,12 @@ class Model:
     amplitude_of_one: HalfCauchy | None = None
     measure: Measure = "lebesgue"
     unit_variance: bool = True
-    prior_nugget: float = 0.0
+    prior_nugget: Nonnegative = 0.0
     floor: NoiseFloor
     noise: Literal["samples", "rows"] = "samples"
-    components: float = 0.0
+    components: Share = 0.0
     scale: Literal["robust", "raw"]
-    ranks: float = 0.0
+    ranks: Share = 0.0
     few: bool = False
 
     def log_prior_variance(self, features: PointKernel, lengthscales: Array) -> Array:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from twosample import places
 from twosample.common.arguments import flag_of, is_one_of, lengthscales_of, positive
 from twosample.common.arrays import Array
+from twosample.common.constraints import INCREASING, POSITIVE, Axes, Count, Positive, Share
 from twosample.common.progress import WorkCounter
 from twosample.common.records import DIGESTED_IF_SET, NOT_DIGESTED, Record, digest
 from twosample.common.threads import one_thread
@@ -111,27 +112,46 @@ class Plan(Record):
     True
     """
 
-    columns: tuple[str, ...]
+    _oldest: ClassVar[int] = 3  # the default model was another one before
+
+    columns: Annotated[tuple[str, ...], Axes("D")]
     kept: NDArray[np.bool_]
-    center: Array
-    scale: Array
-    points: Array
-    typical: float
+    center: Annotated[Array, Axes("D")]
+    scale: Annotated[Array, Axes("D"), POSITIVE]
+    points: Annotated[Array, Axes("s", "K", least=1)]
+    typical: Positive
     kernel: Kernel
-    lengthscales: Array | None
+    lengthscales: Annotated[Array, Axes("m", least=1), POSITIVE, INCREASING] | None
     fixed: bool
-    level: int
+    level: Count
     model: Model
     paired: bool
     nan_policy: Literal["raise", "omit"]
-    tolerance: float
+    tolerance: Positive
     notes: tuple[str, ...]
-    prior: float = 1.0
+    prior: Share = 1.0
     ranks: Ranks | None = None
     parts: tuple[Part, ...] = ()
     points_given: bool = field(default=False, metadata=NOT_DIGESTED)
-    levels: Levels = field(default=(), metadata=DIGESTED_IF_SET)
+    levels: Annotated[Levels, Axes("D", optional=True)] = field(default=(), metadata=DIGESTED_IF_SET)
     domain: Domain | None = field(default=None, metadata=NOT_DIGESTED)
+
+    def _problems(self) -> Iterator[str]:
+        """What does not go together."""
+        if self.kept.ndim != 1 or self.kept.sum() != len(self.columns):
+            yield f"kept has {self.kept.sum()} columns, and columns names {len(self.columns)}"
+        if self.points.shape[1] != self.view.width:
+            yield f"points have {self.points.shape[1]} coordinates, and the columns {self.view.width}"
+        if self.parts and self.ranks is None:
+            yield "ranks are missing, and parts need them"
+        if self.ranks is None:
+            return
+        if not np.array_equal(View(self.center, self.scale, self.ranks.sizes).codes, self.view.codes):
+            yield "ranks and levels have other categories"
+        for part in self.parts:
+            width = self.ranks.places(part.columns).shape[1]
+            if part.points.shape[2] != width:
+                yield f"parts have points of {part.points.shape[2]} coordinates, and their columns have {width}"
 
     @property
     def view(self) -> View:
@@ -347,10 +367,7 @@ class Plan(Record):
         Where the statistics lack those of the other tests of the mixture, `parts` is what `evaluate_parts` found, and
         `statistics_of` has the statistics of some of these tests. Of few rows `every` has all labellings.
         """
-        if statistics.plan != self.key:
-            raise InputError(
-                "statistics: they belong to another plan", argument="statistics", remedy="collect them with this one"
-            )
+        self.check_fit(statistics)
         if min(statistics.n_x, statistics.n_y) < 2:
             raise InputError(
                 f"statistics: they hold {statistics.n_x} rows of x and {statistics.n_y} of y",
@@ -389,6 +406,34 @@ class Plan(Record):
             keep_rows=keep_rows,
         )
         return result if every is None else assembly.with_every(result, every)
+
+    def check_fit(self, statistics: FeatureStatistics) -> None:
+        """Refuse statistics that were collected with another plan, or cannot have been collected with this one."""
+        if statistics.plan != self.key:
+            raise InputError(
+                "statistics: they belong to another plan", argument="statistics", remedy="collect them with this one"
+            )
+        if not all(self._fits(statistics)):
+            raise InputError(
+                "statistics: they do not fit the plan that they name", argument="statistics", remedy="collect them anew"
+            )
+
+    def _fits(self, statistics: FeatureStatistics) -> Iterator[bool]:
+        """Whether the arrays of statistics have the sizes that this plan gives them."""
+        yield self.lengthscales is None or np.array_equal(statistics.lengthscales, self.lengthscales)
+        yield statistics.features_count == self.features.count
+        if self.domain is not None:
+            return
+        sketches = (statistics.sketch_x.rows, statistics.sketch_y.rows)
+        yield all(rows.shape[1] == len(self.columns) for rows in sketches if len(rows))
+        yield len(statistics.parts) <= len(self.parts)  # `_collected` says which are lacking
+        for part, found in enumerate(statistics.parts[: len(self.parts)]):
+            yield found.features_count == self.parts[part].points.shape[1]
+            yield np.array_equal(found.lengthscales, self.features_of(part).lengthscales)
+        if statistics.columns_x is not None and self.ranks is not None:
+            yield statistics.columns_x.mean.shape == (2, self.ranks.width, 1)
+        if statistics.levels_x is not None:
+            yield len(statistics.levels_x) == sum(len(self.levels[place] or ()) + 1 for place in self.many)
 
     def every(self, statistics: FeatureStatistics) -> EveryLabelling | None:
         """All labellings of the rows behind the statistics, which have them all where they are few, or None."""

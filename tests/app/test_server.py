@@ -1,5 +1,6 @@
 """What the addresses answer: files in, what is in them, tests, answers; limits, isolation, and pages that are gone."""
 
+import gzip
 import json
 import threading
 import time
@@ -442,6 +443,24 @@ def test_a_file_that_is_too_large_is_refused_with_the_limit(app_with):
         assert page.put("first", b"1\n" * 5000).status_code == 201
         waits = page.client.put(f"{page.root}/files/first", content=b"1\n" * 5001, headers={"Expect": "100-continue"})
         assert waits.status_code == 413
+
+
+def test_a_file_that_unpacks_to_too_much_is_refused(app_with):
+    """However the page asks for more: what it says of the limit is not heard."""
+    bomb = gzip.compress(b"a,b\n" + b"1,2\n" * 5000)
+    with app_with(unpacked_limit=0.01) as page:
+        assert page.put("first", bomb).status_code == 201
+        answer = page.client.post(f"{page.root}/look", json={"reading": {"unpacked_limit": "100"}})
+        [about, _] = answer.json()["files"]
+        assert "unpacks to more than 0.01 MB, which is the limit" in about["error"]
+
+
+def test_the_limit_of_what_files_unpack_to_is_a_share_of_the_free_memory(app_with, monkeypatch):
+    monkeypatch.setattr("twosample.app.server.available_memory", lambda: 400_000_000)
+    with app_with() as page:
+        page.put("first", gzip.compress(b"a\n" + b"1\n" * 51_000_000))
+        [about, _] = page.look().json()["files"]
+        assert "unpacks to more than 100 MB, which is the limit" in about["error"]
 
 
 def test_all_pages_together_have_a_limit(app_with):

@@ -18,7 +18,7 @@ def test_json_has_rows_only_if_they_are_wanted(run, files, first, second):
     without, kept = (ts.TwoSampleResult.from_json(name) for name in ("without.json", "with.json"))
     assert without.summary() == kept.summary() and without.shown == kept.shown
     assert without.shown_x is None and len(kept.shown_x) == len(first)
-    assert json.loads(Path("without.json").read_text())["schema"] == 2
+    assert json.loads(Path("without.json").read_text())["schema"] == 3
 
 
 def test_help_names_the_option(run):

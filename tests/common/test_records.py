@@ -214,16 +214,16 @@ def test_of_several_records_the_one_with_these_fields_is_taken_also_without_its_
 def test_results_start_with_their_schema():
     result = ts.test([0.1, 0.4, 0.7, 0.9], [2.1, 2.4, 2.6, 2.9], points=4)
     content = result.to_dict()
-    assert next(iter(content.items())) == ("schema", 2)
+    assert next(iter(content.items())) == ("schema", 3)
     del content["schema"]
-    for schema in ({}, {"schema": 1}, {"schema": 2}):
+    for schema in ({}, {"schema": 1}, {"schema": 2}, {"schema": 3}):
         assert ts.TwoSampleResult.from_json(json.dumps(schema | content)).log_bf10 == result.log_bf10
     assert next(iter(ts.baselines.jzs([1.0, 2.0, 4.0], [2.0, 5.0, 7.0]).to_dict())) == "schema"
 
 
 def test_files_of_newer_versions_are_refused():
     with pytest.raises(InputError, match=r"^source: written by a newer version of twosample .*; update") as refused:
-        Grown.from_json('{"schema": 3, "name": "new"}')
+        Grown.from_json('{"schema": 4, "name": "new"}')
     assert refused.value.argument == "source"
 
 

@@ -174,7 +174,7 @@ def test_discoveries_are_likelier_to_differ_than_not():
 def test_files_of_older_versions_have_no_auc_of_the_witness():
     x, y = kinds_of_columns(30, 30)
     result = ts.test_each(x, y)
-    content = json.loads(result.to_json())
+    content = result.to_dict()
     older = {**content, "auc": content["prob_larger"]}
     for name in ("prob_larger", "prob_beyond_rope", "rope"):
         del older[name]

@@ -116,7 +116,7 @@ def test_all_steps_where_that_is_wanted(samples):
 
 
 def test_files_of_older_versions(stopped):
-    content = json.loads(stopped.to_json())
+    content = stopped.to_dict()
     for name in ("steps", "stopped", "flat"):
         del content["diagnostics"][name]
     del content["settings"]["early_stop"]

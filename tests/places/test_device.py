@@ -159,7 +159,7 @@ def test_many_columns_and_kernels_that_are_no_squares(to):
 
 def test_plans_saved_with_a_precision_are_read(samples):
     plan = ts.plan(*samples)
-    again = ts.Plan.from_json(json.dumps({**json.loads(plan.to_json()), "precision": "mixed"}))
+    again = ts.Plan.from_json(json.dumps({**plan.to_dict(), "precision": "mixed"}))
     assert again.key == plan.key  # statistics of both can be added
 
 

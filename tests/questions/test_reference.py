@@ -155,7 +155,7 @@ def test_a_plan_of_another_reference_is_refused(kept, tmp_path):
 
     mixed = replace(kept, about=ts.Reference.of(frame(50, 9)).about)
     mixed.save(tmp_path / "o.npz")
-    with pytest.raises(InputError, match="do not belong together"):
+    with pytest.raises(InputError, match="belong to another plan"):
         ts.Reference.load(tmp_path / "o.npz")
 
 

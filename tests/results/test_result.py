@@ -125,7 +125,7 @@ def test_objects_have_no_columns():
 
 def test_objects_of_older_files_are_read():
     result = KINDS["objects"]()
-    content = json.loads(result.to_json())
+    content = result.to_dict()
     posterior = content.pop("parameter_posterior")
     older = {**content, "lengthscale": {"mass_h1": posterior}, "columns": [], "points": None}
     assert ts.ObjectsResult.from_json(json.dumps(older)) == result

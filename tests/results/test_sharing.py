@@ -214,7 +214,7 @@ def test_files_of_the_first_schema_are_read_and_drawn(name):
     assert old.witness(at).sd > 0
     # Written anew it is of the new schema, and holds all that it did.
     again = ts.TwoSampleResult.from_json(old.to_json())
-    assert again == old and json.loads(old.to_json())["schema"] == 2
+    assert again == old and json.loads(old.to_json())["schema"] == 3
     assert_same_figure(plot_result(again), figure)
     if name == "columns_1":
         rows = np.array(content["shown_x"])[:, 0]

@@ -122,7 +122,8 @@ class Question:
 def reading_of(said: object) -> Reading:
     """How the files are to be read; what the form leaves empty is found out."""
     told = said if isinstance(said, Mapping) else {}
-    options: dict[str, Any] = {field.name: _text(told, field.name) for field in fields(Reading)}
+    names = [field.name for field in fields(Reading) if field.name in _FIELDS]
+    options: dict[str, Any] = {name: _text(told, name) for name in names}
     missing = options.pop("missing") or ""
     header = {"names": True, "data": False}.get(options.pop("header") or "")
     return Reading(missing=tuple(filter(None, map(str.strip, missing.split(",")))), header=header, **options)

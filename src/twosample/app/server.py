@@ -13,6 +13,7 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,12 +27,15 @@ from twosample.app.guard import Guard
 from twosample.app.jobs import Jobs
 from twosample.app.sessions import SLOTS, RefusalError, Session, Sessions
 from twosample.app.work import Answer, Upload, compare, example, fault, look
+from twosample.common.memory import available_memory
 from twosample.common.threads import cores, one_thread
 from twosample.errors import InputError, InputTypeError, Setting
 from twosample.show.report import script, style
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
+
+    from twosample.data.files.dialect import Reading
 
 __all__ = ["make_app", "serve"]
 
@@ -43,13 +47,16 @@ _LARGEST_FILES = 10
 # A file that is too large is read to its end and thrown away, so that the sender hears why it is refused; up to here.
 _MOST_DISCARDED = 4_000_000_000
 _LONGEST_NAME = 200
+# A compressed file may take this share of the memory that is free.
+_SHARE_OF_MEMORY = 0.25
 _MOST_JSON = 4_000_000
 
 
 class _App:
     """What the addresses answer, and what they have in common."""
 
-    def __init__(self, max_size: float, idle: float) -> None:
+    def __init__(self, max_size: float, idle: float, unpacked_limit: float | None) -> None:
+        self.unpacked_limit = unpacked_limit
         self.limit = int(max_size * 1_000_000)
         self.limit_words = f"{max_size:g} MB"
         self.sessions = Sessions(_LARGEST_FILES * self.limit, idle)
@@ -172,14 +179,20 @@ class _App:
     async def look(self, request: Request) -> Response:
         """What is in the files."""
         session = self.session_of(request)
-        reading = reading_of((await self._json(request)).get("reading"))
+        reading = self._limited(reading_of((await self._json(request)).get("reading")))
         uploads = [session.uploads.get(slot) for slot in SLOTS]
         return JSONResponse(await asyncio.get_running_loop().run_in_executor(self.readers, look, uploads, reading))
+
+    def _limited(self, reading: Reading) -> Reading:
+        """With the limit of what files unpack to, which is not for the page to say."""
+        free = available_memory() * _SHARE_OF_MEMORY / 1_000_000
+        return replace(reading, unpacked_limit=self.unpacked_limit or max(free, 1.0))
 
     async def start(self, request: Request) -> Response:
         """Begin a test."""
         session = self.session_of(request)
         question = Question.of(await self._json(request))
+        question = replace(question, reading=self._limited(question.reading))
         if session.job is not None and not session.job.is_over:
             raise RefusalError(409, "a test of this page is running; cancel it first")
         uploads = [session.uploads.get(slot) for slot in SLOTS]
@@ -247,13 +260,21 @@ def _refused(request: Request, error: Exception) -> Response:
     return JSONResponse({"message": fault(error)}, 500)
 
 
-def make_app(token: str, port: int, *, max_size: float = 100.0, idle: float = _IDLE_SECONDS) -> ASGIApp:
+def make_app(
+    token: str,
+    port: int,
+    *,
+    max_size: float = 100.0,
+    idle: float = _IDLE_SECONDS,
+    unpacked_limit: float | None = None,
+) -> ASGIApp:
     """The app at the address with this secret token, for a server at this port.
 
     Files are not larger than `max_size` megabytes (of 1,000,000 bytes); the data of a page are dropped after `idle`
-    seconds without a request.
+    seconds without a request. Compressed files unpack to at most `unpacked_limit` megabytes, or a quarter of the memory
+    that is free.
     """
-    app = _App(max_size, idle)
+    app = _App(max_size, idle, unpacked_limit)
     page, own_script, own_style = (
         (_STATIC / name).read_text("utf-8") for name in ("page.html", "script.js", "style.css")
     )
@@ -280,7 +301,12 @@ def make_app(token: str, port: int, *, max_size: float = 100.0, idle: float = _I
 
 
 def serve(
-    port: int = 0, *, max_size: float = 100.0, say: Callable[[str], object] = print, browser: bool = False
+    port: int = 0,
+    *,
+    max_size: float = 100.0,
+    unpacked_limit: float | None = None,
+    say: Callable[[str], object] = print,
+    browser: bool = False,
 ) -> None:
     """Serve the app on this computer until it is interrupted, which is raised again after it has ended in order.
 
@@ -310,7 +336,7 @@ def serve(
         # The number of threads of the linear algebra is one of the process: tests that run at the same time, each of
         # which sets and restores it, must find it as they leave it.
         config = uvicorn.Config(
-            make_app(token, port, max_size=max_size),
+            make_app(token, port, max_size=max_size, unpacked_limit=unpacked_limit),
             access_log=False,
             log_level="error",
             server_header=False,

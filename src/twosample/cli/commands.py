@@ -240,7 +240,14 @@ It needs the extra "app": pip install 'twosample[app]'
     metavar="MB",
     help="The largest file that is taken, in megabytes; ten times that is held for all pages together.",
 )
-def app(port: int, browser: bool, max_size: float) -> None:
+@click.option(
+    "--unpacked-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    show_default="a quarter of the free memory",
+    metavar="MB",
+    help="To how many megabytes a compressed file may unpack.",
+)
+def app(port: int, browser: bool, max_size: float, unpacked_limit: float | None) -> None:
     """Compare files on a page in the browser, until Ctrl-C.
 
     Files are read in the memory of this process and never written. Whoever has the address, of which a part is secret,
@@ -254,7 +261,7 @@ def app(port: int, browser: bool, max_size: float) -> None:
         click.echo(f"twosample is at {address}")
         click.echo("Ctrl-C ends it.", err=True)
 
-    serve(port, max_size=max_size, say=say, browser=browser)
+    serve(port, max_size=max_size, unpacked_limit=unpacked_limit, say=say, browser=browser)
 
 
 for one in (test, each, gibbs, independence, check, reference, compare, goodness, app, monitor):

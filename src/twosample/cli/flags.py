@@ -152,6 +152,12 @@ OPTIONS: dict[str, _Declared] = {
         metavar="SIGN",
         help="Field delimiter; also tab, and space for any blanks [auto-detected].",
     ),
+    "unpacked_limit": _option(
+        "--unpacked-limit",
+        type=float,
+        metavar="MB",
+        help="To how many megabytes a compressed file may unpack [the free memory].",
+    ),
     # The test
     "model": _choice("--model", ["adaptive", "paper", "published"], "Prior and noise model."),
     "kernel": _option(

@@ -6,16 +6,19 @@ import contextlib
 import hashlib
 import io
 import json
+import math
 import os
 import stat
 import types
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Self, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, BinaryIO, ClassVar, Self, TypeVar, get_args, get_origin
 
 import numpy as np
 
+from twosample.common.constraints import FieldError, alternatives, checked, hints_of, item_type
+from twosample.common.stored import CHECKSUM, json_checksum, read_arrays, read_json
 from twosample.common.words import shortened
 from twosample.errors import InputError, InputTypeError
 
@@ -35,7 +38,9 @@ __all__ = [
 _Record = TypeVar("_Record")
 
 # The form of the files; it grows when older versions would misread them. Files without a number are of the first.
-_SCHEMA = 2
+_SCHEMA = 3
+# Numbers that follow from others may be off by this share in a file, which is more than rounding.
+_ROUNDED = 1e-6
 # More links than this, one behind the other, are a circle.
 _MOST_LINKS = 40
 
@@ -119,6 +124,8 @@ class Record(Comparable):
     """What a result is: frozen, arrays included, prints its summary, and has a JSON form that can be read back."""
 
     _derived: ClassVar[tuple[str, ...]] = ()
+    # The oldest form of the files whose content means the same today.
+    _oldest: ClassVar[int] = 1
     # Names that other modules use and users need not see.
     _internal: ClassVar[tuple[str, ...]] = ()
 
@@ -160,20 +167,43 @@ class Record(Comparable):
         True
         """
         is_text = isinstance(source, str) and source.lstrip()[:1] == "{"
+        name = "source" if is_text else f"source: {str(source)!r}"
         try:
-            content = json.loads(source if is_text else _text_of(source))  # type: ignore[arg-type]
-        except (json.JSONDecodeError, RecursionError) as error:
-            name = "source" if is_text else f"source: {str(source)!r}"
+            content = read_json(source if is_text else _text_of(source))  # type: ignore[arg-type]
+        except (TypeError, ValueError) as error:
+            if isinstance(error, InputError | InputTypeError):
+                raise
             raise InputError(
                 f"{name}: not JSON ({error})", argument="source", remedy="pass what to_json returned or its path"
             ) from None
-        _check_schema(content)
         try:
-            return cls(**restored(cls, cls._from_older(content) if isinstance(content, dict) else content))
-        except (TypeError, ValueError, AttributeError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(f"source: not a result of twosample ({error})", argument="source") from None
+            return cls._from_content(content)
+        except _Refused as error:
+            raise InputError(f"{name}: {error}", argument="source", remedy=error.remedy) from None
+        except (TypeError, ValueError, AttributeError, KeyError, IndexError, ArithmeticError, RecursionError) as error:
+            found = error.message if isinstance(error, InputError) else error
+            raise InputError(
+                f"{name}: not a result of this version of twosample ({found})", argument="source"
+            ) from None
+
+    @classmethod
+    def _from_content(cls, content: Any) -> Self:
+        """The record of a file, with every field checked, and with numbers that follow from others compared."""
+        schema = _schema_of(content, cls._oldest)
+        if not isinstance(content, dict):
+            raise _Refused(f"not a result of twosample ({cls.__name__} is {type(content).__name__})")
+        if CHECKSUM in content and content[CHECKSUM] != json_checksum(content):
+            raise _Refused(
+                "its content is not what was written: the checksum differs",
+                f"write the file again; or, if it was changed on purpose, remove {CHECKSUM!r} from it",
+            )
+        record = checked(cls(**restored(cls, cls._from_older(content))))
+        if schema == _SCHEMA:
+            for name in cls._derived:
+                value = getattr(record, name)
+                if name in content and isinstance(value, float) and not _is_near(content[name], value):
+                    raise FieldError(name, f"is {content[name]!r:.40}, and {value:.6g} follows from the rest")
+        return record
 
     @classmethod
     def _from_older(cls, content: dict[str, Any]) -> dict[str, Any]:
@@ -241,8 +271,8 @@ def digest(record: Any) -> str:
 
 
 def to_json(content: dict[str, Any], path: str | Path | None) -> str:
-    """JSON text, also written to `path` if one is given."""
-    text = json.dumps(content, allow_nan=False)
+    """JSON text with a checksum, also written to `path` if one is given."""
+    text = json.dumps({**content, CHECKSUM: json_checksum(content)}, allow_nan=False)
     if path is not None:
         write_whole(Path(path), lambda file: file.write(text.encode()))
     return text
@@ -295,19 +325,28 @@ def _replaceable(path: Path) -> Path | None:
 
 
 def load_arrays(path: str | Path | bytes, build: Callable[[dict[str, Any]], _Record], what: str) -> _Record:
-    """What `build` makes of the arrays in a file (npz, without pickle), or in its bytes; `what` says what it is."""
+    """What `build` makes of the arrays in a file (npz, without pickle), or in its bytes; `what` says what it is.
+
+    What `build` raises of the kinds that damaged content leads to becomes a refusal of the file.
+    """
+    import struct
     import zlib
     from zipfile import BadZipFile
 
     try:
         opened: BinaryIO = io.BytesIO(path) if isinstance(path, bytes) else Path(path).open("rb")
-        with opened as file, np.load(file, allow_pickle=False) as stored:
-            arrays = dict(stored)
+        with opened as file:
+            arrays = read_arrays(file)
         return build(arrays)
     except FileNotFoundError:
         raise
-    except (ValueError, KeyError, TypeError, EOFError, OSError, RuntimeError, BadZipFile, zlib.error) as error:
-        why = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+    except (
+        ValueError, LookupError, TypeError, AttributeError, EOFError, OSError, RuntimeError, ArithmeticError,
+        MemoryError, BadZipFile, zlib.error, struct.error,
+    ) as error:  # fmt: skip
+        why = f"it lacks {error}" if type(error) is KeyError else str(error) or type(error).__name__
+        if isinstance(error, InputError):
+            why = error.message.removeprefix("source: ")
         if isinstance(path, bytes):
             raise InputError(f"content: these bytes do not hold {what} ({why})", argument="content") from None
         raise InputError(f"path: {str(path)!r} does not hold {what} ({why})", argument="path") from None
@@ -332,33 +371,49 @@ def _text_of(path: object) -> str:
     raise InputError(f"source: {shown!r}: {why}", argument="source", remedy="pass what to_json returned or its path")
 
 
-def _check_schema(content: Any) -> None:
+class _Refused(ValueError):
+    """Why a file is refused, and what to do."""
+
+    def __init__(self, message: str, remedy: str | None = None) -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+
+def _schema_of(content: Any, oldest: int) -> int:
+    """The form of a file, which this version and this kind of record can read."""
     schema = content.get("schema", 1) if isinstance(content, dict) else 1
     if isinstance(schema, bool) or not isinstance(schema, int) or schema < 1:
-        raise InputError(f"source: not a result of twosample (its schema is {schema!r:.40})", argument="source")
+        raise _Refused(f"not a result of twosample (its schema is {schema!r:.40})")
     if schema > _SCHEMA:
-        raise InputError(
-            f"source: written by a newer version of twosample (schema {schema}; this version reads {_SCHEMA})",
-            argument="source",
-            remedy="update twosample",
+        raise _Refused(
+            f"written by a newer version of twosample (schema {schema!s:.20}; this version reads {_SCHEMA})",
+            "update twosample",
         )
+    if schema < oldest:
+        raise _Refused(
+            f"written by an older version of twosample (schema {schema}), whose models were others", "make it anew"
+        )
+    return schema
+
+
+def _is_near(stored: Any, value: float) -> bool:
+    """Whether a stored number is the one that follows from the others, but for rounding."""
+    is_number = isinstance(stored, float | int) and not isinstance(stored, bool)
+    return is_number and math.isclose(stored, value, rel_tol=_ROUNDED, abs_tol=_ROUNDED)
 
 
 def restored(kind: Any, content: Any) -> dict[str, Any]:
     """The fields of a record that the content has; what it lacks must have a default."""
     if not isinstance(content, dict):
-        raise InputError(
-            f"source: not a result of twosample ({kind.__name__} is {type(content).__name__})", argument="source"
-        )
-    hints = get_type_hints(kind)
+        raise FieldError("", f"{kind.__name__} is {type(content).__name__}")
+    hints = hints_of(kind)
     for name in _required(kind):
         if name not in content:
-            raise InputError(
-                f"source: not a result of this version of twosample ({kind.__name__} lacks {name!r})",
-                argument="source",
-            )
+            raise FieldError("", f"{kind.__name__} lacks {name!r}")
     return {
-        field.name: _restore(hints[field.name], content[field.name]) for field in fields(kind) if field.name in content
+        field.name: _restore(hints[field.name], content[field.name], field.name)
+        for field in fields(kind)
+        if field.name in content
     }
 
 
@@ -375,21 +430,50 @@ def _fitting(records: list[Any], content: Any) -> Any:
     return [*exact, *complete, *records][0]
 
 
-def _restore(hint: Any, value: Any) -> Any:
-    """A value of the type that the hint says, from what `to_plain` made of it."""
-    choices = get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+def _restore(hint: Any, value: Any, where: str) -> Any:
+    """A value of the type that the hint says, from what `to_plain` made of it; `checked` says whether it fits."""
+    choices = alternatives(hint)
     if value is None and types.NoneType in choices:
         return None
+    records = [choice for choice in choices if is_dataclass(choice)]
+    try:
+        for choice in choices:
+            if hasattr(choice, "from_plain"):
+                return choice.from_plain(value)
+        if records:
+            kind = _fitting(records, value)
+            return kind(**restored(kind, value))
+    except FieldError as error:
+        raise error.within(where) from None
     for choice in choices:
-        if hasattr(choice, "from_plain"):
-            return choice.from_plain(value)
-    if records := [choice for choice in choices if is_dataclass(choice)]:
-        kind = _fitting(records, value)
-        return kind(**restored(kind, value))
-    for choice in choices:
-        if get_origin(choice) is np.ndarray:
-            return np.asarray(value, dtype=get_args(get_args(choice)[1])[0])
+        if get_origin(alternatives(choice)[0]) is np.ndarray:
+            return _array(item_type(alternatives(choice)[0]), value, where)
     if isinstance(value, list):
-        inner = next((get_args(choice)[0] for choice in choices if get_origin(choice) is tuple), None)
-        return tuple(value if inner is None else (_restore(inner, item) for item in value))
+        kinds = next((get_args(choice) for choice in choices if get_origin(choice) is tuple), (Any, ...))
+        each = kinds[:1] * len(value) if kinds[1:] == (...,) else kinds
+        if len(each) != len(value):
+            raise FieldError(where, f"has {len(value)} items, not {len(each)}")
+        items = zip(each, value, strict=True)
+        return tuple(_restore(kind, item, f"{where}[{number}]") for number, (kind, item) in enumerate(items))
+    if isinstance(value, dict):
+        inner = next((get_args(choice)[1] for choice in choices if get_origin(choice) is dict), Any)
+        return {name: _restore(inner, item, where) for name, item in value.items()}
     return value
+
+
+def _array(kind: Any, value: Any, where: str) -> Any:
+    """An array of numbers of that type, from lists of numbers; of None, where a number is not known, NaN."""
+    if not isinstance(value, list):
+        raise FieldError(where, f"is {type(value).__name__}, not a list")
+    try:
+        found = np.asarray(value)
+    except (ValueError, OverflowError):
+        raise FieldError(where, "holds lists of different lengths") from None
+    wanted = np.dtype(kind)
+    if found.dtype.kind == "O" and wanted.kind == "f":
+        if not all(item is None or type(item) in (int, float) for item in found.flat):
+            raise FieldError(where, "holds what is not a number")
+        found = found.astype(np.float64)
+    if found.size and found.dtype.kind not in {"f": "fiu", "i": "i", "u": "iu", "b": "b"}[wanted.kind]:
+        raise FieldError(where, f"holds {found.dtype}, not {wanted}")
+    return found.astype(wanted)

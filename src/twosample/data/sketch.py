@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from twosample.common.arrays import Array
+from twosample.common.constraints import Axes
 from twosample.common.records import Comparable
 from twosample.data import row_hashes
 
@@ -29,10 +31,10 @@ class Sketch(Comparable):
     Where rows are repeated and there are very many, which of the repeated ones are shown depends on the order.
     """
 
-    rows: Array  # (k, D), in the units of the data
+    rows: Annotated[Array, Axes("rows", "coordinates")]  # (k, D), in the units of the data
     # Hashes of each row and of how often it has occurred before, increasing, (k,); where rows are repeated, of all rows
     # of that part too.
-    priorities: NDArray[np.uint64]
+    priorities: Annotated[NDArray[np.uint64], Axes("rows")]
 
     @classmethod
     def empty(cls) -> Sketch:

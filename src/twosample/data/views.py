@@ -3,11 +3,13 @@
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from twosample.common.arrays import Array, Flags, Indices, evenly_spread
+from twosample.common.constraints import NONNEGATIVE, SHARES, Axes, Ordered
 from twosample.common.records import DIGESTED_IF_SET, Comparable
 from twosample.data.categories import distance_of_levels, expanded, places_of, starts_of
 from twosample.data.limits import Limits
@@ -136,10 +138,13 @@ class Ranks(Comparable):
     monotone change of a column leaves its scores as they are.
     """
 
-    knots: Array  # values of each column, increasing, (K, D)
-    levels: Array  # (rank - ½)/N of the knots among the pooled rows, (K, D), where equal values share their ranks
-    sizes: Indices | None = field(default=None, metadata=DIGESTED_IF_SET)  # as those of a `View`
-    heights: Array | None = field(default=None, metadata=DIGESTED_IF_SET)  # a coordinate of a code where a row has it
+    knots: Annotated[Array, Axes("knots", "D", least=1), Ordered(axis=0)]  # values of each column, increasing, (K, D)
+    # (rank - ½)/N of the knots among the pooled rows, (K, D), where equal values share their ranks
+    levels: Annotated[Array, Axes("knots", "D"), SHARES, Ordered(axis=0)]
+    # As those of a `View`
+    sizes: Annotated[Indices, Axes("D"), NONNEGATIVE] | None = field(default=None, metadata=DIGESTED_IF_SET)
+    # A coordinate of a code where a row has it
+    heights: Annotated[Array, Axes("D"), NONNEGATIVE] | None = field(default=None, metadata=DIGESTED_IF_SET)
 
     @classmethod
     def of(cls, x: Array, y: Array, sizes: Indices | None = None) -> "Ranks":

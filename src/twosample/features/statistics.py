@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 
 import numpy as np
 
 from twosample.common.arrays import Array, namespace
+from twosample.common.constraints import NONNEGATIVE, POSITIVE, Axes, Count, FieldError, checked
 from twosample.common.progress import WorkCounter
 from twosample.common.records import Comparable, load_arrays, write_whole
+from twosample.common.stored import packed, read_json
 from twosample.common.threads import as_they_come
 from twosample.data.sketch import Sketch
 from twosample.errors import InputError, InputTypeError
@@ -56,15 +57,34 @@ def merged_parts(
 
 # Version of the file format; it grows when older versions would misread the files.
 _SCHEMA = 1
+# Scatters are symmetric, and no larger than their diagonal allows, but for rounding.
+_ROUNDED = 1e-6
+# Beyond this the squares that the evidence takes of scatters overflow.
+_LARGEST = 1e70
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Moments(Comparable):
     """Number, mean and scatter of feature vectors, for arrays of any library; leading axes are lengthscales."""
 
-    count: int
+    count: Count
     mean: Any  # (..., s)
     scatter: Any  # sum of outer products of the deviations from the mean, (..., s, s)
+
+    def _problems(self) -> Iterator[str]:
+        """What does not go together."""
+        mean, scatter = self.mean, self.scatter
+        if not mean.ndim or scatter.shape != (*mean.shape, mean.shape[-1]):
+            yield f"has means of the shape {mean.shape} and scatters of {scatter.shape}"
+        if not ((np.abs(mean) <= _LARGEST).all() and (np.abs(scatter) <= _LARGEST**2).all()):  # NaN is not either
+            yield f"holds what is not a number of at most {_LARGEST:g}, or its square"
+        roots = np.sqrt(np.maximum(np.diagonal(scatter, axis1=-2, axis2=-1), 0.0))
+        most = roots[..., :, None] * roots[..., None, :]
+        if (np.abs(scatter) > most * (1.0 + _ROUNDED) + np.finfo(float).tiny).any():
+            yield "has a scatter that no rows have"
+        largest = roots.max(axis=-1, initial=0.0)[..., None, None] ** 2
+        if (np.abs(scatter - np.swapaxes(scatter, -1, -2)) > _ROUNDED * largest).any():
+            yield "has a scatter that is not symmetric"
 
     @classmethod
     def of(cls, features: Any) -> Moments:
@@ -137,11 +157,11 @@ class FeatureStatistics(Comparable):
     12
     """
 
-    lengthscales: Array
+    lengthscales: Annotated[Array, Axes("m", least=1), POSITIVE]
     x: Moments | None
     y: Moments | None
     differences: Moments | None = None
-    log_volume: Array | None = None
+    log_volume: Annotated[Array, Axes("m")] | None = None
     plan: str = ""
     sketch_x: Sketch = field(default_factory=Sketch.empty)
     sketch_y: Sketch = field(default_factory=Sketch.empty)
@@ -150,8 +170,8 @@ class FeatureStatistics(Comparable):
     columns_y: Moments | None = None
     columns_differences: Moments | None = None
     parts: tuple[FeatureStatistics, ...] = ()
-    levels_x: Array | None = None
-    levels_y: Array | None = None
+    levels_x: Annotated[Array, Axes("levels"), NONNEGATIVE] | None = None
+    levels_y: Annotated[Array, Axes("levels"), NONNEGATIVE] | None = None
 
     def __repr__(self) -> str:
         """Return the numbers of rows and lengthscales, in one line."""
@@ -169,6 +189,11 @@ class FeatureStatistics(Comparable):
     def n_y(self) -> int:
         """Number of rows of y."""
         return self._counted(self.y).count
+
+    @property
+    def features_count(self) -> int:
+        """Number of features of a row."""
+        return int(self._counted(self.x).mean.shape[-1])
 
     def _counted(self, sample: Moments | None) -> Moments:
         moments = sample if sample is not None else self.differences
@@ -240,9 +265,7 @@ class FeatureStatistics(Comparable):
         >>> FeatureStatistics.from_bytes(sent).n_y
         2
         """
-        file = io.BytesIO()
-        np.savez(file, **self.to_arrays())
-        return file.getvalue()
+        return packed(self.to_arrays())
 
     def to_arrays(self) -> dict[str, Any]:
         """The arrays of a file, by name."""
@@ -274,9 +297,7 @@ class FeatureStatistics(Comparable):
     @classmethod
     def from_arrays(cls, arrays: dict[str, Any]) -> FeatureStatistics:
         """Statistics from what `to_arrays` returned; other content raises a KeyError, TypeError or ValueError."""
-        words = json.loads(str(arrays["words"]))
-        if words["schema"] > _SCHEMA:
-            raise ValueError("a newer version of twosample wrote it; update twosample")
+        words = _words_in(arrays)
         parts: list[FeatureStatistics] = []
         while f"parts.{len(parts)}.lengthscales" in arrays:
             prefix = f"parts.{len(parts)}."
@@ -293,26 +314,31 @@ class FeatureStatistics(Comparable):
             levels_x=arrays.get("levels_x"),
             levels_y=arrays.get("levels_y"),
             plan=words["plan"],
-            notes=tuple(words["notes"]),
+            notes=tuple(map(str, words["notes"])),
         )
-        for part in (statistics, *statistics.parts):
-            part._check_shapes()
-            if (part.n_x, part.n_y) != (statistics.n_x, statistics.n_y):
-                raise ValueError("its arrays do not belong together")
-        return statistics
+        return checked(statistics)
 
-    def _check_shapes(self) -> None:
-        """Refuse arrays that do not belong together."""
-        m, moments = len(self.lengthscales), [one for one in (self.x, self.y, self.differences) if one is not None]
+    def _problems(self) -> Iterator[str]:
+        """What does not go together."""
+        moments = [one for one in (self.x, self.y, self.differences) if one is not None]
         if (self.x is None) != (self.y is None) or not moments:
-            raise ValueError("a sample is missing")
-        s = moments[0].mean.shape[-1]
-        right = all((one.mean.shape, one.scatter.shape) == ((m, s), (m, s, s)) for one in moments)
-        columns = [None if one is None else one.mean.shape for one in (self.columns_x, self.columns_y)]
-        levels = [None if one is None else one.shape for one in (self.levels_x, self.levels_y)]
-        right = right and columns[0] == columns[1] and levels[0] == levels[1]
-        if not right or (self.log_volume is not None and self.log_volume.shape != (m,)):
-            raise ValueError("its arrays do not belong together")
+            yield "a sample is missing"
+        if any(one.mean.shape != (len(self.lengthscales), moments[0].mean.shape[-1]) for one in moments):
+            yield "x, y and differences have other shapes than the lengthscales"
+        columns = [one for one in (self.columns_x, self.columns_y, self.columns_differences) if one is not None]
+        shapes = {one.mean.shape for one in columns}
+        if (self.columns_x is None) != (self.columns_y is None) or len(shapes) > 1:
+            yield "columns_x and columns_y have different shapes"
+        sizes = (self.n_x, self.n_y)
+        if any((part.n_x, part.n_y) != sizes for part in self.parts):
+            yield "parts are of other numbers of rows"
+        for name, count in zip("xy", sizes, strict=True):
+            of_columns, sketch = getattr(self, f"columns_{name}"), getattr(self, f"sketch_{name}")
+            if (of_columns is not None and of_columns.count != count) or len(sketch.rows) > count:
+                yield f"columns_{name} or sketch_{name} is of another number of rows than {name}"
+            levels = getattr(self, f"levels_{name}")
+            if levels is not None and ((levels != np.round(levels)).any() or (levels > count).any()):
+                yield f"levels_{name} holds what is no number of {count} rows"
 
 
 # The fields that hold moments.
@@ -327,17 +353,39 @@ def _if_all(function: Callable[..., _Value], *values: Any) -> _Value | None:
     return None if any(value is None for value in values) else function(*values)
 
 
+def _words_in(arrays: dict[str, Any]) -> dict[str, Any]:
+    """What a file says in words: its schema, its plan and its notes."""
+    words = read_json(str(arrays["words"]))
+    if not isinstance(words, dict) or type(words["schema"]) is not int or not isinstance(words["notes"], list):
+        raise FieldError("words", "are not those of statistics")
+    if words["schema"] > _SCHEMA:
+        raise ValueError("a newer version of twosample wrote it; update twosample")
+    return words
+
+
 def _moments_in(arrays: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     """The moments of one test, or stack of tests, in a file."""
     return {
         name: Moments(
-            int(arrays[f"{prefix}{name}.count"]),
-            *(arrays[f"{prefix}{name}.{part}"].astype(float) for part in ("mean", "scatter")),
+            _count(arrays[f"{prefix}{name}.count"], f"{prefix}{name}.count"),
+            *(_numbers(arrays[f"{prefix}{name}.{part}"], f"{prefix}{name}.{part}") for part in ("mean", "scatter")),
         )
         if f"{prefix}{name}.count" in arrays
         else None
         for name in _MOMENTS
     }
+
+
+def _count(array: Any, name: str) -> int:
+    if array.shape or array.dtype.kind not in "iu":
+        raise FieldError(name, "is not a whole number")
+    return int(array)
+
+
+def _numbers(array: Any, name: str) -> Array:
+    if array.dtype.kind not in "fiu":
+        raise FieldError(name, f"holds {array.dtype}, not numbers")
+    return np.asarray(array, dtype=np.float64)
 
 
 def _merge(first: FeatureStatistics, second: FeatureStatistics) -> FeatureStatistics:

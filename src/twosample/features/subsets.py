@@ -7,11 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from numbers import Integral
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from twosample.common.arrays import Array, Indices
+from twosample.common.constraints import POSITIVE, SHARES, Axes, Places
 from twosample.common.records import Comparable
 from twosample.data import Ranks
 from twosample.data.categories import starts_of
@@ -40,10 +42,12 @@ _ROUNDED = 1e-9
 class Part(Comparable):
     """A stack of P tests of normal scores, each of k columns at s points."""
 
-    columns: Indices  # (P, k)
-    points: Array  # (P, s, k); with categories (P, s, K), with the coordinates of codes, padded with zeros
-    typical: Array  # the median heuristic of each test, (P,)
-    prior: Array  # the prior probability of each test given that the samples differ, (P,)
+    columns: Annotated[Indices, Axes("tests", "k", least=1), Places("D")]  # (P, k)
+    # (P, s, k); with categories (P, s, K), with the coordinates of codes, padded with zeros
+    points: Annotated[Array, Axes("tests", "points", "coordinates", least=1)]
+    typical: Annotated[Array, Axes("tests"), POSITIVE]  # the median heuristic of each test, (P,)
+    # The prior probability of each test given that the samples differ, (P,)
+    prior: Annotated[Array, Axes("tests"), SHARES]
 
 
 @dataclass(frozen=True)

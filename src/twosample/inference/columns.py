@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from twosample.common.arrays import Array
+from twosample.common.constraints import NONNEGATIVE, SHARES, Axes, Count, Places, Share, Within
 from twosample.common.frames import FrameKind, to_frame
 from twosample.common.records import Comparable, to_plain
 from twosample.common.words import printable, share_in_words, shortened
@@ -56,11 +57,11 @@ class OnlyInOne:
     """
 
     column: str
-    sample: int
-    rows: int
-    share: float
+    sample: Annotated[int, Within(0, 1)]
+    rows: Count
+    share: Share
     levels: tuple[str, ...]
-    count: int
+    count: Count
 
     def words(self, names: tuple[str, str]) -> str:
         """The same in a sentence, with the names of the samples.
@@ -195,16 +196,19 @@ class Table(tuple[Row, ...]):
 class BySubset(Comparable):
     """The evidence of columns and of subsets of columns, as arrays."""
 
-    log_bf10: Array  # of the normal scores of each column alone, (D,)
+    log_bf10: Annotated[Array, Axes("D")]  # of the normal scores of each column alone, (D,)
     # P(x > y) + ½P(x = y) of each column, (D,); of categories that of how much more common in x a level is, ½ or more,
     # and of two levels that of having the one which moved.
-    auc: Array
-    spread: Array  # standard deviation of the normal scores of x over that of y, (D,); 1 for categories
-    direction: tuple[str, ...]  # how each column differs, if it does
-    subsets: tuple[tuple[int, ...], ...]  # the places of the columns of every subset
-    prior: Array  # probability of each subset given that the samples differ, (S,)
-    subset_log_bf10: Array
-    witness_auc: Array | None = None  # AUC of the witness of each column alone, given that it differs, (D,)
+    auc: Annotated[Array, Axes("D"), SHARES]
+    # Standard deviation of the normal scores of x over that of y, (D,); 1 for categories
+    spread: Annotated[Array, Axes("D"), NONNEGATIVE]
+    direction: Annotated[tuple[str, ...], Axes("D")]  # how each column differs, if it does
+    # The places of the columns of every subset
+    subsets: Annotated[tuple[Annotated[tuple[int, ...], Places("D")], ...], Axes("subsets")]
+    prior: Annotated[Array, Axes("subsets"), SHARES]  # probability of each subset given that the samples differ, (S,)
+    subset_log_bf10: Annotated[Array, Axes("subsets")]
+    # AUC of the witness of each column alone, given that it differs, (D,)
+    witness_auc: Annotated[Array, Axes("D"), SHARES] | None = None
     units: InUnits | None = None  # how much each column differs in its units; of some rows where those are very many
 
     @property

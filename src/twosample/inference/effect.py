@@ -16,13 +16,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from twosample.common.arguments import check_level, finite_of
 from twosample.common.arrays import Array
+from twosample.common.constraints import SHARES, SORTED, Axes, Share
 from twosample.common.records import Comparable
 from twosample.data import Ranks
 from twosample.features.statistics import FeatureStatistics, Moments
@@ -132,9 +133,9 @@ class Quantity(Comparable):
     """
 
     null: float
-    prob_h1: float
-    values: Array
-    cumulative: Array
+    prob_h1: Share
+    values: Annotated[Array, Axes("values", least=2), SORTED]
+    cumulative: Annotated[Array, Axes("values"), SHARES, SORTED]
 
     @property
     def mean(self) -> float:

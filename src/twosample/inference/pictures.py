@@ -6,13 +6,15 @@ Of a handful of rows even an aggregate tells much: a density of five values has 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from twosample.common.arrays import Array, Indices
+from twosample.common.constraints import INCREASING, NONNEGATIVE, SHARES, SORTED, Axes, Count, Places
 from twosample.common.records import Comparable
 from twosample.data.categories import Levels, rows_without_many, with_coordinates
 from twosample.inference.witness import Driver, Witness, locations
@@ -42,18 +44,20 @@ _FEWEST_CELLS, _MOST_CELLS = 8, 40
 class ShownColumn(Comparable):
     """One column of both samples, for a picture. The first of two rows of an array is of x, the second of y."""
 
-    column: int
+    column: Annotated[int, Places("D")]
     # The range that is shown, wherever the bulk of either sample is.
-    limits: tuple[float, float]
+    limits: Annotated[tuple[float, float], SORTED]
     # Discrete columns: all values in the range, increasing. Other columns: values that many rows hold, (V,).
-    values: Array
-    counts: Indices  # of the rows that hold each of them, (2, V)
+    values: Annotated[Array, Axes("V"), INCREASING]
+    counts: Annotated[Indices, Axes(2, "V"), NONNEGATIVE]  # of the rows that hold each of them, (2, V)
     # Of the other rows at `places`, times the width of the range, (2, G): its mean is their share of all rows. None
     # where there are no other rows: the column is discrete.
-    density: Array | None
-    quantiles: Array | None  # of the other rows, at `QUANTILES`, to the nearest of the places, (2, 5)
-    outside: Indices  # rows below and above the range, (2, 2)
-    labels: tuple[str, ...] = ()  # of a column of categories the levels, whose codes are `values`
+    density: Annotated[Array, Axes(2, PLACES), NONNEGATIVE] | None
+    # Of the other rows, at `QUANTILES`, to the nearest of the places, (2, 5)
+    quantiles: Annotated[Array, Axes(2, len(QUANTILES)), SORTED] | None
+    outside: Annotated[Indices, Axes(2, 2), NONNEGATIVE]  # rows below and above the range, (2, 2)
+    # Of a column of categories the levels, whose codes are `values`
+    labels: Annotated[tuple[str, ...], Axes("V", optional=True)] = ()
 
     @property
     def places(self) -> Array:
@@ -65,17 +69,25 @@ class ShownColumn(Comparable):
 class ShownPlane(Comparable):
     """Rows of both samples, counted in the cells of a plane."""
 
-    columns: tuple[int, ...]  # the two that span it; empty for principal axes
-    shares: tuple[float, ...]  # of the variance along each principal axis; empty for columns
-    limits: Array  # the range that is shown along each axis, (2, 2)
+    columns: Annotated[tuple[int, ...], Places("D")]  # the two that span it; empty for principal axes
+    shares: Annotated[tuple[float, ...], SHARES]  # of the variance along each principal axis; empty for columns
+    limits: Annotated[Array, Axes(2, 2), SORTED]  # the range that is shown along each axis, (2, 2)
     # Middles of the cells along each axis: the values of a discrete column, else evenly spaced.
-    first: Array
-    second: Array
-    cells: Indices  # those that are not empty, as places in `first` and in `second`, (K, 2)
-    counts: Indices  # rows of x and of y in each of them, (2, K)
-    outside: tuple[int, int]  # rows of x and of y in none
+    first: Annotated[Array, Axes("first"), INCREASING]
+    second: Annotated[Array, Axes("second"), INCREASING]
+    # Those that are not empty, as places in `first` and in `second`, (K, 2)
+    cells: Annotated[Indices, Axes("cells", 2), NONNEGATIVE]
+    counts: Annotated[Indices, Axes(2, "cells"), NONNEGATIVE]  # rows of x and of y in each of them, (2, K)
+    outside: tuple[Count, Count]  # rows of x and of y in none
     # Mean and standard deviation of the witness at the rows of each cell, on average, (2, K); None for columns.
-    witness: Array | None = None
+    witness: Annotated[Array, Axes(2, "cells")] | None = None
+
+    def _problems(self) -> Iterator[str]:
+        """What does not go together."""
+        if (len(self.columns), len(self.shares)) not in ((2, 0), (0, 2)):
+            yield f"has {len(self.columns)} columns and {len(self.shares)} principal axes"
+        if self.cells.size and (self.cells.max(axis=0) >= (len(self.first), len(self.second))).any():
+            yield "has cells outside of its places"
 
     @property
     def centers(self) -> Array:
@@ -87,7 +99,7 @@ class ShownPlane(Comparable):
 class Shown(Comparable):
     """The aggregates of the samples that a picture shows."""
 
-    rows: tuple[int, int]  # how many of x and of y all of it is from: a random subset where there are many
+    rows: tuple[Count, Count]  # how many of x and of y all of it is from: a random subset where there are many
     columns: tuple[ShownColumn, ...] = ()  # those that are shown alone
     plane: ShownPlane | None = None  # of two columns, or of two principal axes
 

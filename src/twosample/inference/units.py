@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
 from twosample.common.arrays import Array
+from twosample.common.constraints import GAPS, Axes, Count
 from twosample.common.records import Comparable
 from twosample.data.categories import Levels
 
@@ -42,10 +43,10 @@ class OfColumn(NamedTuple):
 class InUnits(Comparable):
     """The same of all columns, as arrays with a row for the value and each end of its interval, NaN for None."""
 
-    mean: Array  # (3, D)
-    median: Array
-    spread: Array
-    rows: tuple[int, int]  # how many rows of each sample these are from
+    mean: Annotated[Array, Axes(3, "D"), GAPS]
+    median: Annotated[Array, Axes(3, "D"), GAPS]
+    spread: Annotated[Array, Axes(3, "D"), GAPS]
+    rows: tuple[Count, Count]  # how many rows of each sample these are from
 
     @classmethod
     def of(cls, x: Array, y: Array, *, paired: bool = False, levels: Levels = ()) -> Self | None:

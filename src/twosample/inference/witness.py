@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from statistics import NormalDist
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from twosample.common.arguments import check_level
 from twosample.common.arrays import Array
+from twosample.common.constraints import INCREASING, NONNEGATIVE, POSITIVE, Axes, FieldError, Ones, Places
 from twosample.common.records import Comparable, restored, to_plain
 from twosample.data import View
 from twosample.features.maps import FeatureMap, PointFeatures
@@ -59,11 +61,17 @@ class Witness(Comparable):
 class Driver(Comparable):
     """A column, or a pair of columns, that drives the difference, with the witness of its own test, for a picture."""
 
-    columns: tuple[int, ...]  # places of its k columns, 1 or 2
-    grid: Array  # increasing places along each of them, (k, G), in the units of the data
+    columns: Annotated[tuple[int, ...], Axes("k"), Places("D")]  # places of its k columns, 1 or 2
+    # Increasing places along each of them, (k, G), in the units of the data
+    grid: Annotated[Array, Axes("k", "grid", least=1), INCREASING]
     # Of the witness there, given that the samples differ, (G,) or (G, G).
     mean: Array
-    sd: Array
+    sd: Annotated[Array, NONNEGATIVE]
+
+    def _problems(self) -> Iterator[str]:
+        """What does not go together."""
+        if not self.mean.shape == self.sd.shape == self.grid.shape[1:] * len(self.grid):
+            yield f"has a witness of the shapes {self.mean.shape} and {self.sd.shape} on a grid of {self.grid.shape}"
 
     @property
     def witness(self) -> Witness:
@@ -93,17 +101,18 @@ class WitnessMixture(Comparable):
     """
 
     measure: Measure  # of the prior covariance r
-    lengthscales: Array  # J of them, (J,), in standardised units
-    prior_variances: Array  # scale b of the prior covariance b r at each lengthscale, (J,)
+    lengthscales: Annotated[Array, Axes("J", least=1), POSITIVE]  # J of them, (J,), in standardised units
+    # Scale b of the prior covariance b r at each lengthscale, (J,)
+    prior_variances: Annotated[Array, Axes("J"), NONNEGATIVE]
     # Prior variance a²/s of what the points cannot show, (J,). The amplitude a is the learned one, but at most 2/√s
     # (more for samples of unequal size): a point stands for 1/s of all rows, and a sample has 2/s there at most.
-    residual_variances: Array
-    coefficients: Array  # b(bR + V)⁻¹Δ, (J, s)
-    factors: Array  # upper triangular T with TTᵀ = b²(bR + V)⁻¹, (J, s, s)
+    residual_variances: Annotated[Array, Axes("J"), NONNEGATIVE]
+    coefficients: Annotated[Array, Axes("J", "s")]  # b(bR + V)⁻¹Δ, (J, s)
+    factors: Annotated[Array, Axes("J", "s", "s")]  # upper triangular T with TTᵀ = b²(bR + V)⁻¹, (J, s, s)
     # Mean and covariance, over the posterior of the lengthscale, of the weights that interpolate between the J
     # lengthscales, (J,) and (J, J).
-    weights: Array
-    covariance: Array
+    weights: Annotated[Array, Axes("J"), Ones(signed=True)]
+    covariance: Annotated[Array, Axes("J", "J")]
 
     @classmethod
     def mixed(
@@ -163,7 +172,7 @@ class WitnessPosterior(WitnessMixture):
     """The mixture of rows of a table."""
 
     kernel: Kernel
-    points: Array  # (s, D), in standardised units
+    points: Annotated[Array, Axes("s", "K")]  # (s, K), in standardised units
 
     @classmethod
     def of(
@@ -195,6 +204,8 @@ class WitnessPosterior(WitnessMixture):
         packed = arguments["factors"]
         if packed.ndim == 2:
             count = arguments["points"].shape[0]
+            if packed.shape[1] != count * (count + 1) // 2:
+                raise FieldError("factors", f"has the shape {packed.shape}, which {count} points do not have")
             arguments["factors"] = np.zeros((len(packed), count, count))
             arguments["factors"][:, *np.triu_indices(count)] = packed
         return cls(**arguments)

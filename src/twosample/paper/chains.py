@@ -10,6 +10,7 @@ import numpy as np
 
 from twosample.common.arguments import count_of, flag_of
 from twosample.common.arrays import Array, Indices
+from twosample.common.constraints import Count, SampleSize
 from twosample.errors import InputError, Setting
 
 __all__ = ["Chains", "Settings", "bridge", "effective_size", "known_well", "log_mean_probability", "r_hat"]
@@ -26,12 +27,12 @@ _ENOUGH_DRAWS = 400
 class Settings:
     """Settings of the sampler, which `twosample.gibbs` explains; the defaults are the paper's."""
 
-    steps: int = 2000
-    burn_in: int = 500
-    thinning: int = 2
-    hmc_steps: int = 9
-    adapt_steps: int = 3
-    chains: int = 4
+    steps: SampleSize = 2000
+    burn_in: Count = 500
+    thinning: SampleSize = 2
+    hmc_steps: SampleSize = 9
+    adapt_steps: Count = 3
+    chains: SampleSize = 4
     early_stop: bool = False
 
     @classmethod

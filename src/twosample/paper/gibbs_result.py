@@ -5,12 +5,24 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
 from twosample import models
 from twosample.common.arrays import Array, Indices
+from twosample.common.constraints import (
+    NONNEGATIVE,
+    POSITIVE,
+    SHARES,
+    Axes,
+    Count,
+    Nonnegative,
+    Positive,
+    SampleSize,
+    Share,
+    Within,
+)
 from twosample.common.records import Comparable
 from twosample.common.words import data_in_words, log_bf10_text, odds_in_words, probability_in_words, sentence, short
 from twosample.errors import InputError, MissingExtraError
@@ -57,12 +69,12 @@ class Relevance(Comparable):
         Posterior probability that the lengthscale is shorter given H1 than given H0, (D,).
     """
 
-    columns: tuple[str, ...]
-    loss: Array
-    loss_error: Array
-    shortening: Array
-    error: Array
-    probability: Array
+    columns: Annotated[tuple[str, ...], Axes("D")]
+    loss: Annotated[Array, Axes("D")]
+    loss_error: Annotated[Array, Axes("D"), NONNEGATIVE]
+    shortening: Annotated[Array, Axes("D")]
+    error: Annotated[Array, Axes("D"), NONNEGATIVE]
+    probability: Annotated[Array, Axes("D"), SHARES]
 
     @property
     def table(self) -> DataTable:
@@ -104,11 +116,11 @@ class BridgeEstimate(Comparable):
     """
 
     log_bf10: float
-    error: float
-    overlap: float
-    lengthscales_h0: Array
-    lengthscales_h1: Array
-    steps: int | None = None
+    error: Nonnegative
+    overlap: Share
+    lengthscales_h0: Annotated[Array, Axes("bridge chains", "of H0", "L", least=1), POSITIVE]
+    lengthscales_h1: Annotated[Array, Axes("bridge chains", "of H1", "L", least=1), POSITIVE]
+    steps: Count | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,20 +160,20 @@ class GibbsDiagnostics(Comparable):
         Whether the features do not vary at the lengthscales of the draws, so that nothing follows from them.
     """
 
-    ess_prob_h1: float
-    ess_lengthscales: Array
-    r_hat_prob_h1: float
-    r_hat_lengthscales: Array
-    switches: Indices
-    divergences: Indices
-    acceptance: Array
-    leapfrogs: Array
-    step_sizes: Array
-    density_error: float
-    pairs: int
+    ess_prob_h1: Nonnegative
+    ess_lengthscales: Annotated[Array, Axes("L"), NONNEGATIVE]
+    r_hat_prob_h1: Nonnegative
+    r_hat_lengthscales: Annotated[Array, Axes("L"), NONNEGATIVE]
+    switches: Annotated[Indices, Axes("C"), NONNEGATIVE]
+    divergences: Annotated[Indices, Axes("C"), NONNEGATIVE]
+    acceptance: Annotated[Array, Axes("C"), SHARES]
+    leapfrogs: Annotated[Array, Axes("C"), NONNEGATIVE]
+    step_sizes: Annotated[Array, Axes("C"), POSITIVE]
+    density_error: Nonnegative
+    pairs: Count
     notes: tuple[str, ...]
-    points: int = 0
-    steps: int | None = None
+    points: Count = 0
+    steps: Count | None = None
     stopped: str = "steps"
     flat: bool = False
 
@@ -229,21 +241,21 @@ class GibbsResult(Result):
     _derived: ClassVar[tuple[str, ...]] = ("prob_h1", "log_bf10", "verdict")
     figure: ClassVar[str] = "plot_lengthscales"
 
-    labels: Indices
-    given: Indices
-    lengthscales: Array
-    amplitudes: Array | None
-    log_bf10_given: Array
-    prob_h1_error: float
-    prior_odds: float
+    labels: Annotated[Indices, Axes("C", "draws", least=1), Within(0, 1)]
+    given: Annotated[Indices, Axes("C", "draws"), Within(0, 1)]
+    lengthscales: Annotated[Array, Axes("C", "draws", "L", least=1), POSITIVE]
+    amplitudes: Annotated[Array, Axes("C", "draws"), NONNEGATIVE] | None
+    log_bf10_given: Annotated[Array, Axes("C", "draws")]
+    prob_h1_error: Nonnegative
+    prior_odds: Positive
     evidence: BridgeEstimate | None
     relevance: Relevance | None
-    median_heuristic: float
-    points: Array | None
-    n_x: int
-    n_y: int
-    columns: tuple[str, ...]
-    scale: Array
+    median_heuristic: Nonnegative
+    points: Annotated[Array, Axes("points", "D")] | None
+    n_x: SampleSize
+    n_y: SampleSize
+    columns: Annotated[tuple[str, ...], Axes("D", least=1)]
+    scale: Annotated[Array, Axes("D"), POSITIVE]
     paired: bool
     kernel: str
     model: models.Model

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twosample.common.arguments import flag_of, positive, share_of
+from twosample.common.constraints import Axes
 from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.common.records import Comparable, Record, load_arrays, write_whole
+from twosample.common.stored import packed
 from twosample.common.threads import one_thread
 from twosample.common.words import columns_in_words, printable
 from twosample.data import Choice, LeftOut, Limits, Samples, View, finite_rows, read, some
@@ -45,15 +47,24 @@ _NOTE = "x is a reference: points, scales and ranks are its own, and its rows we
 class _About(Record):
     """What a reference knows of its table, beside the statistics."""
 
+    _oldest: ClassVar[int] = Plan._oldest
+
     plan: Plan
-    columns: tuple[str, ...]  # the columns that were read, those with one value throughout too
-    values: NDArray[np.float64]  # what constant columns hold throughout, (D,); 0 for the others
+    # The columns that were read, those with one value throughout too.
+    columns: Annotated[tuple[str, ...], Axes("read")]
+    values: Annotated[NDArray[np.float64], Axes("read")]  # what constant columns hold; 0 for others
     present: tuple[str, ...]  # all columns that the table had
     named: bool  # whether columns are matched by their names, as those of data frames are
     times: tuple[str, ...]  # the columns of dates or times
     left_out: tuple[LeftOut, ...]  # columns that are not compared, and why
     name: str  # what the sample is called
-    levels: Levels = ()  # the levels of columns of categories, as in a plan, but of all columns
+    levels: Annotated[Levels, Axes("read", optional=True)] = ()  # of columns of categories, as in a plan, but of all
+
+    def _problems(self) -> Iterator[str]:
+        """What does not go together."""
+        chosen = tuple(name for name, kept in zip(self.columns, self.plan.kept, strict=False) if kept)
+        if len(self.plan.kept) != len(self.columns) or (self.columns and chosen != self.plan.columns):
+            yield "columns and plan.columns do not belong together"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -361,7 +372,8 @@ class Reference(Comparable):
         moved about, but for values that are repeated in a column.
         """
         arrays = {**self.statistics.to_arrays(), "reference": np.array(self.about.to_json())}
-        write_whole(Path(path), lambda file: np.savez_compressed(file, **arrays))
+        content = packed(arrays, compressed=True)
+        write_whole(Path(path), lambda file: file.write(content))
 
     @classmethod
     def load(cls, path: str | Path) -> Reference:
@@ -370,8 +382,7 @@ class Reference(Comparable):
         def build(arrays: dict[str, Any]) -> Reference:
             about = _About.from_json(str(arrays["reference"]))
             statistics = FeatureStatistics.from_arrays(arrays)
-            if statistics.plan != about.plan.key or len(about.values) != len(about.plan.kept):
-                raise ValueError("its plan and its statistics do not belong together")
+            about.plan.check_fit(statistics)
             return cls(statistics, about)
 
         return load_arrays(path, build, "a reference of twosample")

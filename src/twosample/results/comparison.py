@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
 
 from twosample import models
+from twosample.common.constraints import Nonnegative, SampleSize, Share, Size, Within
 from twosample.common.words import odds_in_words, probability_in_words, pvalue_text, sentence, short
 from twosample.inference.bayes_factor import probability, strength
 from twosample.inference.effect import Effect, size_in_words
@@ -77,17 +79,24 @@ class Comparison(BayesFactor):
     call: ClassVar[tuple[str, str, str]] = ("test", "y", "permutations")
 
     amplitude: Amplitude
-    n_x: int
-    n_y: int
+    n_x: Annotated[SampleSize, Size("x")]
+    n_y: Annotated[SampleSize, Size("y")]
     paired: bool
     kernel: str
     model: models.Model
     diagnostics: Diagnostics
-    pvalue: float | None
-    evalue: float | None = None
+    pvalue: Share | None
+    evalue: Nonnegative | None = None
     effect: Effect | None = None
-    rope: float | None = None
+    rope: Annotated[float, Within(0.5, 1)] | None = None
     names: tuple[str, str] = ("x", "y")
+
+    def _problems(self) -> Iterator[str]:
+        """What does not go together."""
+        if self.paired and self.n_x != self.n_y:
+            yield f"n_x and n_y are {self.n_x} and {self.n_y}, and must be equal for pairs"
+        if self.effect is not None and not math.isclose(self.effect.auc.prob_h1, self.prob_h1, abs_tol=1e-6):
+            yield f"effect.auc.prob_h1 is {self.effect.auc.prob_h1:.6g}, and {self.prob_h1:.6g} follows from log_bf10"
 
     @property
     def verdict(self) -> str:

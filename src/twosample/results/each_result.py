@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from twosample import models
 from twosample.common.arguments import count_of, is_one_of
 from twosample.common.arrays import Array, Flags, Indices
+from twosample.common.constraints import GAPS, NONNEGATIVE, SHARES, Axes, Share, Within
 from twosample.common.words import columns_in_words, printable
 from twosample.data import some
 from twosample.errors import InputError
@@ -135,30 +136,35 @@ class EachResult(RowsResult[EachRow]):
     page: ClassVar[str] = "columns_page"
     figure: ClassVar[str] = "plot_each"
 
-    column: tuple[str, ...]
-    n_x: Indices
-    n_y: Indices
-    log_bf10: Array
-    prob_h1: Array
-    q: Array
-    auc: Array
-    direction: tuple[str, ...]
-    prob_larger: Array
-    prob_beyond_rope: Array
-    share: float
-    group_share: float | None
-    fdr: float
+    column: Annotated[tuple[str, ...], Axes("rows")]
+    n_x: Annotated[Indices, Axes("rows"), NONNEGATIVE]
+    n_y: Annotated[Indices, Axes("rows"), NONNEGATIVE]
+    log_bf10: Annotated[Array, Axes("rows")]
+    prob_h1: Annotated[Array, Axes("rows"), SHARES]
+    q: Annotated[Array, Axes("rows"), SHARES]
+    auc: Annotated[Array, Axes("rows"), SHARES, GAPS]
+    direction: Annotated[tuple[str, ...], Axes("rows")]
+    prob_larger: Annotated[Array, Axes("rows"), SHARES, GAPS]
+    prob_beyond_rope: Annotated[Array, Axes("rows"), SHARES, GAPS]
+    share: Share
+    group_share: Share | None
+    fdr: Share
     paired: bool
     model: models.Model
     groups: dict[str, tuple[str, ...]]
     skipped: dict[str, str]
     notes: tuple[str, ...]
-    rope: float | None = None
+    rope: Annotated[float, Within(0.5, 1)] | None = None
 
     def __post_init__(self) -> None:
         """Make the arrays unchangeable, and lists that come from JSON tuples."""
         object.__setattr__(self, "groups", {name: tuple(columns) for name, columns in self.groups.items()})
         super().__post_init__()
+
+    def _problems(self) -> Iterator[str]:
+        """What does not go together."""
+        if not set(self.column).issuperset(self.groups):
+            yield "groups names what is not in column"
 
     def __repr__(self) -> str:
         """Return the answer in one line."""

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from twosample import models
 from twosample.common.arrays import Array, Indices
+from twosample.common.constraints import GAPS, SHARES, Axes, Positive, Within
 from twosample.common.words import columns_in_words, printable
 from twosample.data import LeftOut
+from twosample.inference.bayes_factor import probability
 from twosample.inference.columns import Table
 from twosample.results.result import RowsResult
 from twosample.results.result_parts import used_columns
@@ -93,19 +99,24 @@ class GroupsResult(RowsResult[GroupRow]):
 
     by: str
     reference: str
-    group: tuple[str, ...]
-    n: Indices
-    n_other: Indices
-    log_bf10: Array
-    prob_h1: Array
-    auc: Array
-    verdict: tuple[str, ...]
-    prior_odds: float
+    group: Annotated[tuple[str, ...], Axes("groups")]
+    n: Annotated[Indices, Axes("groups"), Within(1)]
+    n_other: Annotated[Indices, Axes("groups"), Within(1)]
+    log_bf10: Annotated[Array, Axes("groups")]
+    prob_h1: Annotated[Array, Axes("groups"), SHARES]
+    auc: Annotated[Array, Axes("groups"), SHARES, GAPS]
+    verdict: Annotated[tuple[str, ...], Axes("groups")]
+    prior_odds: Positive
     columns: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
     model: models.Model
     notes: tuple[str, ...]
     results: dict[str, TwoSampleResult] = field(default_factory=dict)
+
+    def _problems(self) -> Iterator[str]:
+        """What does not go together."""
+        if not np.allclose(self.prob_h1, probability(self.log_bf10 + math.log(self.prior_odds)), atol=1e-6):
+            yield "prob_h1 is not what follows from log_bf10 and prior_odds"
 
     def __repr__(self) -> str:
         """Return the answer in one line."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
 from twosample import models
 from twosample.common.arrays import Array, Indices
+from twosample.common.constraints import Axes, Nonnegative, Places, Share, Within
 from twosample.common.words import columns_in_words, log_bf10_text, printable, probability_in_words, sentence, shortened
 from twosample.data import LeftOut, some
 from twosample.inference.columns import Table
@@ -130,20 +132,26 @@ class KSampleResult(BayesFactor):
     page: ClassVar[str] = "groups_page"
     figure: ClassVar[str] = "plot_ksample"
 
-    names: tuple[str, ...]
-    n: Indices
-    assignments: Indices
-    partition_log_bf10: Array
-    partition_log_prior: Array
-    pair_log_bf10: Array
-    column_log_bf10: Array
-    columns: tuple[str, ...]
+    names: Annotated[tuple[str, ...], Axes("groups", least=2)]
+    n: Annotated[Indices, Axes("groups"), Within(1)]
+    assignments: Annotated[Indices, Axes("partitions", "groups"), Places("groups")]
+    partition_log_bf10: Annotated[Array, Axes("partitions", least=1)]
+    partition_log_prior: Annotated[Array, Axes("partitions"), Within(high=0)]
+    pair_log_bf10: Annotated[Array, Axes("pairs")]
+    column_log_bf10: Annotated[Array, Axes("D", optional=True)]
+    columns: Annotated[tuple[str, ...], Axes("D")]
     left_out: tuple[LeftOut, ...]
     by: str
     model: models.Model
     diagnostics: Diagnostics
-    pvalue: float | None = None
-    evalue: float | None = None
+    pvalue: Share | None = None
+    evalue: Nonnegative | None = None
+
+    def _problems(self) -> Iterator[str]:
+        """What does not go together."""
+        count = len(self.names)
+        if len(self.pair_log_bf10) != count * (count - 1) // 2:
+            yield f"pair_log_bf10 has {len(self.pair_log_bf10)} values, which {count} groups do not have"
 
     @property
     def _is_uninformative(self) -> bool:

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from twosample.common.arguments import check_level, share_of
 from twosample.common.arrays import Array
+from twosample.common.constraints import Axes
 from twosample.common.words import probability_in_words
 from twosample.errors import InputError
 from twosample.results.result import InMemory
@@ -57,7 +58,7 @@ class Mixing(InMemory):
     (True, True)
     """
 
-    log_bf10: Array
+    log_bf10: Annotated[Array, Axes("blocks", least=1)]
 
     @cached_property
     def _grid(self) -> tuple[Array, Array]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Annotated, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
 from twosample.common.arrays import Array
+from twosample.common.constraints import SORTED, Axes, Ones, Places
 from twosample.common.words import printable, probability_in_words, short
 from twosample.inference.columns import Table
 from twosample.inference.witness import Witness
@@ -73,13 +74,13 @@ class ObjectsResult(Comparison):
     page: ClassVar[str] = "objects_page"
     figure: ClassVar[str] = "plot_objects"
 
-    parameters: tuple[str, ...]
-    parameter_log_bf10: Array
-    parameter_posterior: Array
-    witness_x: Array
-    witness_y: Array
-    telling_x: tuple[int, ...]
-    telling_y: tuple[int, ...]
+    parameters: Annotated[tuple[str, ...], Axes("parameters", least=1)]
+    parameter_log_bf10: Annotated[Array, Axes("parameters")]
+    parameter_posterior: Annotated[Array, Axes("parameters"), Ones()]
+    witness_x: Annotated[Array, Axes("of x"), SORTED]
+    witness_y: Annotated[Array, Axes("of y"), SORTED]
+    telling_x: Annotated[tuple[int, ...], Places("x")]
+    telling_y: Annotated[tuple[int, ...], Places("y")]
 
     def __getattr__(self, name: str) -> Any:
         """Refuse what only samples with columns have, and say what to use."""

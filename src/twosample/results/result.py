@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 
+from twosample.common.constraints import Positive
 from twosample.common.frames import FrameKind
 from twosample.common.records import Record
 from twosample.common.words import log_bf10_text, probability_in_words, pvalue_text
@@ -285,7 +286,7 @@ class BayesFactor(Result):
     _hypothesis: ClassVar[str] = "P(different | data)"
 
     log_bf10: float  # positive for different, negative for the same
-    prior_odds: float  # of "different" against "the same"
+    prior_odds: Positive  # of "different" against "the same"
 
     def _evidence_facts(
         self, relabelled: tuple[float | None, float | None, str] = (None, None, ""), bound: str = ""

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from twosample.common.arguments import check_level
 from twosample.common.arrays import Array
+from twosample.common.constraints import (
+    INCREASING,
+    NONNEGATIVE,
+    POSITIVE,
+    SHARES,
+    SORTED,
+    Axes,
+    Count,
+    Nonnegative,
+    Ones,
+    Share,
+)
 from twosample.common.records import Comparable
 from twosample.common.words import printable, probability_in_words
 from twosample.data import LeftOut, some
@@ -76,13 +88,13 @@ class Lengthscale(_OnGrid):
 
     _mass: ClassVar[str] = "mass_h1"
 
-    grid: Array
-    density_h0: Array
-    density_h1: Array
-    mass_h0: Array
-    mass_h1: Array
-    prob_h1: Array
-    median_heuristic: float
+    grid: Annotated[Array, Axes("grid", least=1), POSITIVE, SORTED]
+    density_h0: Annotated[Array, Axes("grid"), NONNEGATIVE]
+    density_h1: Annotated[Array, Axes("grid"), NONNEGATIVE]
+    mass_h0: Annotated[Array, Axes("grid"), Ones()]
+    mass_h1: Annotated[Array, Axes("grid"), Ones()]
+    prob_h1: Annotated[Array, Axes("grid"), SHARES]
+    median_heuristic: Nonnegative
     fixed: bool
 
     @property
@@ -105,8 +117,8 @@ class Amplitude(_OnGrid):
         Whether the model fixes the amplitude at 1.
     """
 
-    grid: Array
-    mass: Array
+    grid: Annotated[Array, Axes("amplitudes", least=1), POSITIVE, INCREASING]
+    mass: Annotated[Array, Axes("amplitudes"), Ones()]
     fixed: bool
 
     @classmethod
@@ -137,7 +149,7 @@ class KernelEvidence:
 
     name: str
     log_bf10: float
-    posterior: float
+    posterior: Share
 
 
 @dataclass(frozen=True)
@@ -167,13 +179,13 @@ class Diagnostics:
         Of few rows, of which all labellings were compared, the largest log BF10 of any of them; else None.
     """
 
-    evaluations: int
-    quadrature_error: float
-    pairs: int
-    permutations: int
+    evaluations: Count
+    quadrature_error: Nonnegative
+    pairs: Count
+    permutations: Count
     notes: tuple[str, ...]
     converged: bool = True
-    points: int = 0
+    points: Count = 0
     flat: bool = False
     largest: float | None = None
 

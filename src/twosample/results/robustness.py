@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from twosample.common.arrays import Array
+from twosample.common.constraints import INCREASING, Axes
 from twosample.common.frames import FrameKind, to_frame
 from twosample.common.progress import Progress, progress_bar
 from twosample.common.records import Comparable, Record
@@ -72,8 +73,8 @@ class Sensitivity(Comparable):
 
     name: str
     label: str
-    values: Array
-    log_bf10: Array
+    values: Annotated[Array, Axes("values", least=1), INCREASING]
+    log_bf10: Annotated[Array, Axes("values")]
     default: float
 
     @property

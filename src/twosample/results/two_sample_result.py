@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from twosample.common.arrays import Array
+from twosample.common.constraints import POSITIVE, Axes
 from twosample.common.threads import one_thread
 from twosample.common.words import data_in_words, printable, probability_in_words, with_names
 from twosample.data import LeftOut, View, check_finite, located
@@ -98,21 +99,21 @@ class TwoSampleResult(Comparison):
     figure: ClassVar[str] = "plot_result"
 
     lengthscale: Lengthscale
-    points: Array | None
-    columns: tuple[str, ...]
-    center: Array
-    scale: Array
+    points: Annotated[Array, Axes("points", "D")] | None
+    columns: Annotated[tuple[str, ...], Axes("D", least=1)]
+    center: Annotated[Array, Axes("D")]
+    scale: Annotated[Array, Axes("D"), POSITIVE]
     witness_posterior: WitnessPosterior | None
     by_subset: BySubset | None = None
     drivers: tuple[Driver, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     shown: Shown | None = None
     shown_witness: Driver | None = None
-    shown_x: Array | None = None
-    shown_y: Array | None = None
+    shown_x: Annotated[Array, Axes("rows of x", "D")] | None = None
+    shown_y: Annotated[Array, Axes("rows of y", "D")] | None = None
     points_given: bool = False
     kernels: tuple[KernelEvidence, ...] = ()
-    levels: Levels = ()
+    levels: Annotated[Levels, Axes("D", optional=True)] = ()
     only_in_one: tuple[OnlyInOne, ...] = ()
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from twosample.common.arguments import positive
 from twosample.errors import InputError
 
 __all__ = ["MISSING", "Reading", "is_number", "quoted"]
@@ -28,6 +29,7 @@ class Reading:
     encoding: str | None = None
     comment: str | None = None  # what lines begin with that are to be skipped
     header: bool | None = None  # whether the first line holds the names of the columns
+    unpacked_limit: float | None = None  # megabytes that a compressed file may unpack to; None for the free memory
     delimiter: str | None = None  # between cells: one character, or "tab", or "space" for any run of blanks
 
     def __post_init__(self) -> None:
@@ -45,6 +47,8 @@ class Reading:
                 object.__setattr__(self, "decimal", "," if self.thousands == "." else ".")
         if self.comment is not None and (not self.comment.strip() or not self.comment.isprintable()):
             raise InputError(f"comment: must be a sign such as '#', not {self.comment!r}", argument="comment")
+        if self.unpacked_limit is not None:
+            object.__setattr__(self, "unpacked_limit", positive(self.unpacked_limit, "unpacked_limit"))
         if self.encoding is not None:
             _check_encoding(self.encoding)
         if self.delimiter is not None:

@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-import bz2
 import glob
-import gzip
 import io
-import lzma
 import sys
 import zipfile
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
 
 import numpy as np
 import polars as pl
 
-from twosample.data.choosing import some
 from twosample.data.files.dialect import Reading, quoted
 from twosample.data.files.header import Grid, under_header
 from twosample.data.files.text import read_text
+from twosample.data.files.unpacking import DEEPEST, check_members, check_rows, unpacked_once
 from twosample.errors import InputError, MissingExtraError, ReadingWarning, warn
 
-__all__ = ["check_schema", "damage", "parquet_parts", "read_grid", "unpacked"]
+__all__ = ["check_schema", "damage", "parquet_parts", "read_grid"]
 
 _PARQUET, _ARROW, _ARROW_STREAM, _FEATHER_1 = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"
 _ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
-_GZIP, _BZIP, _XZ, _ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
 _TYPED_SUFFIXES = {
     ".parquet": "Parquet", ".pq": "Parquet", ".arrow": "Arrow", ".feather": "Arrow", ".ipc": "Arrow",
     ".xlsx": "Excel", ".xls": "Excel", ".ods": "OpenDocument", ".gz": "gzip", ".zip": "zip", ".zst": "Zstandard",
 }  # fmt: skip
 _PARQUET_SUFFIXES = (".parquet", ".pq")
-_DEEPEST = 3
 
 
 def read_grid(source: Path | str | tuple[str, bytes], how: Reading) -> tuple[str, Grid]:
@@ -45,6 +39,8 @@ def read_grid(source: Path | str | tuple[str, bytes], how: Reading) -> tuple[str
     if name == "-":
         return "standard input", _from_bytes(sys.stdin.buffer.read(), "standard input", how)
     parts = parquet_parts(path)
+    for part in parts or ():
+        check_rows(pl.scan_parquet(part, glob=False), str(part), how)
     if parts == [path]:
         return name, _rows(pl.read_parquet(path, glob=False))
     if parts is not None:
@@ -53,6 +49,7 @@ def read_grid(source: Path | str | tuple[str, bytes], how: Reading) -> tuple[str
         with path.open("rb") as file:
             start = file.read(len(_ARROW))
         if start == _ARROW:
+            check_rows(pl.scan_ipc(path), name, how)
             return name, _rows(pl.read_ipc(path))
     return name, _from_bytes(path.read_bytes(), name, how)
 
@@ -85,8 +82,10 @@ def _from_bytes(content: bytes, name: str, how: Reading, depth: int = 0) -> Grid
     if not content:
         raise InputError(f"{quoted(name)} is empty")
     if content.startswith(_PARQUET):
+        check_rows(pl.scan_parquet(io.BytesIO(content)), name, how)
         return _rows(pl.read_parquet(content))
     if content.startswith(_ARROW):
+        check_rows(pl.scan_ipc(io.BytesIO(content)), name, how)
         return _rows(pl.read_ipc(io.BytesIO(content)))
     if content.startswith(_ARROW_STREAM):
         return _rows(pl.read_ipc_stream(io.BytesIO(content)))
@@ -95,11 +94,13 @@ def _from_bytes(content: bytes, name: str, how: Reading, depth: int = 0) -> Grid
             f"{quoted(name)} is of the old Feather version 1", remedy="save it as version 2, or as Parquet"
         )
     if content.startswith(_OLE) or (content.startswith(_ZIP) and _is_workbook(content)):
+        if content.startswith(_ZIP):
+            check_members(content, name, how)
         return _workbook(content, name, how)
-    inner, unpacked = _unpacked_once(content, name)
+    inner, unpacked = unpacked_once(content, name, how)
     if unpacked is not None:
-        if depth == _DEEPEST:
-            raise InputError(f"{quoted(name)} is compressed more than {_DEEPEST} times")
+        if depth == DEEPEST:
+            raise InputError(f"{quoted(name)} is compressed more than {DEEPEST} times")
         return _from_bytes(unpacked, inner, how, depth + 1)
     kind = _TYPED_SUFFIXES.get(PurePath(name).suffix.lower())
     if kind is not None:
@@ -202,69 +203,3 @@ def _workbook(content: bytes, name: str, how: Reading) -> Grid:
     cells = cells.filter(pl.Series(filled))
     first = ["" if cell is None else cell.strip() for cell in cells.row(0)]
     return under_header(first, places + 1, lambda has_header: cells[int(has_header) :], name, how)
-
-
-def unpacked(content: bytes, name: str) -> tuple[str, bytes]:
-    """The content of a file, with its name, out of all that it is packed in."""
-    for _ in range(_DEEPEST):
-        inner, found = _unpacked_once(content, name)
-        if found is None:
-            break
-        name, content = inner, found
-    return name, content
-
-
-def _unpacked_once(content: bytes, name: str) -> tuple[str, bytes | None]:
-    """What a compressed file holds, with its name; None if it is not compressed."""
-    suffix = PurePath(name).suffix
-    inner = name[: -len(suffix)] if suffix.lower() in (".gz", ".zst", ".bz2", ".xz") else name
-    try:
-        for start, decompress in _COMPRESSED.items():
-            if content.startswith(start) and (start != _BZIP or content[4:10] == b"1AY&SY"):
-                return inner, decompress(content)
-        if content.startswith((_ZIP, b"PK\x05\x06")):
-            return _from_zip(content, name)
-    except (EOFError, OSError, lzma.LZMAError, zipfile.BadZipFile, zlib.error, RuntimeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{quoted(name)} cannot be unpacked: it is damaged, cut short or encrypted") from None
-    return name, None
-
-
-def _from_zip(content: bytes, name: str) -> tuple[str, bytes]:
-    """The only file of an archive, with its name."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        members = [
-            member
-            for member in archive.namelist()
-            if not member.endswith("/")
-            and not member.startswith("__MACOSX/")
-            and not PurePath(member).name.startswith(".")
-        ]
-        if len(members) != 1:
-            shown = some(members) if members else "none"
-            raise InputError(
-                f"{quoted(name)} holds {len(members)} files, not one: {shown}", remedy="unpack it and pass the file"
-            )
-        return f"{name}/{members[0]}", archive.read(members[0])
-
-
-def _from_zstd(content: bytes) -> bytes:
-    import zstandard
-
-    pieces = []
-    while content:
-        frame = zstandard.ZstdDecompressor().decompressobj()
-        try:
-            pieces.append(frame.decompress(content))
-        except zstandard.ZstdError as error:
-            raise ValueError(str(error)) from None
-        if not frame.eof:
-            raise EOFError
-        content = frame.unused_data
-    return b"".join(pieces)
-
-
-_COMPRESSED: dict[bytes, Callable[[bytes], bytes]] = {
-    _GZIP: gzip.decompress, _BZIP: bz2.decompress, _XZ: lzma.decompress, _ZSTD: _from_zstd
-}  # fmt: skip

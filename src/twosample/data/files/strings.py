@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 
 from twosample.data.files.dialect import Reading, quoted
 from twosample.data.files.encodings import as_utf8
-from twosample.data.files.formats import unpacked
+from twosample.data.files.unpacking import unpacked
 from twosample.errors import InputError, ReadingWarning, warn
 
 __all__ = ["read_strings"]
@@ -31,7 +31,7 @@ def read_strings(source: Path | str | tuple[str, bytes], how: Reading | None = N
         if not path.exists():
             raise InputError(f"there is no file {quoted(path)}")
         name, content = str(path), path.read_bytes()
-    name, content = unpacked(content, name)
+    name, content = unpacked(content, name, how)
     lines = as_utf8(content, name, how.encoding).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if how.comment is not None:
         lines = [line for line in lines if not line.startswith(how.comment)]

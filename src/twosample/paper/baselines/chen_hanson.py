@@ -12,6 +12,7 @@ from scipy.special import ndtr
 
 from twosample.common.arguments import Seed, choice_of, count_of, generator_of, positive
 from twosample.common.arrays import Array, Indices
+from twosample.common.constraints import Count, Positive, Share
 from twosample.common.words import pvalue_text
 from twosample.data import Samples
 from twosample.errors import InputError
@@ -54,13 +55,13 @@ class ChenHansonResult(BayesResult):
 
     test: ClassVar[str] = "multivariate Pólya tree (Chen and Hanson 2014)"
 
-    c_x: float | None
-    c_y: float | None
-    c_pooled: float | None
-    depth: int
+    c_x: Positive | None
+    c_y: Positive | None
+    c_pooled: Positive | None
+    depth: Count
     centering: str
-    permutations: int
-    pvalue: float | None
+    permutations: Count
+    pvalue: Share | None
 
     def _details(self) -> list[tuple[str, str]]:
         values = (self.c_x, self.c_y, self.c_pooled)

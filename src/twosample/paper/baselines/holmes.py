@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, get_args
+from typing import Annotated, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from scipy.special import betaln, gammaln, ndtri, polygamma
 
 from twosample.common.arguments import choice_of, positive
 from twosample.common.arrays import Array, Flags, Indices
+from twosample.common.constraints import NONNEGATIVE, SORTED, Axes, Count, Positive, Within
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.paper.baselines.results import BayesResult, check_one_column, described
@@ -69,13 +70,13 @@ class HolmesResult(BayesResult):
     figure: ClassVar[str] = "plot_tree"
 
     variant: str
-    c_h0: float
-    c_h1: float
-    depth: int
-    levels: Indices
-    cells: Indices
-    contributions: Array
-    octiles: Array
+    c_h0: Positive
+    c_h1: Positive
+    depth: Count
+    levels: Annotated[Indices, Axes("nodes"), Within(0, 62)]
+    cells: Annotated[Indices, Axes("nodes"), NONNEGATIVE]
+    contributions: Annotated[Array, Axes("nodes")]
+    octiles: Annotated[Array, Axes(7), SORTED]
 
     def _details(self) -> list[tuple[str, str]]:
         c = f"{self.c_h0:g}" if self.c_h0 == self.c_h1 else f"{self.c_h0:g} if the same, {self.c_h1:g} if different"

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from twosample.common.arguments import positive
+from twosample.common.constraints import Positive
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.paper.baselines.results import BayesResult, check_one_column, described
@@ -37,7 +38,7 @@ class JzsResult(BayesResult):
     test: ClassVar[str] = "JZS t-test (Rouder et al. 2009): only means"
 
     t: float
-    cauchy_scale: float
+    cauchy_scale: Positive
 
     def _details(self) -> list[tuple[str, str]]:
         return [("t", f"{self.t:.4g}"), ("prior", f"Cauchy of scale {self.cauchy_scale:.3g}")]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from scipy.special import ndtr
 
 from twosample.common.arguments import Seed, choice_of, count_of, flag_of, generator_of, is_one_of, lengthscales_of
 from twosample.common.arrays import Array
+from twosample.common.constraints import POSITIVE, SHARES, Axes, Count, Positive
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.features.points import thin, typical_lengthscale
@@ -55,11 +56,11 @@ class MmdResult(PValueResult):
 
     test: ClassVar[str] = "maximum mean discrepancy (Gretton et al. 2012)"
 
-    lengthscale: float
-    lengthscales: Array
-    statistics: Array
-    pvalues: Array
-    permutations: int
+    lengthscale: Positive
+    lengthscales: Annotated[Array, Axes("L", least=1), POSITIVE]
+    statistics: Annotated[Array, Axes("L")]
+    pvalues: Annotated[Array, Axes("L"), SHARES]
+    permutations: Count
     estimator: str
 
     def _details(self) -> list[tuple[str, str]]:

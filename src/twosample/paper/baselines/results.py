@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from twosample.common.constraints import SampleSize, Share
 from twosample.common.words import data_in_words, pvalue_text, sentence
 from twosample.data import Samples
 from twosample.errors import InputError
@@ -22,8 +23,8 @@ class _Baseline(Result):
 
     test: ClassVar[str]
 
-    n_x: int
-    n_y: int
+    n_x: SampleSize
+    n_y: SampleSize
     columns: tuple[str, ...]
     paired: bool
     notes: tuple[str, ...]
@@ -96,7 +97,7 @@ class PValueResult(_Baseline):
     _derived: ClassVar[tuple[str, ...]] = ("verdict",)
 
     statistic: float
-    pvalue: float
+    pvalue: Share
 
     @property
     def verdict(self) -> str:

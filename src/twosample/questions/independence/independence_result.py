@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from twosample.common.arrays import Array
+from twosample.common.constraints import POSITIVE, Axes, Count, Nonnegative, Ones, SampleSize, Share, Within
 from twosample.common.records import Comparable
 from twosample.common.words import columns_in_words, odds_in_words, printable, probability_in_words, sentence
 from twosample.data import some
@@ -28,6 +29,9 @@ __all__ = ["IndependenceResult", "PairEvidence", "Scales"]
 _SHOWN_PAIRS = 3
 # Correlations of normal scores that are less clear than this, in standard errors, are not said to rise or fall.
 _CLEAR = 2.0
+
+# Of one column of x with each of y.
+_Correlations = Annotated[tuple[Annotated[float, Within(-1.0 - 1e-9, 1.0)] | None, ...], Axes("Y")]
 
 
 class PairEvidence(NamedTuple):
@@ -70,10 +74,10 @@ class Scales(Comparable):
         Log Bayes factor with that pair of lengthscales alone, (m_x, m_y).
     """
 
-    x: Array
-    y: Array
-    mass: Array
-    log_bf10: Array
+    x: Annotated[Array, Axes("m of x", least=1), POSITIVE]
+    y: Annotated[Array, Axes("m of y", least=1), POSITIVE]
+    mass: Annotated[Array, Axes("m of x", "m of y"), Ones()]
+    log_bf10: Annotated[Array, Axes("m of x", "m of y")]
 
     @property
     def mean(self) -> tuple[float, float]:
@@ -126,18 +130,18 @@ class IndependenceResult(BayesFactor):
     page: ClassVar[str] = "independence_page"
     figure: ClassVar[str] = "plot_independence"
 
-    n: int
-    x: tuple[str, ...]
-    y: tuple[str, ...]
-    pairs: Array
-    correlations: tuple[tuple[float | None, ...], ...]
+    n: SampleSize
+    x: Annotated[tuple[str, ...], Axes("X", least=1)]
+    y: Annotated[tuple[str, ...], Axes("Y", least=1)]
+    pairs: Annotated[Array, Axes("X", "Y")]
+    correlations: Annotated[tuple[_Correlations, ...], Axes("X")]
     joint: float
     lengthscale: Scales
-    size: float
-    pvalue: float | None
-    evalue: float | None
-    permutations: int
-    points: int
+    size: Share
+    pvalue: Share | None
+    evalue: Nonnegative | None
+    permutations: Count
+    points: Count
     notes: tuple[str, ...]
     picture: Picture | None
     witness_posterior: PairsWitness | None

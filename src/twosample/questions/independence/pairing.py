@@ -16,11 +16,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from twosample.common.arrays import Array, Indices
+from twosample.common.constraints import NONNEGATIVE, Axes, Ones
 from twosample.common.records import Comparable
 from twosample.data.ranks import normal_quantiles
 from twosample.inference.pictures import rounded
@@ -183,14 +184,14 @@ class Picture(Comparable):
     """The witness at all pairs of some places of a column of x and of one of y."""
 
     # The places, (G,) and (H,); of a category the numbers of its levels.
-    at_x: Array
-    at_y: Array
+    at_x: Annotated[Array, Axes("G", least=1)]
+    at_y: Annotated[Array, Axes("H", least=1)]
     # The levels of categories.
-    levels_x: tuple[str, ...]
-    levels_y: tuple[str, ...]
+    levels_x: Annotated[tuple[str, ...], Axes("G", optional=True)]
+    levels_y: Annotated[tuple[str, ...], Axes("H", optional=True)]
     # Posterior mean and standard deviation of the witness, (G, H).
-    mean: Array
-    sd: Array
+    mean: Annotated[Array, Axes("G", "H")]
+    sd: Annotated[Array, Axes("G", "H"), NONNEGATIVE]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -201,11 +202,19 @@ class PairsWitness(Comparable):
     axes_y: tuple[Axis, ...]
     x: Side
     y: Side
-    places: Indices  # which lengthscales of x and y each member of the mixture has, (J, 2)
-    weights: Array  # their posterior probabilities, (J,)
+    # Which lengthscales of x and y each member of the mixture has, (J, 2)
+    places: Annotated[Indices, Axes("J", 2, least=1), NONNEGATIVE]
+    weights: Annotated[Array, Axes("J"), Ones()]  # their posterior probabilities, (J,)
     # Posterior of the coefficients of the products of the functions, (J, k_x, k_y).
-    mean: Array
-    variance: Array
+    mean: Annotated[Array, Axes("J", "k of x", "k of y")]
+    variance: Annotated[Array, Axes("J", "k of x", "k of y"), NONNEGATIVE]
+
+    def _problems(self) -> Iterator[str]:
+        """What does not go together."""
+        if (self.places.max(axis=0) >= (len(self.x.lengthscales), len(self.y.lengthscales))).any():
+            yield "places are of lengthscales that it does not have"
+        if self.mean.shape[1:] != (self.x.maps.shape[2], self.y.maps.shape[2]):
+            yield "has other numbers of functions than x and y"
 
     @classmethod
     def of(

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from twosample.common.arrays import Array
+from twosample.common.constraints import INCREASING, NONNEGATIVE, POSITIVE, Axes
 from twosample.common.records import Comparable
 from twosample.data.ranks import mid_ranks, normal_quantiles, normal_scores
 from twosample.features.points import choose_among_codes, thin
@@ -72,8 +74,9 @@ class Axis(Comparable):
     """Where the values of a column are among the coordinates of its side: for the witness, at any place."""
 
     name: str
-    knots: Array  # some quantiles of a column of numbers, increasing, (K,); none of a category
-    scores: Array  # their normal scores, (K,); linear between them
+    # Some quantiles of a column of numbers, increasing, (K,); none of a category
+    knots: Annotated[Array, Axes("knots"), INCREASING]
+    scores: Annotated[Array, Axes("knots")]  # their normal scores, (K,); linear between them
     levels: tuple[str, ...] = ()
 
     @classmethod
@@ -110,12 +113,14 @@ class Side(Comparable):
     They are the principal components of the kernel at some points (Nyström).
     """
 
-    points: Array  # evaluation points, (p, d)
-    lengthscales: Array  # (m,), increasing
-    means: Array  # of the features over the rows, (m, p)
-    maps: Array  # from centred features to the functions, (m, p, k)
-    shares: Array  # which share of the variance of the kernel each function has, decreasing, (m, k)
-    kurtosis: Array  # mean of their fourth powers over the rows, (m, k); 0 where there is no function
+    points: Annotated[Array, Axes("p", "d", least=1)]  # evaluation points, (p, d)
+    lengthscales: Annotated[Array, Axes("m", least=1), POSITIVE]  # (m,), increasing
+    means: Annotated[Array, Axes("m", "p")]  # of the features over the rows, (m, p)
+    maps: Annotated[Array, Axes("m", "p", "k")]  # from centred features to the functions, (m, p, k)
+    # Which share of the variance of the kernel each function has, decreasing, (m, k)
+    shares: Annotated[Array, Axes("m", "k"), NONNEGATIVE]
+    # Mean of their fourth powers over the rows, (m, k); 0 where there is no function
+    kurtosis: Annotated[Array, Axes("m", "k"), NONNEGATIVE]
 
     @classmethod
     def of(cls, rows: Array, count: int, multiples: Array = MULTIPLES) -> Side:
