@@ -12,9 +12,9 @@ import time
 import numpy as np
 import polars as pl
 import pytest
+from tests.questions.monitor import mutations
 
 import twosample as ts
-from tests.questions.monitor import mutations
 from twosample.errors import InputError
 from twosample.questions.monitor import memory
 from twosample.questions.monitor import stored as stored_checks
@@ -146,8 +146,8 @@ WORDS = [
     ("log_evalue", 5.0, "log_evalue"), ("log_batch_evalue", "x", "log_batch_evalue"), ("crossed_at", 2, "crossed_at"),
     ("run_length_alarm_at", 1, "run_length_alarm_at"), ("recent", [0.5], "recent"), ("planned", 10**6, "planned"),
     ("young", 10**9, "lacks"), ("columns", ["a"], "reference|waiting|young"), ("levels", [["p"], None], "levels"),
-    ("bookmark.rows", 10**6, "bookmark.rows"), ("bookmark.digest", "no", "bookmark.digest"), ("plan", 3, "not iterable"),
-    ("bookmark.inode", -1, "bookmark.inode"),
+    ("bookmark.rows", 10**6, "bookmark.rows"), ("bookmark.digest", "no", "bookmark.digest"),
+    ("plan", 3, "not iterable"), ("bookmark.inode", -1, "bookmark.inode"),
 ]  # fmt: skip
 
 
@@ -162,8 +162,8 @@ def test_settings_and_counts_that_cannot_be_are_refused_by_name_though_the_check
 
 ARRAYS = [
     ("history", lambda a: a[:-1], "history"), ("history", lambda a: a * [1, 1, 1, 1, 2, 1], "log_evalue"),
-    ("history", lambda a: a + [0, 0, 0, 9, 0, 0], "history"), ("history", lambda a: a[::-1], "history"),
-    ("history", lambda a: np.where(np.arange(3)[:, None] == 0, a + [0, 0, 0, 0, 0, 1], a), "run_length"),
+    ("history", lambda a: np.add(a, [0, 0, 0, 9, 0, 0]), "history"), ("history", lambda a: a[::-1], "history"),
+    ("history", lambda a: np.add(a, [[0] * 6, [0, 0, 0, 0, 0, 1], [0] * 6]), "run_length"),
     ("waiting.y", lambda a: a * np.nan, "waiting.y"), ("waiting.y", lambda a: a[:, :1], "waiting.y"),
     ("waiting.y", lambda a: a.repeat(2, axis=0), "received"), ("reference", lambda a: a * np.inf, "reference"),
     ("reference", lambda a: a.astype(int), "reference"), ("young.0.x", lambda a: a[1:], "young"),

@@ -14,7 +14,7 @@ class Bookmark:
     Of standard input, and where the system has none, these are 0.
     """
 
-    name: str
+    name: str  # the whole path, or "standard input"
     device: int
     inode: int
     rows: int

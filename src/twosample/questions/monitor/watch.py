@@ -194,7 +194,7 @@ class Monitor:
         """How far the file was read that the rows of the stream came from, where `mark` said so."""
         return self._memory.bookmark
 
-    def mark(self, bookmark: Bookmark) -> None:
+    def mark(self, bookmark: Bookmark | None) -> None:
         """Remember, and save, how far the file was read that the rows of the stream came from."""
         self._memory = replace(self._memory, bookmark=bookmark)
 
