@@ -183,6 +183,14 @@ def test_another_stream_is_refused_or_read_from_its_first_row(run, refused, stre
     assert "does not begin with them" in refused(*goes_on)
 
 
+def test_a_damaged_state_is_refused_by_its_option(run, refused, streams, tmp_path):
+    run("monitor", "a.csv", "same.csv", "--batch", "30", "--state", "s.npz")
+    arrays = dict(np.load("s.npz"))
+    np.savez("s.npz", **{**arrays, "reference": arrays["reference"] + 1})
+    message = refused("monitor", "a.csv", "same.csv", "--state", "s.npz")
+    assert message.startswith("--state: 's.npz' does not hold a monitor") and "it is damaged" in message
+
+
 def test_a_state_that_knows_of_no_file_is_refused(run, refused, streams):
     run("monitor", "a.csv", "same.csv", "--batch", "30", "--state", "s.npz")
     saved = ts.Monitor.load("s.npz")

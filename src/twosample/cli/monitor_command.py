@@ -100,7 +100,11 @@ def _started(source: Source, names: tuple[str, str], state_path: Path | None, **
     table.check(fresh.state.columns, options["nan_policy"])
     if state_path is None or not state_path.exists():
         return fresh
-    found = Monitor.load(state_path)
+    try:
+        found = Monitor.load(state_path)
+    except InputError as error:
+        why = error.message.removeprefix("path: ")
+        raise InputError(f"--state: {why}", remedy="name another file, or remove this one to begin anew") from None
     if not found.began_as(fresh):
         raise InputError(
             f"--state: {quoted(state_path)} is of another reference, or of other options", remedy="name another file"

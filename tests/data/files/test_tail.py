@@ -270,6 +270,28 @@ def test_what_cannot_be_the_same_stream_is_refused(tmp_path, script, content, wh
         script.read(Tail(path, Reading(), 2000), [lambda: change(content)])
 
 
+@posix
+@pytest.mark.parametrize("before", ["", "u,v\n" + lines(0, 4)])
+def test_rows_that_come_between_two_looks_are_read_before_the_new_file(tmp_path, script, monkeypatch, before):
+    path, opened = tmp_path / "b.csv", following.opened
+    path.write_text(before)
+    more, ready = ("" if before else "u,v\n" + lines(0, 4)) + lines(4, 6), [False]
+
+    def late(place):
+        if ready.pop():  # the old file was read to its end
+            with path.open("a") as file:
+                file.write(more + "6.5,6")
+            path.rename(tmp_path / "b.csv.1")
+            path.write_text("u,v\n" + lines(7, 10))
+        ready.append(False)
+        return opened(place)
+
+    tail = Tail(path, Reading(), 2)
+    monkeypatch.setattr(following, "opened", late)
+    values, _ = script.read(tail, [lambda: ready.append(True), lambda: None])
+    assert values == [k + 0.5 for k in range(10)]
+
+
 def test_names_where_there_were_none_are_refused(tmp_path, script):
     path = tmp_path / "b.csv"
     path.write_text(lines(0, 20))
@@ -286,7 +308,7 @@ def test_truncated_in_the_middle_of_a_line_it_is_refused(tmp_path, script):
 
 def test_rows_of_text_alone_and_marks_of_byte_order_are_no_names(tmp_path, script):
     path = tmp_path / "b.csv"
-    path.write_bytes(b"\xef\xbb\xbfu,v\na,b\nc,d\ne,f\n")
+    path.write_bytes(b"u,v\na,b\nc,d\ne,f\n")
     steps = [lambda: path.write_bytes(b"\xef\xbb\xbfu,v\ng,h\n"), lambda: path.write_text("i,j\nk,l\nm,n\n")]
     assert script.read(Tail(path, Reading(), 2), steps)[0] == ["a", "c", "e", "g", "i", "k"]
 

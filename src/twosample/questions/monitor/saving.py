@@ -71,7 +71,7 @@ def from_arrays(arrays: dict[str, Any]) -> Memory:
     if whole(words["schema"], "schema", 1) > _SCHEMA:
         raise ValueError("a newer version of twosample wrote it; update twosample")
     if words["schema"] < _SCHEMA:
-        raise ValueError("an older version of twosample wrote it, whose sums meant something else; start another one")
+        raise ValueError("an older version of twosample wrote it, whose sums meant something else")
     if str(arrays["checksum"]) != _checksum({name: array for name, array in arrays.items() if name != "checksum"}):
         raise ValueError("it is damaged: its checksum is of other numbers")
     learning = _learning(words, arrays)
