@@ -292,6 +292,22 @@ def test_rows_that_come_between_two_looks_are_read_before_the_new_file(tmp_path,
     assert values == [k + 0.5 for k in range(10)]
 
 
+def test_a_change_long_ago_is_seen_when_it_goes_on(tmp_path, script):
+    path = tmp_path / "b.csv"
+    path.write_text("u,v\n" + lines(0, 2000))
+    change = "u,v\n" + lines(0, 2002).replace("\n99.5", "\n99.6")
+    values, mark = script.read(Tail(path, Reading(), 2, ["u"]), [lambda: path.write_text(change)])
+    assert values == [k + 0.5 for k in range(2002)] and not Tail(path, Reading(), 2, ["u"], mark).found
+
+
+def test_from_a_file_whose_names_were_truncated_away_it_cannot_go_on(tmp_path, script):
+    path = tmp_path / "b.csv"
+    path.write_text("u,v\n" + lines(0, 2))
+    values, mark = script.read(Tail(path, Reading(), 2, ["u"]), [lambda: path.write_text(lines(2, 6))])
+    assert values == [k + 0.5 for k in range(6)] and mark.rows == 4
+    assert not Tail(path, Reading(), 2, ["u"], mark).found
+
+
 def test_names_where_there_were_none_are_refused(tmp_path, script):
     path = tmp_path / "b.csv"
     path.write_text(lines(0, 20))

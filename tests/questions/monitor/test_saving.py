@@ -146,7 +146,8 @@ WORDS = [
     ("log_evalue", 5.0, "log_evalue"), ("log_batch_evalue", "x", "log_batch_evalue"), ("crossed_at", 2, "crossed_at"),
     ("run_length_alarm_at", 1, "run_length_alarm_at"), ("recent", [0.5], "recent"), ("planned", 10**6, "planned"),
     ("young", 10**9, "lacks"), ("columns", ["a"], "reference|waiting|young"), ("levels", [["p"], None], "levels"),
-    ("plan.lengthscales", None, "a monitor takes no model"), ("bookmark.rows", 10**6, "bookmark.rows"), ("bookmark.digest", "no", "bookmark.digest"),
+    ("plan.lengthscales", None, "a monitor takes no model"),
+    ("bookmark.rows", 10**6, "bookmark.rows"), ("bookmark.digest", "no", "bookmark.digest"),
     ("plan", 3, "not iterable"), ("bookmark.inode", -1, "bookmark.inode"),
 ]  # fmt: skip
 
