@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -155,6 +156,91 @@ def test_a_file_that_grows_is_followed_until_the_alarm(streams, tmp_path):
     assert process.returncode == 1 and err == ""
     last = out.splitlines()[-1]
     assert last.startswith(f"batch {monitor.state.crossed_at}: ") and "ALARM" in last
+
+
+def test_another_stream_is_refused_or_read_from_its_first_row(run, refused, streams, tmp_path):
+    run("monitor", "a.csv", "same.csv", "--batch", "30", "--state", "s.npz")
+    for wanted in (("other.csv",), ("--follow", "other.csv"), ("other.csv", "--exit-on-alarm")):
+        message = refused("monitor", "a.csv", *wanted, "--batch", "30", "--state", "s.npz")
+        assert re.search(r"'s\.npz' has read 90 rows of '.*same\.csv', and 'other\.csv' does not begin", message)
+        assert "name another file for the state, or pass --next-file" in message
+    goes_on = ("monitor", "a.csv", "other.csv", "--batch", "30", "--state", "s.npz")
+    status, out, _ = run(*goes_on, "--next-file", "--exit-on-alarm")
+    both = {**streams, "both": np.concatenate([streams["same"], streams["other"]])}
+    monitor = by_hand(both, "both", 30)
+    assert status == 1 and numbers(out)[-1][0] == monitor.state.crossed_at > 3
+    # What was read of it now is known, with and without the option.
+    for options in ((), ("--next-file",)):
+        _, out, _ = run(*goes_on, *options)
+        first = numbers(out)[0][1] if numbers(out) else 220
+        assert first > 90 + 30 * (monitor.state.crossed_at - 3)
+    assert ts.Monitor.load("s.npz").received[1] == 220
+    write(tmp_path / "copy.csv", streams["other"])
+    assert run("monitor", "a.csv", "copy.csv", "--batch", "30", "--state", "s.npz")[0] == 0
+    edited = streams["other"].copy()
+    edited[100, 1] += 1e-9
+    write(tmp_path / "other.csv", edited)
+    assert "does not begin with them" in refused(*goes_on)
+
+
+def test_a_damaged_state_is_refused_by_its_option(run, refused, streams, tmp_path):
+    run("monitor", "a.csv", "same.csv", "--batch", "30", "--state", "s.npz")
+    arrays = dict(np.load("s.npz"))
+    np.savez("s.npz", **{**arrays, "reference": arrays["reference"] + 1})
+    message = refused("monitor", "a.csv", "same.csv", "--state", "s.npz")
+    assert message.startswith("--state: 's.npz' does not hold a monitor") and "it is damaged" in message
+
+
+def test_a_state_that_knows_of_no_file_is_refused(run, refused, streams):
+    run("monitor", "a.csv", "same.csv", "--batch", "30", "--state", "s.npz")
+    saved = ts.Monitor.load("s.npz")
+    saved.mark(None)
+    saved.save("s.npz")
+    message = refused("monitor", "a.csv", "same.csv", "--state", "s.npz")
+    assert "has read 90 rows of an unknown file" in message
+    assert run("monitor", "a.csv", "same.csv", "--state", "s.npz", "--next-file")[0] == 0
+
+
+@posix
+def test_standard_input_is_known_by_its_rows(streams):
+    text = "u,v\n" + "".join(f"{a!r},{b!r}\n" for a, b in streams["same"].tolist())
+    command = [sys.executable, "-m", "twosample", "monitor", "a.csv", "-", "--batch", "30", "--state", "s.npz"]
+
+    def piped(lines):
+        content = "".join(text.splitlines(keepends=True)[lines])
+        return subprocess.run(command, input=content, capture_output=True, text=True)
+
+    assert len(numbers(piped(slice(61)).stdout)) == 2
+    assert [batch for batch, _, _ in numbers(piped(slice(None)).stdout)] == [3]
+    other = piped(slice(31, None))
+    assert other.returncode == 2 and "rows of 'standard input', and '-' does not begin with them" in other.stderr
+
+
+@posix
+@pytest.mark.parametrize("how", ["rename", "truncate", "replace"])
+def test_a_log_that_is_rotated_is_read_on(streams, tmp_path, how):
+    log, rows = tmp_path / "b.csv", streams["other"][:120]
+    write(log, rows[:25])
+    with started("a.csv", "--follow", "b.csv", "--batch", "20", "--state", "s.npz") as process:
+        assert process.stdout.readline().startswith("batch 1: 20 rows")
+        if how == "truncate":
+            time.sleep(0.5)  # all of it was read
+            write(log, rows[25:70])
+        else:
+            write(log, rows[25:33], header="", mode="a")
+            if how == "rename":
+                log.rename(tmp_path / "b.csv.1")
+                write(log, rows[33:70])
+            else:
+                write(tmp_path / "beside", rows[33:70])
+                os.replace(tmp_path / "beside", log)
+        write(log, rows[70:], header="", mode="a")
+        lines = [process.stdout.readline() for _ in range(5)]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+    assert lines[-1].startswith("batch 6: 120 rows")
+    expected = by_hand({**streams, "b": rows}, "b", 20)
+    assert ts.Monitor.load("s.npz").state.log_evalue == expected.state.log_evalue
 
 
 @posix

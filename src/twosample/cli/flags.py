@@ -270,6 +270,9 @@ OPTIONS: dict[str, _Declared] = {
         "Keep the state in this file after every batch, and go on from it where it is there.",
         metavar="FILE",
     ),
+    "next_file": _option(
+        "--next-file", is_flag=True, help="Read a file that the state has not read, from its first row."
+    ),
     "top": _default("--top", type=click.IntRange(min=0), default=10, metavar="N", help="How many columns to show."),
     "quiet": _option("-q", "--quiet", is_flag=True, help="Print one line: P(different | data) and log BF10."),
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,8 @@ from twosample.data.files.dialect import quoted
 from twosample.errors import InputError
 
 if TYPE_CHECKING:
-    from twosample.data.files.table import FileTable
+    from twosample.data.files.tail import Tail
+    from twosample.data.files.whole import WholeFile
     from twosample.questions.monitor import Monitor, MonitorState
 
 __all__ = ["monitor"]
@@ -30,22 +30,32 @@ Examples:
   twosample monitor reference.csv today.csv --report today.html    a page, written anew after every batch
 
 Each row of the reference is compared once, and spent. If nothing changed, the probability of an alarm, however long the
-file is followed, is at most --alpha. With --state the work goes on where it stopped, with the same files and options.
+file is followed, is at most --alpha. With --state the work goes on where it stopped, with the same files and options;
+a file that does not begin with the rows that were read is refused, or read from its first row with --next-file.
 """
 
 
 @command(
-    "files follow batch alpha exit_on_alarm state permutations window forget columns drop nan_policy seed report",
+    "files follow batch alpha exit_on_alarm state next_file "
+    "permutations window forget columns drop nan_policy seed report",
     _EPILOG,
     permutations={
-        "type": click.IntRange(1, 1_000_000),
+        "type": click.IntRange(1, 100_000),
         "default": 199,
         "help": "Relabellings of a batch; its e-value is at most one more.",
     },
     seed={"help": "Seed of the relabellings and of the order of the reference."},
 )
 def monitor(
-    source: Source, outputs: Outputs, *, follow: Path | None, batch: int, exit_on_alarm: bool, seed: int, **options: Any
+    source: Source,
+    outputs: Outputs,
+    *,
+    follow: Path | None,
+    next_file: bool,
+    batch: int,
+    exit_on_alarm: bool,
+    seed: int,
+    **options: Any,
 ) -> int:
     """Watch a stream B, batch by batch, against the reference A, and say when it differs."""
     if batch < 2:
@@ -57,16 +67,18 @@ def monitor(
     names = (str(source.files[0]), str(stream))
     with notes(), refusals(names):
         watch = _started(source, names, outputs.state, rng=seed, **options)
+    rows = _rows(source, stream, batch, watch, follow is not None, outputs.state, next_file)
     state = watch.state
     if state.alarm and exit_on_alarm:
         return _ALARM
-    for table in _tables(source, stream, batch, watch.received[1], following=follow is not None):
+    for table, mark in rows.tables():
         if state.spent:
             click.echo(f"note: the reference {quoted(names[0])} is spent; no evidence can be added", err=True)
             break
         with notes(), refusals(names):
             table.check([name for name in watch.state.columns if name in table.frame.columns], options["nan_policy"])
             state = watch.update(table.frame)
+            watch.mark(mark)
         if outputs.state is not None:
             watch.save(outputs.state)
         if outputs.report is not None:
@@ -88,7 +100,11 @@ def _started(source: Source, names: tuple[str, str], state_path: Path | None, **
     table.check(fresh.state.columns, options["nan_policy"])
     if state_path is None or not state_path.exists():
         return fresh
-    found = Monitor.load(state_path)
+    try:
+        found = Monitor.load(state_path)
+    except InputError as error:
+        why = error.message.removeprefix("path: ")
+        raise InputError(f"--state: {why}", remedy="name another file, or remove this one to begin anew") from None
     if not found.began_as(fresh):
         raise InputError(
             f"--state: {quoted(state_path)} is of another reference, or of other options", remedy="name another file"
@@ -96,25 +112,26 @@ def _started(source: Source, names: tuple[str, str], state_path: Path | None, **
     return found
 
 
-def _tables(source: Source, stream: Path, batch: int, skip: int, *, following: bool) -> Iterator[FileTable]:
-    """The rows of the stream that have not been seen, a batch at a time."""
-    from dataclasses import replace
-
-    from twosample.data.files.table import read_table
+def _rows(
+    source: Source, stream: Path, batch: int, watch: Monitor, following: bool, state: Path | None, next_file: bool
+) -> Tail | WholeFile:
+    """The rows of the stream that have not been seen; a stream that does not begin with those that were is refused."""
     from twosample.data.files.tail import Tail
+    from twosample.data.files.whole import WholeFile
 
-    if following:
-        if not stream.is_file():
-            raise InputError(f"--follow: there is no file {quoted(stream)}")
-        yield from Tail(stream, source.reading, batch, skip).tables()
-        return
+    if following and not stream.is_file():
+        raise InputError(f"--follow: there is no file {quoted(stream)}")
+    mark, received = watch.bookmark, watch.received[1]
     with notes():
-        table = read_table(stream, source.reading)
-    for first in range(skip, table.frame.height, batch):
-        rows = slice(first, first + batch)
-        texts = {name: text[rows] for name, text in table.texts.items()}
-        grid = replace(table.grid, numbers=table.grid.numbers[rows])
-        yield replace(table, frame=table.frame[rows], texts=texts, grid=grid)
+        rows = (Tail if following else WholeFile)(stream, source.reading, batch, watch.row_columns, mark)
+    if next_file or (rows.found and (mark is not None or not received)):
+        return rows
+    seen = f"{received:,} rows of an unknown file" if mark is None else f"{mark.rows:,} rows of {quoted(mark.name)}"
+    raise InputError(
+        f"--state: {quoted(state)} has read {seen}, and {quoted(stream)} does not begin with them",
+        remedy="pass the file that was read, name another file for the state, or pass --next-file to read this one "
+        "from its first row",
+    )
 
 
 def _line(state: MonitorState) -> str:

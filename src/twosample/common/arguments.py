@@ -33,8 +33,8 @@ LARGEST_LENGTHSCALE = 1e150
 _LARGEST_COUNT = 10**9
 
 
-def count_of(value: float, name: str, lowest: int) -> int:
-    """The value, if it is a whole number, of whatever type, and large enough."""
+def count_of(value: float, name: str, lowest: int, highest: int = _LARGEST_COUNT) -> int:
+    """The value, if it is a whole number, of whatever type, and neither too small nor too large."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
@@ -42,8 +42,8 @@ def count_of(value: float, name: str, lowest: int) -> int:
         raise InputTypeError(f"{name}: expected a whole number, got {got}", argument=name)
     if value < lowest:
         raise InputError(f"{name}: must be at least {lowest}, not {value}", argument=name)
-    if value > _LARGEST_COUNT:
-        raise InputError(f"{name}: must be at most {_LARGEST_COUNT:,}, not {value!s:.40}", argument=name)
+    if value > highest:
+        raise InputError(f"{name}: must be at most {highest:,}, not {value!s:.40}", argument=name)
     return int(value)
 
 

@@ -17,6 +17,7 @@ from twosample.data import View
 from twosample.features.maps import PointFeatures
 from twosample.features.statistics import Moments
 from twosample.kernels import RBF
+from twosample.questions.monitor import evalues
 from twosample.questions.monitor.evalues import Batch, Component, Learnt, log_evalue, log_statistics
 
 
@@ -123,6 +124,18 @@ def test_labellings_are_other_ones_for_other_data(paired):
     seen = [Batch(*both, 50, paired, np.random.default_rng(0)).flags[:, 1:].tobytes() for both in data]
     assert len(set(seen)) == 3
     assert [Batch(*both[::-1], 50, paired, np.random.default_rng(0)).flags[:, 1:].tobytes() for both in data] == seen
+
+
+@pytest.mark.parametrize(("n_y", "paired"), [(20, False), (25, False), (20, True)])
+def test_labellings_that_are_worked_on_in_blocks_give_the_same_evalue(monkeypatch, n_y, paired):
+    def watched():
+        rng = np.random.default_rng(7)
+        monitor = ts.Monitor(points=6, permutations=99, paired=paired)
+        return [monitor.update(*batches(rng, 20, n_y)).log_batch_evalue for _ in range(2)]
+
+    whole = watched()
+    monkeypatch.setattr(evalues, "_VALUES", 300)
+    np.testing.assert_allclose(watched(), whole, rtol=1e-9)  # other blocks are rounded otherwise
 
 
 def test_an_evalue_is_at_most_the_number_of_labellings():

@@ -12,9 +12,12 @@ import time
 import numpy as np
 import polars as pl
 import pytest
+from tests.questions.monitor import mutations
 
 import twosample as ts
 from twosample.errors import InputError
+from twosample.questions.monitor import memory
+from twosample.questions.monitor import stored as stored_checks
 
 posix = pytest.mark.skipif(os.name == "nt", reason="needs the signals of POSIX")
 
@@ -92,41 +95,121 @@ def test_killed_at_any_moment_it_goes_on_with_the_same_evalues(tmp_path):
 
 
 def test_files_that_are_not_monitors_are_refused(tmp_path):
-    text, other, newer, cut = (tmp_path / name for name in ("a.npz", "b.npz", "c.npz", "d.npz"))
+    text, other = tmp_path / "a.npz", tmp_path / "b.npz"
     text.write_text("nothing")
     plan = ts.plan([1.0, 2.0, 4.0], [2.0, 5.0, 6.0])
     plan.statistics([1.0, 2.0, 4.0], [2.0, 5.0, 6.0]).save(other)
-    monitor = ts.Monitor(points=4)
-    monitor.update([1.0, 2.0, 4.0], [2.0, 5.0, 6.0])
-    monitor.save(newer)
-    arrays = dict(np.load(newer))
-    changed = str(arrays["monitor"]).replace('"schema": 2', '"schema": 99', 1)
-    np.savez(newer, **{**arrays, "monitor": np.array(changed)})
-    np.savez(cut, **{**arrays, "learnt.0.shift": np.zeros((2, 2))})
-    for path, why in ((text, ""), (other, "lacks"), (newer, "update twosample"), (cut, "do not belong together")):
+    for path, why in ((text, ""), (other, "lacks")):
         with pytest.raises(InputError, match=f"does not hold a monitor of twosample .*{why}"):
             ts.Monitor.load(path)
     with pytest.raises(FileNotFoundError):
         ts.Monitor.load(tmp_path / "none.npz")
 
 
-def test_files_of_the_first_schema_are_read_unless_their_method_is_gone(tmp_path):
-    monitor = ts.Monitor(points=4)
-    monitor.update([1.0, 2.0, 4.0], [2.0, 5.0, 6.0])
-    monitor.save(tmp_path / "m.npz")
-    arrays = dict(np.load(tmp_path / "m.npz"))
-    words = json.loads(str(arrays["monitor"]))
+@pytest.fixture(scope="module")
+def stored():
+    """What a monitor with a reference, three batches, waiting rows and a bookmark has in its file."""
+    return mutations.stored_monitor()
 
-    def write(method):
-        settings = {**words["settings"], "method": method}
-        old = {**words, "schema": 1, "settings": settings, "method": {**words["method"], "sums": method == "sums"}}
-        np.savez(tmp_path / "m.npz", **{**arrays, "monitor": np.array(json.dumps(old))})
 
-    write("permutations")
-    assert ts.Monitor.load(tmp_path / "m.npz").state.log_evalue == monitor.state.log_evalue
-    write("sums")
-    with pytest.raises(InputError, match="its method 'sums' is no longer there; start another monitor"):
+@pytest.mark.parametrize(
+    ("schema", "why"),
+    [(99, "update twosample"), (2, "sums meant something else"), (1, "older version"), ("2", "schema")],
+)
+def test_files_of_other_schemas_are_refused_in_clear_words(tmp_path, stored, schema, why):
+    mutations.write(tmp_path / "m.npz", stored, {"schema": schema})
+    with pytest.raises(InputError, match=f"does not hold a monitor of twosample .*{why}"):
         ts.Monitor.load(tmp_path / "m.npz")
+
+
+def test_a_number_that_was_changed_is_known_by_the_checksum(tmp_path, stored):
+    for name in ("waiting.y", "statistics.x.mean", "learnt.0.shift", "monitor"):
+        changed = stored[name].copy()
+        if name == "monitor":
+            changed = np.array(str(changed).replace('"alpha": 0.05', '"alpha": 0.06'))
+        else:
+            changed.flat[0] = np.nextafter(changed.flat[0], 9.0)
+        assert not np.array_equal(changed, stored[name])
+        np.savez(tmp_path / "m.npz", **{**stored, name: changed})
+        with pytest.raises(InputError, match="it is damaged"):
+            ts.Monitor.load(tmp_path / "m.npz")
+
+
+WORDS = [
+    ("settings.permutations", 1e308, "permutations"), ("settings.permutations", 10**6, "permutations"),
+    ("settings.points", 10**9, "points"), ("settings.window", 10**9, "window"), ("settings.alpha", 0, "alpha"),
+    ("settings.prior_odds", -1.0, "prior_odds"), ("settings.seed", -1, "seed"), ("settings.kernel", "x", "kernel"),
+    ("settings.subsets", [[3.5]], "subsets"), ("settings.nan_policy", "keep", "nan_policy"),
+    ("settings.paired", True, "reference"), ("settings.paired", "no", "paired"), ("settings.forget", 1.5, "forget"),
+    ("settings.with_reference", False, "received|reference"), ("n_x", 61, "n_x"), ("n_y", -60, "n_y"),
+    ("batches", 4, "history"), ("received", [0, 1], "received"), ("refills", 0, "refills"),
+    ("log_evalue", 5.0, "log_evalue"), ("log_batch_evalue", "x", "log_batch_evalue"), ("crossed_at", 2, "crossed_at"),
+    ("run_length_alarm_at", 1, "run_length_alarm_at"), ("recent", [0.5], "recent"), ("planned", 10**6, "planned"),
+    ("young", 10**9, "lacks"), ("columns", ["a"], "reference|waiting|young"), ("levels", [["p"], None], "levels"),
+    ("plan.lengthscales", None, "a monitor takes no model"),
+    ("bookmark.rows", 10**6, "bookmark.rows"), ("bookmark.digest", "no", "bookmark.digest"),
+    ("plan", 3, "not iterable"), ("bookmark.inode", -1, "bookmark.inode"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value", "why"), WORDS)
+def test_settings_and_counts_that_cannot_be_are_refused_by_name_though_the_checksum_is_right(
+    tmp_path, stored, name, value, why
+):
+    mutations.write(tmp_path / "m.npz", stored, {name: value})
+    with pytest.raises(InputError, match=f"does not hold a monitor of twosample .*({why})"):
+        ts.Monitor.load(tmp_path / "m.npz")
+
+
+ARRAYS = [
+    ("history", lambda a: a[:-1], "history"), ("history", lambda a: a * [1, 1, 1, 1, 2, 1], "log_evalue"),
+    ("history", lambda a: np.add(a, [0, 0, 0, 9, 0, 0]), "history"), ("history", lambda a: a[::-1], "history"),
+    ("history", lambda a: np.add(a, [[0] * 6, [0, 0, 0, 0, 0, 1], [0] * 6]), "run_length"),
+    ("waiting.y", lambda a: a * np.nan, "waiting.y"), ("waiting.y", lambda a: a[:, :1], "waiting.y"),
+    ("waiting.y", lambda a: a.repeat(2, axis=0), "received"), ("reference", lambda a: a * np.inf, "reference"),
+    ("reference", lambda a: a.astype(int), "reference"), ("young.0.x", lambda a: a[1:], "young"),
+    ("learnt.0.weight", lambda a: -a, "learnt.0.weight"), ("learnt.0.weight", lambda a: 2 * a, "learnt.0.weight"),
+    ("learnt.0.rows", lambda a: a + 1, "learnt.0.rows"), ("learnt.0.shift", lambda a: a[1:], "learnt.0.shift"),
+    ("learnt.0.scatter", lambda a: -a, "learnt.0.scatter"),
+    ("learnt.0.scatter", lambda a: a + 1e-6 * np.triu(np.ones(a.shape[1:]), 1), "learnt.0.scatter"),
+    ("run_length", lambda a: a + 1, "log_run_length"), ("run_length", lambda a: np.ones(3), "number should be"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "change", "why"), ARRAYS)
+def test_arrays_that_cannot_be_are_refused_by_name_though_the_checksum_is_right(tmp_path, stored, name, change, why):
+    mutations.write(tmp_path / "m.npz", {**stored, name: change(stored[name])}, {})
+    with pytest.raises(InputError, match=f"does not hold a monitor of twosample .*{why}"):
+        ts.Monitor.load(tmp_path / "m.npz")
+
+
+def test_long_histories_and_alarms_are_loaded(tmp_path, monkeypatch):
+    for module in (memory, stored_checks):
+        monkeypatch.setattr(module, "LONGEST_HISTORY", 8)
+    rng = np.random.default_rng(2)
+    monitor = ts.Monitor(points=4, permutations=9, window=4)
+    for batch in range(21):
+        monitor.update(rng.normal(size=5), rng.normal(size=5) + 2)
+        monitor.save(tmp_path / "m.npz")
+        assert ts.Monitor.load(tmp_path / "m.npz").state.to_dict() == monitor.state.to_dict(), batch
+    assert monitor.state.crossed_at and monitor.state.run_length.alarm
+    arrays = dict(np.load(tmp_path / "m.npz"))
+    for name in ("crossed_at", "run_length_alarm_at"):
+        for value in (None, 20, 0):
+            mutations.write(tmp_path / "m.npz", arrays, {name: value})
+            with pytest.raises(InputError, match=name):
+                ts.Monitor.load(tmp_path / "m.npz")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs Linux to limit the memory")
+def test_a_file_that_was_changed_anywhere_is_refused_or_goes_on_within_limits():
+    found = subprocess.run(
+        [sys.executable, "-m", "tests.questions.monitor.mutations", "1500"], capture_output=True, text=True, check=True
+    )
+    told = json.loads(found.stdout)
+    assert told["tried"] == 1500 and told["foreign"] == [] and told["slow"] == [] and told["differing"] == []
+    assert told["refused"] > 1200
 
 
 def test_no_pickle_is_loaded(tmp_path):

@@ -214,7 +214,7 @@ def test_memory_does_not_grow_with_the_stream(stream):
 def test_a_long_history_is_thinned(stream, monkeypatch):
     from twosample.questions.monitor import memory
 
-    monkeypatch.setattr(memory, "_LONGEST_HISTORY", 8)
+    monkeypatch.setattr(memory, "LONGEST_HISTORY", 8)
     monitor = after(stream(16, 30, 5, 5), permutations=9, points=4)
     numbers = [row.batch for row in monitor.history]
     assert len(numbers) <= 8 and numbers[-1] == 30 and numbers == sorted(numbers)

@@ -34,6 +34,13 @@ class FileTable:
     texts: Mapping[str, pl.Series]  # cells as the file has them, of columns with unreadable ones or dates or times
     grid: Grid  # where the rows stand in the file
 
+    def some(self, rows: slice) -> FileTable:
+        """Some of the rows."""
+        texts = {name: text[rows] for name, text in self.texts.items()}
+        return replace(
+            self, frame=self.frame[rows], texts=texts, grid=replace(self.grid, numbers=self.grid.numbers[rows])
+        )
+
     def labels(self, column: str) -> pl.Series:
         """A column as text, with every cell as the file has it; null where it is missing."""
         return self.texts[column] if column in self.texts else self.frame[column].cast(pl.String)

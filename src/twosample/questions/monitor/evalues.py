@@ -35,6 +35,8 @@ __all__ = ["AMPLITUDES", "Batch", "Component", "Learnt", "components_of", "log_e
 AMPLITUDES = 4
 # One in this many lengthscales of the grid of all columns is used: two in a factor of 2.
 _STRIDE = 3
+# Values of a component, over labellings, lengthscales and points, that are worked on at the same time.
+_VALUES = 1 << 23
 # Tests of a stack that are worked on at the same time.
 _TESTS = 64
 
@@ -203,18 +205,24 @@ def log_statistics(
 
     The Bayes factors of the components are averaged; earlier batches have taught `past` about each, and this one `new`.
     """
-    paired = len(batch.rows) == 2
-    total = np.full(batch.flags.shape[1] * (1 + batch.mirrored), -np.inf)
+    paired, count = len(batch.rows) == 2, batch.flags.shape[1]
+    total = np.full((1 + batch.mirrored, count), -np.inf)
     for component, before, here in zip(components, past, new, strict=True):
         after = before.add(here)
         center = np.zeros_like(here.shift) if paired else _pooled_mean(component, batch)
-        shifts = batch.sign * component.shifts(batch.rows, batch.flags, center)
-        if batch.mirrored:
-            shifts = np.concatenate([shifts, -shifts], axis=1)
-        judged = Hypotheses.of(after.difference(paired), model, component.features, component.lengthscales)
-        found = Blind(judged, AMPLITUDES).log_bf10((before.shift[:, np.newaxis] + shifts) / after.weight)
-        total = np.logaddexp(total, np.logaddexp.reduce(component.log_prior[:, np.newaxis] + found, axis=0))
-    return total
+        judged = Blind(
+            Hypotheses.of(after.difference(paired), model, component.features, component.lengthscales), AMPLITUDES
+        )
+        block = max(1, _VALUES // here.shift.size)
+        for first in range(0, count, block):
+            part = slice(first, first + block)
+            shifts = batch.sign * component.shifts(batch.rows, batch.flags[:, part], center)
+            if batch.mirrored:
+                shifts = np.concatenate([shifts, -shifts], axis=1)
+            found = judged.log_bf10((before.shift[:, np.newaxis] + shifts) / after.weight)
+            log_bf10 = np.logaddexp.reduce(component.log_prior[:, np.newaxis] + found, axis=0)
+            total[:, part] = np.logaddexp(total[:, part], log_bf10.reshape(len(total), -1))
+    return total.ravel()
 
 
 def _pooled_mean(component: Component, batch: Batch) -> Array:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
+import numbers
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from twosample import kernels, models
-from twosample.common.arguments import count_of, flag_of, generator_of, positive, share_of
+from twosample.common.arguments import choice_of, count_of, flag_of, generator_of, positive, share_of
 from twosample.common.arrays import Array
 from twosample.common.threads import one_thread
 from twosample.data import Choice, Samples, some
 from twosample.data.categories import Levels
 from twosample.data.complete import check_policy
+from twosample.data.files.bookmark import Bookmark
 from twosample.data.reading import Table
 from twosample.errors import InputError, InputTypeError, Setting, TwoSampleWarning
 from twosample.features.domains.domain import Domain
@@ -27,16 +29,18 @@ from twosample.questions.monitor import evalues
 from twosample.questions.monitor.evalues import Component, Learnt, components_of
 from twosample.questions.monitor.state import HistoryRow, RunLength
 
-__all__ = ["Learning", "Memory", "Rows", "Settings"]
+__all__ = ["LONGEST_HISTORY", "SETTLED", "Learning", "Memory", "Rows", "Settings"]
 
 Rows = tuple[Array, Array]
 
-# The plan is rebuilt when the row count grows by `_GROWTH`, for the last time at `_SETTLED` rows.
+# The plan is rebuilt when the row count grows by `_GROWTH`, for the last time at `SETTLED` rows.
 # Statistics are collected again then.
 _GROWTH = 1.25
-_SETTLED = 400
+SETTLED = 400
+# More labellings, points or batches of a window take hours and gigabytes, and tell nothing more.
+_MOST_PERMUTATIONS, _MOST_POINTS, _LONGEST_WINDOW = 100_000, 1_000, 100_000
 # Of longer histories every second batch is dropped.
-_LONGEST_HISTORY = 10_000
+LONGEST_HISTORY = 10_000
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class Settings:
     points: int
     subsets: object
     window: int | None
-    forget: float
+    forget: float  # 0 for not at all
     prior_odds: float
     nan_policy: Literal["raise", "omit"]
     with_reference: bool
@@ -64,42 +68,47 @@ class Settings:
         """Which columns are watched."""
         return Choice(columns=self.columns, drop=self.drop, categories=self.categories, texts=True)
 
-    @classmethod
-    def checked(cls, given: Mapping[str, Any], *, kernel: str) -> Settings:
-        """The settings, if they make sense; names are those of `Monitor`, and there may be more of them."""
-        with_reference = given["reference"] is not None
-        paired, subsets = flag_of(given["paired"], "paired"), given["subsets"]
-        check_policy(given["nan_policy"])
-        if paired and with_reference:
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense, whether it was passed or stored."""
+        drop, categories = (None if names == () else names for names in (self.drop, self.categories))
+        choice = Choice.of(columns=self.columns, drop=drop, categories=categories, texts=True)
+        checked = {
+            "alpha": share_of(self.alpha, "alpha"),
+            "paired": flag_of(self.paired, "paired"),
+            "permutations": count_of(self.permutations, "permutations", 1, _MOST_PERMUTATIONS),
+            "points": count_of(self.points, "points", 1, _MOST_POINTS),
+            "subsets": _subsets(self.subsets),
+            "window": None if self.window is None else count_of(self.window, "window", 1, _LONGEST_WINDOW),
+            "forget": 0.0 if self.forget in (None, 0.0) else share_of(self.forget, "forget"),
+            "prior_odds": positive(self.prior_odds, "prior_odds"),
+            "with_reference": flag_of(self.with_reference, "with_reference"),
+            "columns": choice.columns,
+            "drop": choice.drop,
+            "seed": count_of(self.seed, "seed", 0, 2**63 - 1),
+            "categories": choice.categories,
+        }
+        check_policy(self.nan_policy)
+        kernels.resolve(self.kernel)
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        if self.paired and self.with_reference:
             raise InputError(
                 "reference: its rows are spent in a random order, and have no partners",
                 argument="reference",
                 remedy=("leave it out, or use ", Setting("paired", False)),
             )
-        if not isinstance(subsets, str):
-            if not isinstance(subsets, Iterable):
-                raise InputTypeError(
-                    f"subsets: expected text or tuples, got {type(subsets).__name__}", argument="subsets"
-                )
-            subsets = tuple(one if isinstance(one, str) else tuple(one) for one in subsets)
-        choice = Choice.of(columns=given["columns"], drop=given["drop"], categories=given["categories"], texts=True)
-        window, forget = given["window"], given["forget"]
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], *, kernel: str) -> Settings:
+        """The settings that `Monitor` was given; names are those of its arguments, and there may be more of them."""
+        passed = {field.name: given[field.name] for field in fields(cls) if field.name in given}
         return cls(
-            alpha=share_of(given["alpha"], "alpha"),
-            paired=paired,
-            permutations=count_of(given["permutations"], "permutations", 1),
-            points=count_of(given["points"], "points", 1),
-            subsets=subsets,
-            window=None if window is None else count_of(window, "window", 1),
-            forget=0.0 if forget is None else share_of(forget, "forget"),
-            prior_odds=positive(given["prior_odds"], "prior_odds"),
-            nan_policy=given["nan_policy"],
-            with_reference=with_reference,
-            columns=choice.columns,
-            drop=choice.drop,
-            seed=int(generator_of(given["rng"]).integers(2**63)),
-            categories=choice.categories,
-            kernel=kernel,
+            **{
+                **passed,
+                "with_reference": given["reference"] is not None,
+                "seed": int(generator_of(given["rng"]).integers(2**63)),
+                "kernel": kernel,
+            }
         )
 
     def check(self, plan: Plan) -> None:
@@ -118,6 +127,31 @@ class Settings:
                 argument="plan",
                 remedy=("make it with ", Setting("model", "adaptive")),
             )
+
+
+def _subsets(subsets: object) -> object:
+    """A word, or tuples of names or numbers of columns."""
+    if isinstance(subsets, str):
+        return choice_of(subsets, "subsets", ("columns", "auto", "all"))
+    if not isinstance(subsets, Iterable):
+        raise InputTypeError(f"subsets: expected text or tuples, got {type(subsets).__name__}", argument="subsets")
+    found = tuple(subsets)
+    for one in found:
+        if isinstance(one, str) or not isinstance(one, Iterable):
+            raise InputTypeError(
+                f"subsets: {one!r:.40} is not a tuple of columns",
+                argument="subsets",
+                remedy="use tuples, as in [('a',), ('a', 'b')]",
+            )
+    return tuple(tuple(map(_column, one)) for one in found)
+
+
+def _column(name: object) -> str | int:
+    if isinstance(name, bool) or not isinstance(name, str | numbers.Integral):
+        raise InputTypeError(
+            f"subsets: expected names or numbers of columns, got {type(name).__name__}", argument="subsets"
+        )
+    return name if isinstance(name, str) else int(name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,9 +184,9 @@ class Learning:
         if young is not None:
             young = (*young, (x, y))
             total = sum(len(rows) for batch in young for rows in batch)
-            if self.plan is None or total >= min(_GROWTH * self.planned, _SETTLED):
+            if self.plan is None or total >= min(_GROWTH * self.planned, SETTLED):
                 ready = self._planned(young, total)
-            young = None if total >= _SETTLED else young
+            young = None if total >= SETTLED else young
         assert ready.plan is not None
         x, y = ready._watched(x), ready._watched(y)
         new, taught = ready._taught_by(x, y)
@@ -234,6 +268,7 @@ class Memory:
     run_length: RunLength = field(default_factory=RunLength)
     # One row a batch, as in `HistoryRow`, (B, 6).
     history: Array = field(default_factory=lambda: np.empty((0, len(HistoryRow._fields))))
+    bookmark: Bookmark | None = None  # how far the file was read that the rows of the stream came from
 
     @property
     def settings(self) -> Settings:
@@ -259,7 +294,7 @@ class Memory:
             crossed = batch
         run_length = self.run_length.after(batch, log_e, settings.alpha)
         history = self.history
-        if len(history) >= _LONGEST_HISTORY:
+        if len(history) >= LONGEST_HISTORY:
             history = history[1::2]
         row = HistoryRow(batch, self.n_x + len(x), self.n_y + len(y), log_e, log_evalue, run_length.log_value)
         return replace(

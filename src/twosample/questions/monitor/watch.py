@@ -12,6 +12,7 @@ import numpy as np
 from twosample.common.arguments import Seed
 from twosample.common.records import load_arrays, write_whole
 from twosample.data.categories import Levels
+from twosample.data.files.bookmark import Bookmark
 from twosample.errors import DroppedDataWarning, InputError, warn
 from twosample.features.domains.domain import KernelChoice
 from twosample.inference.columns import Table
@@ -146,7 +147,7 @@ class Monitor:
         else:
             self._objects.check_table()
         label = "rbf" if self._objects.of_objects else one_kernel(kernel).label
-        learning = Learning(Settings.checked(locals(), kernel=label))
+        learning = Learning(Settings.of(locals(), kernel=label))
         if plan is not None:
             learning.settings.check(plan)
             learning = replace(learning, columns=plan.columns, levels=plan.levels).started(plan)
@@ -182,6 +183,20 @@ class Monitor:
     def received(self) -> tuple[int, int]:
         """Rows of each stream that were passed so far, dropped and waiting ones included."""
         return self._memory.received
+
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        """Names of the columns of rows that are passed, before any is left out; none before the first rows."""
+        return self._memory.learning.columns or ()
+
+    @property
+    def bookmark(self) -> Bookmark | None:
+        """How far the file was read that the rows of the stream came from, where `mark` said so."""
+        return self._memory.bookmark
+
+    def mark(self, bookmark: Bookmark | None) -> None:
+        """Remember, and save, how far the file was read that the rows of the stream came from."""
+        self._memory = replace(self._memory, bookmark=bookmark)
 
     @property
     def state(self) -> MonitorState:
