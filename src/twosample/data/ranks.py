@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twosample.common.arrays import Array
+from twosample.common.versions import require
 
 __all__ = ["clearest_level", "direction", "mid_ranks", "normal_quantiles", "normal_scores", "probability_larger"]
 
@@ -50,6 +51,7 @@ def normal_scores(ranks: Array) -> Array:
 
 def normal_quantiles(levels: Array) -> Array:
     """Φ⁻¹ of levels between 0 and 1."""
+    require("scipy")
     from scipy.special import ndtri  # slow to load, and not needed before there are data
 
     return np.asarray(ndtri(levels))

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from twosample.common.arguments import Seed, count_of
 from twosample.common.arrays import Array
+from twosample.common.floating import own_errors
 from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.common.threads import one_thread
 from twosample.common.words import columns_in_words
@@ -49,6 +50,7 @@ _DRAWS, _FEWEST_DRAWS = 20_000, 1000
 _MOST_DROPPED = 20
 
 
+@own_errors
 @refusing(
     by="a law is compared with one sample",
     groups="a law is compared with one sample",

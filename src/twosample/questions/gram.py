@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from twosample.common.arguments import Seed
 from twosample.common.arrays import Array
+from twosample.common.floating import own_errors
 from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.errors import InputError, InputTypeError
 from twosample.features.domains.domain import Domain
@@ -21,6 +22,7 @@ from twosample.results.objects_result import ObjectsResult
 __all__ = ["test_gram"]
 
 
+@own_errors
 def test_gram(
     K_xz: ArrayLike,
     K_yz: ArrayLike,
