@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from twosample.common.arrays import Array
+from twosample.errors import InputError
 from twosample.inference.intervals import FIRST_ORDER, Panel, lobatto, masses, refine
 from twosample.inference.search import brackets, refine_bounds, runs, scan
 
@@ -61,6 +62,12 @@ def integrate(
     panels = _Panels(target, integrands)
     if look_first:
         intervals = panels.where_mass_is(low, high, look_first if callable(look_first) else None)
+        if not intervals:
+            raise InputError(
+                "x and y: some rows are so far from the others that at no lengthscale they have a likelihood",
+                argument="x and y",
+                remedy="remove them, or change the units",
+            )
         trusted = 2 * FIRST_ORDER  # of intervals that end where the mass does
     else:
         intervals, trusted = [(low, high)], _TRUSTED_ORDER

@@ -19,6 +19,7 @@ from twosample.common.words import columns_in_words
 from twosample.data import LeftOut, Samples, finite_rows
 from twosample.data.complete import complete
 from twosample.data.known_columns import columns_of
+from twosample.data.limits import Limits
 from twosample.data.sketch import Sketch
 from twosample.data.two_tables import Tables, read_all, read_one
 from twosample.errors import DroppedDataWarning, InputError, InputTypeError, Role, warn
@@ -288,6 +289,7 @@ def _as_samples(law: Law, rows: Array, tables: Tables) -> Samples:
             argument="law",
             remedy="they must have the same; choose those of x with columns",
         )
+    Limits.of(rows, law.rows).check_size(names, ("x", Role("the law", "law")))
     ordered = law.rows[np.lexsort(law.rows.T[::-1])]
     constant = np.flatnonzero(ordered.max(axis=0) == ordered.min(axis=0))
     if constant.size:
