@@ -106,8 +106,10 @@ class _Panels:
         known = np.ones(len(nodes), dtype=bool)
         if bound is not None:
             curves, known = refine_bounds(nodes, curves, self._values, self._integrands)
+            known &= np.isfinite(self._integrands(curves)).all(axis=1)  # as in the scan, of the curves themselves
         self._outside += zip(nodes[known].tolist(), curves[known], strict=True)
-        return brackets([(nodes[run], self._integrands(curves[run])) for run in runs(known)])
+        sampled = [(nodes[run], self._integrands(curves[run])) for run in runs(known)]
+        return brackets(sampled) if sampled else []
 
     def shrink(self) -> None:
         """Replace panels that are mostly without mass by smaller ones, as long as there are any."""
