@@ -16,6 +16,7 @@ import yaml
 
 import twosample
 from twosample.cli.commands import command_line
+from twosample.common import versions
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -40,6 +41,11 @@ def test_one_license_and_summary():
     assert {CITATION["license"], about["license"], PROJECT["project"]["license"]} == {"BSD-3-Clause"}
     assert about["summary"] == PROJECT["project"]["description"]
     assert [about["license_file"]] == PROJECT["project"]["license-files"]
+
+
+def test_what_is_too_old_is_what_pip_would_replace():
+    needed = dict(line.split(">=") for line in PROJECT["project"]["dependencies"])
+    assert versions.LOWEST.items() <= needed.items()
 
 
 # Packages that conda-forge calls otherwise.

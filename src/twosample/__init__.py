@@ -12,14 +12,23 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from twosample import errors, kernels
-from twosample.data.blocks import Blocks, blocks
-from twosample.features.statistics import FeatureStatistics
-from twosample.models import Model
-from twosample.plan import Plan
-from twosample.questions.two_samples import log_bf10, plan, test, test_each
-from twosample.results.robustness import Robustness
-from twosample.results.two_sample_result import TwoSampleResult
+from twosample import errors
+from twosample.common.versions import require as _require
+
+_refused: errors.OldPackageError | None = None
+try:
+    _require("numpy")
+except errors.OldPackageError as _error:  # whatever is asked of the package says so, and the command line in its way
+    _refused = _error
+else:
+    from twosample import kernels
+    from twosample.data.blocks import Blocks, blocks
+    from twosample.features.statistics import FeatureStatistics
+    from twosample.models import Model
+    from twosample.plan import Plan
+    from twosample.questions.two_samples import log_bf10, plan, test, test_each
+    from twosample.results.robustness import Robustness
+    from twosample.results.two_sample_result import TwoSampleResult
 
 if _TYPE_CHECKING:
     from twosample import checks
@@ -115,6 +124,8 @@ _LATER = {
 
 def __getattr__(name: str) -> _Any:
     """Import what most programs do without, such as the baselines and with them SciPy, when it is first used."""
+    if _refused is not None and name in __all__:
+        raise _refused
     if name in _MODULES:
         return _import_module(f"twosample.{_MODULES[name]}")
     if name in _LATER:

@@ -21,6 +21,7 @@ __all__ = [
     "InputError",
     "InputTypeError",
     "MissingExtraError",
+    "OldPackageError",
     "ReadingWarning",
     "Remedy",
     "Role",
@@ -122,11 +123,20 @@ class MissingExtraError(ImportError):
     def __init__(self, caller: str, package: str, extra: str | None) -> None:
         wanted = package if extra is None else f"'twosample[{extra}]'"
         super().__init__(f"{caller} needs {package}; install it with: pip install {wanted}", name=package)
-        self._arguments = caller, package, extra
+        self._arguments: tuple[str | None, ...] = (caller, package, extra)
 
-    def __reduce__(self) -> tuple[type, tuple[str, str, str | None]]:
+    def __reduce__(self) -> tuple[type, tuple[str | None, ...]]:
         """Return what pickle makes the error anew from."""
         return type(self), self._arguments
+
+
+class OldPackageError(MissingExtraError):
+    """A package that is always needed is too old."""
+
+    def __init__(self, package: str, found: str, lowest: str) -> None:
+        message = f"twosample needs {package} {lowest} or newer, and {found} is installed"
+        ImportError.__init__(self, f"{message}; replace it with: pip install '{package}>={lowest}'", name=package)
+        self._arguments = package, found, lowest
 
 
 class DownloadError(OSError):

@@ -45,6 +45,23 @@ def test_without_its_packages_the_command_says_how_to_get_them(names, without, s
     )
 
 
+OLD = "import sys, numpy\nnumpy.__version__ = '1.26.4'\n"
+TOO_OLD = "twosample needs numpy 2 or newer, and 1.26.4 is installed; replace it with: pip install 'numpy>=2'"
+
+
+@pytest.mark.parametrize("start", [CONSOLE_SCRIPT, MODULE], ids=["script", "module"])
+def test_with_an_old_numpy_the_command_says_which_is_needed(start):
+    done = subprocess.run([sys.executable, "-c", OLD + start], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"twosample: error: {TOO_OLD}\n")
+
+
+@pytest.mark.parametrize("use", ["from twosample import test", "import twosample as ts; ts.Monitor", "test.ksample"])
+def test_with_an_old_numpy_the_library_says_which_is_needed(use):
+    use = use.replace("test.", "import twosample; twosample.")
+    done = subprocess.run([sys.executable, "-c", OLD + use], capture_output=True, text=True, check=False)
+    assert done.returncode and done.stderr.splitlines()[-1] == f"twosample.errors.OldPackageError: {TOO_OLD}"
+
+
 def test_the_library_does_without_them():
     code = ABSENT.format(names=["click", "polars"]) + (
         "import twosample as ts, twosample.cli\nts.baselines, ts.datasets, ts.plots\n"

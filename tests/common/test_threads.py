@@ -1,5 +1,6 @@
 """Threads: tasks in order on several of them, and linear algebra on one."""
 
+import contextlib
 import threading
 import time
 
@@ -112,6 +113,77 @@ def test_linear_algebra_is_kept_to_one_thread():
         with pytest.raises(ValueError, match="inside"), one_thread():
             raise ValueError("inside")
         assert blas_threads() == before
+
+
+@pytest.mark.parametrize("first_out", [0, 1])
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_last_to_leave_sets_the_threads_of_linear_algebra_back(first_out, fails):
+    """Each in a thread of its own: the libraries have one number of threads for all of them."""
+    gates = [threading.Event(), threading.Event()]
+    entered = threading.Barrier(2)
+
+    def work(number):
+        with contextlib.suppress(ZeroDivisionError), one_thread():
+            if number == 0:
+                entered.wait(timeout=30)
+                inside.append(blas_threads())
+            else:
+                inside.append(blas_threads())
+                entered.wait(timeout=30)
+            assert gates[number].wait(timeout=30)
+            assert not fails or 1 / 0
+
+    before, inside = blas_threads(), []
+    for library in (libraries := ThreadpoolController().select(user_api="blas").lib_controllers):
+        threads._set(library, 2)
+    try:
+        if set(blas_threads()) != {2}:
+            pytest.skip("the linear algebra here has only one thread")
+        both = [threading.Thread(target=work, args=(number,)) for number in range(2)]
+        for thread in both:
+            thread.start()
+        gates[first_out].set()
+        both[first_out].join(timeout=30)
+        assert set(blas_threads()) == {1}
+        gates[1 - first_out].set()
+        both[1 - first_out].join(timeout=30)
+        assert set(blas_threads()) == {2}
+        assert [set(one) for one in inside] == [{1}, {1}]
+    finally:
+        for library, count in zip(libraries, before, strict=True):
+            threads._set(library, count)
+
+
+class OwnNumber:
+    """A library that has a number of threads for each thread."""
+
+    def __init__(self):
+        self._of = threading.local()
+
+    @property
+    def num_threads(self):
+        return getattr(self._of, "count", 4)
+
+    def set_num_threads(self, count):
+        self._of.count = count
+
+
+def test_a_library_with_a_number_for_each_thread_is_set_back_in_each(monkeypatch):
+    library, inside, after = OwnNumber(), [], []
+    monkeypatch.setattr(threads, "_libraries", lambda *loaded: ([], [library]))
+
+    def work():
+        with one_thread():
+            inside.append(library.num_threads)
+        after.append(library.num_threads)
+
+    with one_thread():
+        other = threading.Thread(target=work)
+        other.start()
+        other.join()
+        work()
+        assert (inside, after) == ([1, 1], [4, 1])
+    assert library.num_threads == 4
 
 
 def test_warnings_of_the_threads_are_those_of_the_caller(monkeypatch):

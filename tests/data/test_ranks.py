@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import mannwhitneyu, norm, rankdata
 
-from twosample.data.ranks import direction, mid_ranks, normal_scores, probability_larger
+from twosample.data.ranks import direction, interpolated, mid_ranks, normal_scores, probability_larger
 
 # Few different values, so that many are equal, and some that are missing.
 COLUMNS = arrays(
@@ -99,3 +99,17 @@ def test_direction_mirrors(moments, n_x, n_y):
     words = direction(mean_x, mean_y, variance_x, variance_y, n_x, n_y)
     swapped = direction(mean_y, mean_x, variance_y, variance_x, n_y, n_x)
     assert [MIRRORED[one] for one in words] == swapped.tolist()
+
+
+@pytest.mark.parametrize("exponent", [-1066, -1040, 0, 1000])
+def test_interpolation_knows_no_smallest_gap(exponent):
+    """Whole numbers below 2⁸ are exact in all these units, and slopes between the smallest ones overflow."""
+    rng = np.random.default_rng(0)
+    knots = np.sort(rng.integers(-200, 200, 12)).astype(float)
+    knots[5] = knots[4]
+    values, at = np.sort(rng.normal(size=12)), np.arange(-255.0, 256.0)
+    values[5] = values[4]
+    found = interpolated(np.ldexp(at, exponent), np.ldexp(knots, exponent), values)
+    assert_allclose(found, np.interp(at, knots, values), rtol=1e-14, atol=1e-15)
+    ends = np.array([-np.inf, np.inf])
+    assert_array_equal(interpolated(ends, np.ldexp(knots, exponent), values), values[[0, -1]])

@@ -38,6 +38,15 @@ def test_parameters_are_averaged_with_equal_weight():
     assert [row.prior for row in result.by_parameter] == [1 / 3] * 3
 
 
+@pytest.mark.parametrize("exponent", [-1000, -500, 500, 640, 1023])
+def test_the_scale_of_the_kernel_does_not_matter(exponent):
+    """Up to where the values themselves overflow; halved once more, the largest one is just below that."""
+    blocks_of_one = [0.99 * one for one in blocks()]
+    expected = ts.test_gram(*blocks_of_one).log_bf10
+    found = ts.test_gram(*(np.ldexp(one, exponent) for one in blocks_of_one)).log_bf10
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
 def test_it_is_the_test_of_a_table_at_a_given_lengthscale():
     table = ts.test(X, Y, points=Z, lengthscale=1.0, scale="raw")
     result = ts.test_gram(*blocks())

@@ -28,7 +28,7 @@ from twosample.app.jobs import Jobs
 from twosample.app.sessions import SLOTS, RefusalError, Session, Sessions
 from twosample.app.work import Answer, Upload, compare, example, fault, look
 from twosample.common.memory import available_memory
-from twosample.common.threads import cores, one_thread
+from twosample.common.threads import cores
 from twosample.errors import InputError, InputTypeError, Setting
 from twosample.show.report import script, style
 
@@ -333,8 +333,6 @@ def serve(
         say(address)
         if browser:
             _open(address)
-        # The number of threads of the linear algebra is one of the process: tests that run at the same time, each of
-        # which sets and restores it, must find it as they leave it.
         config = uvicorn.Config(
             make_app(token, port, max_size=max_size, unpacked_limit=unpacked_limit),
             access_log=False,
@@ -343,8 +341,7 @@ def serve(
             ws="none",
             timeout_graceful_shutdown=2,
         )
-        with one_thread():
-            uvicorn.Server(config).run(sockets=[listening])
+        uvicorn.Server(config).run(sockets=[listening])
 
 
 def _open(address: str) -> None:

@@ -4,6 +4,7 @@ import sys
 from typing import NoReturn
 
 from twosample.cli.extras import require
+from twosample.common import versions
 from twosample.errors import MissingExtraError
 
 __all__ = ["main"]
@@ -15,6 +16,7 @@ def main(args: list[str] | None = None) -> NoReturn:
     Where the reader of stdout has left (``| head``) click ends the process quietly, with status 1.
     """
     try:
+        versions.require("numpy")
         for package in ("click", "polars"):
             require("the command line", package, "cli")
     except MissingExtraError as error:

@@ -90,7 +90,9 @@ def lengthscales_of(lengthscale: ArrayLike, unit: float) -> Array:
     if not (values.size and (np.isfinite(values) & (values > 0)).all()):
         raise InputError(f"lengthscale: must be positive and finite, not {lengthscale!r}", argument="lengthscale")
     # Beyond these limits the kernel no longer changes.
-    return np.clip(values.ravel().astype(np.float64) / unit, 1.0 / LARGEST_LENGTHSCALE, LARGEST_LENGTHSCALE)
+    with np.errstate(over="ignore"):
+        relative = values.ravel().astype(np.float64) / unit
+    return np.clip(relative, 1.0 / LARGEST_LENGTHSCALE, LARGEST_LENGTHSCALE)
 
 
 def _between(value: object, low: float, high: float, name: str, words: str) -> float:

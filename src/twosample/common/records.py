@@ -19,6 +19,7 @@ import numpy as np
 
 from twosample.common.constraints import FieldError, alternatives, checked, hints_of, item_type
 from twosample.common.stored import CHECKSUM, json_checksum, read_arrays, read_json
+from twosample.common.floating import own_errors
 from twosample.common.words import shortened
 from twosample.errors import InputError, InputTypeError
 
@@ -68,6 +69,11 @@ class Comparable:
     >>> Curve("c", np.ones((500, 2)))
     Curve(name='c', heights=(500, 2) array)
     """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Work with our own floating-point errors in all public methods."""
+        super().__init_subclass__(**options)
+        own_errors(cls)
 
     def __eq__(self, other: object) -> bool:
         """Whether the other is of the same kind and holds the same, arrays by value."""

@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from threadpoolctl import ThreadpoolController
+    from threadpoolctl import LibController
 
 __all__ = ["as_they_come", "cores", "in_order", "one_of_many", "one_thread"]
 
@@ -81,16 +81,64 @@ def as_they_come(work: Callable[[_Task], _Answer], tasks: Iterable[_Task]) -> It
                 future.cancel()
 
 
+# Who is in `one_thread`, and which libraries had how many threads before; the lock is for both.
+_entering = threading.Lock()
+_inside = 0
+_before: list[tuple[LibController, int]] = []
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Keep the linear algebra to one thread: its matrices are small, and threads that wait for a busy core stall it."""
-    with _thread_pools("jax" in sys.modules).limit(limits=1, user_api="blas"):
+    """Keep the linear algebra to one thread: its matrices are small, and threads that wait for a busy core stall it.
+
+    Most libraries have one number of threads for the process: the last to leave sets back what the first one found.
+    Others have one for each thread, which sets its own back.
+    """
+    global _inside
+    shared, own = _libraries("jax" in sys.modules, "scipy.linalg" in sys.modules)
+    with _entering:
+        _inside += 1
+        _before.extend(_set_to_one(shared))
+    mine = _set_to_one(own)
+    try:
         yield
+    finally:
+        _set_back(mine)
+        with _entering:
+            _inside -= 1
+            if not _inside:
+                _set_back(_before)
+                _before.clear()
+
+
+def _set_to_one(libraries: Iterable[LibController]) -> list[tuple[LibController, int]]:
+    """Set these to one thread; returns those that had more and now do not, and how many they had."""
+    had = [(library, library.num_threads or 1) for library in libraries]
+    more = [(library, count) for library, count in had if count > 1]
+    for library, _ in more:
+        _set(library, 1)
+    return [(library, count) for library, count in more if library.num_threads == 1]
+
+
+def _set_back(before: list[tuple[LibController, int]]) -> None:
+    for library, count in reversed(before):
+        _set(library, count)
+
+
+def _set(library: LibController, count: int) -> None:
+    """Set the number of threads, and let another thread set it later, which threadpoolctl 3.8 would not."""
+    library.set_num_threads(count)
+    getattr(library, "clear_controlling_thread", lambda: None)()
 
 
 @cache
-def _thread_pools(with_jax: bool) -> ThreadpoolController:
-    """The libraries that are loaded: JAX brings one of its own, so that they are looked for again with it."""
+def _libraries(*loaded: bool) -> tuple[list[LibController], list[LibController]]:
+    """Those of linear algebra with one number of threads for the process, and with one for each thread.
+
+    Some packages bring one of their own, so that they are looked for again with these.
+    """
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    found = ThreadpoolController().select(user_api="blas").lib_controllers
+    own = [one for one in found if one.internal_api == "mkl" or getattr(one, "threading_layer", None) == "openmp"]
+    return [one for one in found if one not in own], own

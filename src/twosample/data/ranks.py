@@ -6,9 +6,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from twosample.common.arrays import Array
+from twosample.common.versions import require
 
-__all__ = ["clearest_level", "direction", "mid_ranks", "normal_quantiles", "normal_scores", "probability_larger"]
+__all__ = [
+    "clearest_level",
+    "direction",
+    "interpolated",
+    "mid_ranks",
+    "normal_quantiles",
+    "normal_scores",
+    "probability_larger",
+]
 
+# Between two different knots: normal scores divided by it do not overflow.
+_SMALLEST_GAP = 2.0**-1000
 # How many standard errors a difference of means or of spreads must have to be what is said of a column.
 _CLEAR = 2.0
 
@@ -50,9 +61,28 @@ def normal_scores(ranks: Array) -> Array:
 
 def normal_quantiles(levels: Array) -> Array:
     """Φ⁻¹ of levels between 0 and 1."""
+    require("scipy")
     from scipy.special import ndtri  # slow to load, and not needed before there are data
 
     return np.asarray(ndtri(levels))
+
+
+def interpolated(at: Array, knots: Array, values: Array) -> Array:
+    """As `np.interp`, also between knots that are so close to each other that slopes overflow.
+
+    Examples
+    --------
+    >>> interpolated(np.array([1e-310, 3e-310]), np.array([0.0, 2e-310, 1.0]), np.array([0.0, 1.0, 2.0]))
+    array([0.5, 1. ])
+    """
+    gaps = np.diff(knots)
+    if not ((gaps > 0.0) & (gaps < _SMALLEST_GAP)).any():
+        return np.interp(at, knots, values)
+    right = np.clip(np.searchsorted(knots, at, side="right"), 1, len(gaps))
+    below, gap = knots[right - 1], gaps[right - 1]
+    with np.errstate(over="ignore"):
+        share = np.clip((at - below) / np.where(gap > 0.0, gap, 1.0), 0.0, 1.0)
+    return np.asarray((1.0 - share) * values[right - 1] + share * values[right])
 
 
 def direction(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.common.arrays import Array, Flags, namespace, to_numpy
+from twosample.common.versions import require
 from twosample.common.words import shortened
 from twosample.data.blocks import Blocks, dask_blocks, is_dask, whole
 from twosample.data.categories import Levels, codes_of
@@ -194,6 +195,7 @@ def _frame_or_array(values: Any, name: str) -> Any:
         if array_api_compat.is_array_api_obj(values):
             return to_numpy(values)
 
+    require("narwhals")
     import narwhals as nw
 
     try:

@@ -13,7 +13,7 @@ from twosample.common.constraints import NONNEGATIVE, SHARES, Axes, Ordered
 from twosample.common.records import DIGESTED_IF_SET, Comparable
 from twosample.data.categories import distance_of_levels, expanded, places_of, starts_of
 from twosample.data.limits import Limits
-from twosample.data.ranks import mid_ranks, normal_quantiles
+from twosample.data.ranks import interpolated, mid_ranks, normal_quantiles
 from twosample.data.reading import from_numpy
 from twosample.errors import InputError
 
@@ -97,12 +97,16 @@ class View(Comparable):
         return float(self.scale[0]) if len(self.scale) == 1 else 1.0
 
     def apply(self, rows: Array) -> Array:
-        """Return ``(rows - center) / scale`` for rows of shape (m, D) in the units of the data."""
-        standardized = rows - self.center
+        """Return ``(rows - center) / scale`` for rows of shape (m, D) in the units of the data.
+
+        It is infinite for rows of other samples that are too far away.
+        """
+        numbers = slice(None) if self.sizes is None else self.sizes == 0
+        with np.errstate(over="ignore"):
+            standardized = rows - self.center
+            standardized[:, numbers] /= self.scale[numbers]
         if self.sizes is None:
-            standardized /= self.scale
             return standardized
-        standardized[:, self.sizes == 0] /= self.scale[self.sizes == 0]
         found: Array = expanded(standardized, self.sizes, self.heights)
         return found
 
@@ -204,7 +208,7 @@ class Ranks(Comparable):
         found = rows.copy()
         for column in range(rows.shape[1]):
             if self.sizes is None or not self.sizes[column]:
-                found[:, column] = np.interp(rows[:, column], self.knots[:, column], values[:, column])
+                found[:, column] = interpolated(rows[:, column], self.knots[:, column], values[:, column])
         return found if self.sizes is None or heights is None else expanded(found, self.sizes, heights)
 
 
@@ -238,6 +242,8 @@ def given_scale(scale: ArrayLike, n_columns: int) -> Array | None:
     divisors = divisors[:, 0].copy()
     if not (np.isfinite(divisors) & (divisors > 0)).all():
         raise InputError("scale must be positive, finite numbers", argument="scale")
+    if (divisors < np.finfo(np.float64).tiny).any():
+        raise InputError(f"scale must be at least {np.finfo(np.float64).tiny:.2g}", argument="scale")
     return divisors
 
 

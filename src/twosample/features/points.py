@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 
 import numpy as np
@@ -158,7 +159,7 @@ def _squares(rows: Array, codes: Flags | None) -> Array:
 
 def typical_lengthscale(rows: Array, kernel: Kernel | None = None, codes: Flags | None = None) -> float:
     """The median heuristic, if it can be squared."""
-    median = median_heuristic(rows, kernel, codes)
+    median = median_heuristic(rows, kernel, codes) if np.isfinite(rows).all() else math.inf
     if not 1.0 / LARGEST_LENGTHSCALE < median < LARGEST_LENGTHSCALE:
         raise InputError(
             "scale: squares of these values overflow or vanish",
@@ -194,4 +195,11 @@ def evaluation_points(points: int | ArrayLike, samples: Samples, rows: Array, *,
             f"points: must have {samples.n_columns} columns like the samples, not {given.shape[1]}", argument="points"
         )
     check_finite(given, "points")
-    return samples.view.apply(given)
+    standardised = samples.view.apply(given)
+    if not np.isfinite(standardised).all():
+        raise InputError(
+            "points: some are too far from the samples for their distances to be numbers",
+            argument="points",
+            remedy="they are in the units of the data",
+        )
+    return standardised

@@ -112,7 +112,8 @@ def _frozen(law: Any) -> Any:
 
 def _quantiles(inverse: Callable[[Array], Any]) -> Array:
     """Quantiles at the middles of as many intervals of probability."""
-    found = np.asarray(inverse((np.arange(_QUANTILES) + 0.5) / _QUANTILES), dtype=np.float64)
+    with np.errstate(all="ignore"):
+        found = np.asarray(inverse((np.arange(_QUANTILES) + 0.5) / _QUANTILES), dtype=np.float64)
     if found.shape != (_QUANTILES,) or not np.isfinite(found).all():
         raise InputError("law: its quantiles are not numbers", argument="law", remedy="check its parameters")
     return found[:, np.newaxis]
@@ -197,7 +198,9 @@ def law_of_text(text: str) -> Any:
         law = found(*map(_literal, call.args), **{str(one.arg): _literal(one.value) for one in call.keywords})
     except (TypeError, ValueError, np.linalg.LinAlgError) as error:
         raise InputError(f"law: {_shown(name)} does not take these numbers ({error})", argument="law") from None
-    if hasattr(law, "ppf") and not math.isfinite(float(law.ppf(0.5))):
+    with np.errstate(all="ignore"):
+        allowed = not hasattr(law, "ppf") or math.isfinite(float(law.ppf(0.5)))
+    if not allowed:
         raise InputError(f"law: {_shown(text)!r} has parameters that are not allowed", argument="law")
     return law
 

@@ -38,6 +38,8 @@ _DIGITS = 4
 # A point mass is that share of a sample, and that many times as many rows as other values have; at most 12 are kept.
 _SHARE_OF_MASS, _TIMES_OTHERS, _MOST_MASSES = 0.05, 5, 12
 _FEWEST_CELLS, _MOST_CELLS = 8, 40
+# Rows are shown no farther from the middle, so that squares do not overflow.
+_FARTHEST = 1e140
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -305,7 +307,7 @@ def on_axes(x: Array, y: Array, see: Callable[[Array], Array], witness: Callable
 
     The axes are found without the outermost values.
     """
-    seen = [see(rows) for rows in (x, y)]
+    seen = [np.clip(see(rows), -_FARTHEST, _FARTHEST) for rows in (x, y)]
     both = np.concatenate(seen)
     inner = np.clip(both, *np.quantile(both, (0.0025, 0.9975), axis=0))
     middle = inner.mean(axis=0)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from twosample.common.arrays import Array
+from twosample.errors import InputError
 from twosample.inference.intervals import FIRST_ORDER, Panel, lobatto, masses, refine
 from twosample.inference.search import brackets, refine_bounds, runs, scan
 
@@ -61,6 +62,12 @@ def integrate(
     panels = _Panels(target, integrands)
     if look_first:
         intervals = panels.where_mass_is(low, high, look_first if callable(look_first) else None)
+        if not intervals:
+            raise InputError(
+                "x and y: some rows are so far from the others that at no lengthscale they have a likelihood",
+                argument="x and y",
+                remedy="remove them, or change the units",
+            )
         trusted = 2 * FIRST_ORDER  # of intervals that end where the mass does
     else:
         intervals, trusted = [(low, high)], _TRUSTED_ORDER
@@ -99,8 +106,10 @@ class _Panels:
         known = np.ones(len(nodes), dtype=bool)
         if bound is not None:
             curves, known = refine_bounds(nodes, curves, self._values, self._integrands)
+            known &= np.isfinite(self._integrands(curves)).all(axis=1)  # as in the scan, of the curves themselves
         self._outside += zip(nodes[known].tolist(), curves[known], strict=True)
-        return brackets([(nodes[run], self._integrands(curves[run])) for run in runs(known)])
+        sampled = [(nodes[run], self._integrands(curves[run])) for run in runs(known)]
+        return brackets(sampled) if sampled else []
 
     def shrink(self) -> None:
         """Replace panels that are mostly without mass by smaller ones, as long as there are any."""

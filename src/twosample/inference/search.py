@@ -60,7 +60,8 @@ def refine_bounds(
     while (possible := np.flatnonzero(~known & (reach > best - NEGLIGIBLE).any(axis=1))).size:
         compute(possible[np.argsort(reach[possible].max(axis=1))[-_SEARCH_STEP:]])
         best = integrands(curves[known]).max(axis=0)
-    compute(np.flatnonzero(widened(known) & ~known))
+    if (beside := np.flatnonzero(widened(known) & ~known)).size:
+        compute(beside)
     return curves, known
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -78,7 +79,7 @@ class Passes:
         """Length of the diagonal of the box around all rows, standardised."""
         x, y = self.samples.x, self.samples.y
         ranges = np.maximum(x.max(axis=0), y.max(axis=0)) - np.minimum(x.min(axis=0), y.min(axis=0))
-        return min(float(np.linalg.norm(ranges / self.samples.view.scale)), LARGEST_LENGTHSCALE)
+        return min(math.hypot(*(ranges / self.samples.view.scale)), LARGEST_LENGTHSCALE)
 
 
 def infer(passes: Passes, log_prior_odds: float, tolerance: float) -> tuple[Evidence, LengthscalePosterior]:

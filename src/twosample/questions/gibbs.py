@@ -9,6 +9,7 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from twosample.common.arguments import Seed, flag_of, is_one_of
+from twosample.common.floating import own_errors
 from twosample.common.progress import Progress, progress_bar
 from twosample.data import Samples
 from twosample.errors import InputError, emit
@@ -22,6 +23,7 @@ from twosample.questions.options import Options
 __all__ = ["gibbs"]
 
 
+@own_errors
 def gibbs(
     x: object,
     y: object = None,

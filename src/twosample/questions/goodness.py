@@ -12,12 +12,14 @@ from numpy.typing import ArrayLike
 
 from twosample.common.arguments import Seed, count_of
 from twosample.common.arrays import Array
+from twosample.common.floating import own_errors
 from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.common.threads import one_thread
 from twosample.common.words import columns_in_words
 from twosample.data import LeftOut, Samples, finite_rows
 from twosample.data.complete import complete
 from twosample.data.known_columns import columns_of
+from twosample.data.limits import Limits
 from twosample.data.sketch import Sketch
 from twosample.data.two_tables import Tables, read_all, read_one
 from twosample.errors import DroppedDataWarning, InputError, InputTypeError, Role, warn
@@ -49,6 +51,7 @@ _DRAWS, _FEWEST_DRAWS = 20_000, 1000
 _MOST_DROPPED = 20
 
 
+@own_errors
 @refusing(
     by="a law is compared with one sample",
     groups="a law is compared with one sample",
@@ -286,6 +289,7 @@ def _as_samples(law: Law, rows: Array, tables: Tables) -> Samples:
             argument="law",
             remedy="they must have the same; choose those of x with columns",
         )
+    Limits.of(rows, law.rows).check_size(names, ("x", Role("the law", "law")))
     ordered = law.rows[np.lexsort(law.rows.T[::-1])]
     constant = np.flatnonzero(ordered.max(axis=0) == ordered.min(axis=0))
     if constant.size:

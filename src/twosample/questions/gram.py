@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from twosample.common.arguments import Seed
 from twosample.common.arrays import Array
+from twosample.common.floating import own_errors
 from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.errors import InputError, InputTypeError
 from twosample.features.domains.domain import Domain
@@ -21,6 +22,7 @@ from twosample.results.objects_result import ObjectsResult
 __all__ = ["test_gram"]
 
 
+@own_errors
 def test_gram(
     K_xz: ArrayLike,
     K_yz: ArrayLike,
@@ -78,7 +80,8 @@ def test_gram(
                 f"{name}: must be of shape {(m, 'n', s) if m > 1 else ('n', s)} like K_zz, not {block.shape}",
                 argument=name,
             )
-    if not np.allclose(between, np.swapaxes(between, 1, 2), rtol=1e-6, atol=1e-9 * np.abs(between).max()):
+    halves = 0.5 * between
+    if not np.allclose(halves, np.swapaxes(halves, 1, 2), rtol=1e-6, atol=1e-9 * np.abs(halves).max()):
         raise InputError("K_zz: must be symmetric, as a kernel is", argument="K_zz")
     numbered = range(1, m + 1) if m > 1 else (None,)
     names = tuple(map(str, numbered if parameters is None else parameters))

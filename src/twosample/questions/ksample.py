@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from twosample.common.arguments import Seed
 from twosample.common.arrays import Array, Indices
+from twosample.common.floating import own_errors
 from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.common.threads import one_thread
 from twosample.data.groups import Groups, named_groups
@@ -50,7 +51,8 @@ _ROWS_PER_PARTITION = 100
 def ksample(groups: object, *, reference: None = None, **options: Any) -> KSampleResult: ...
 @overload
 def ksample(groups: object, *, reference: str | float, **options: Any) -> GroupsResult: ...
-@refusing(  # type: ignore[misc]
+@own_errors  # type: ignore[misc]
+@refusing(
     paired="rows of several groups have no partners",
     keep_rows="a result of several groups holds no rows",
     engine="the rows are read into the memory of this machine",

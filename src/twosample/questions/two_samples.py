@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from twosample import kernels
 from twosample.common.arguments import Seed
 from twosample.common.arrays import Array
+from twosample.common.floating import own_errors
 from twosample.common.progress import Progress
 from twosample.common.threads import one_thread
 from twosample.data import are_blocks
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["log_bf10", "plan", "test", "test_each"]
 
 
+@own_errors
 def test(
     x: object,
     y: object = None,
@@ -179,6 +181,7 @@ def test(
 test.__test__ = False  # type: ignore[attr-defined]  # pytest is not to collect it where it is imported
 
 
+@own_errors
 @refusing(
     kernel="columns are compared by a Gaussian kernel of their normal scores, the same for all of them",
     parameters="columns are compared by a Gaussian kernel of their normal scores; objects have no columns",
@@ -289,6 +292,7 @@ def test_each(
 test_each.__test__ = False  # type: ignore[attr-defined]
 
 
+@own_errors
 def plan(
     x: object,
     y: object = None,
@@ -339,6 +343,7 @@ def plan(
     return options.plan(read_rows(x, y, options, all_at_once=False).samples.with_copies_said())
 
 
+@own_errors
 def log_bf10(
     x: object,
     y: object,

@@ -159,8 +159,10 @@ class Answer:
 
     def _lengthscale(self) -> Lengthscale:
         posterior, unit = self.posterior, self.plan.view.unit
+        with np.errstate(over="ignore"):  # of values near the largest number
+            grid = np.minimum(np.exp(posterior.rule.grid) * unit, np.finfo(np.float64).max)
         return Lengthscale(
-            grid=np.exp(posterior.rule.grid) * unit,
+            grid=grid,
             density_h0=posterior.density[:, H0],
             density_h1=posterior.density[:, H1],
             mass_h0=posterior.mass[:, H0],

@@ -36,6 +36,8 @@ _ASYMMETRY = 1e-5
 _ROUNDED_EIGENVALUE = 1e-5
 # Lengthscales of a feature map of the user's own, relative to its typical one.
 _MULTIPLES = LogUniform(1 / 16, 8.0).multiples
+# Kernel values beside those between the points: fourth powers of larger ones, and sums, could overflow.
+_LARGEST = 1e60
 # Kernel values that differ by less are the same, where objects are put in order.
 _DIGITS = 9
 
@@ -182,13 +184,21 @@ class Domain:
         notes: tuple[str, ...] = (),
     ) -> Domain:
         """With the kernel between the points, (m, s, s)."""
-        typical = np.einsum("mss->m", between) / between.shape[1]
-        scale = np.where(typical > 0.0, typical, 1.0)[:, None, None]
+        largest = np.maximum(np.abs(between).max(axis=(1, 2)), np.finfo(np.float64).tiny)
+        typical = np.einsum("mss->m", between / largest[:, None, None]) / between.shape[1]
+        scale = (np.where(typical > 0.0, typical, 1.0) * largest)[:, None, None]
         return cls(kernel, parameters, KernelRows(between / scale), read, scale, notes)
 
     def rows(self, block: Array) -> Array:
         """Rows of objects with these kernel values (m, n, s), numbered in an order of their own."""
-        block = block / self.scale
+        with np.errstate(over="ignore"):
+            block = block / self.scale
+        if np.abs(block).max(initial=0.0) > _LARGEST:
+            raise InputError(
+                "kernel: some of its values are so much larger than between the points that their squares overflow",
+                argument="kernel",
+                remedy="divide k(a, b) by the roots of k(a, a) and k(b, b)",
+            )
         keys = [(np.round(one, _DIGITS) + 0.0).tobytes() for one in np.swapaxes(block, 0, 1)]
         return self.features.rows(np.argsort(sorted_places(keys), kind="stable").astype(np.float64), block)
 

@@ -13,6 +13,7 @@ from scipy.special import ndtr
 from twosample.common.arguments import Seed, choice_of, count_of, generator_of, positive
 from twosample.common.arrays import Array, Indices
 from twosample.common.constraints import Count, Positive, Share
+from twosample.common.floating import own_errors
 from twosample.common.words import pvalue_text
 from twosample.data import Samples
 from twosample.errors import InputError
@@ -72,6 +73,7 @@ class ChenHansonResult(BayesResult):
         return details
 
 
+@own_errors
 def chen_hanson(
     x: object,
     y: object,

@@ -13,6 +13,7 @@ from scipy.special import betaln, gammaln, ndtri, polygamma
 from twosample.common.arguments import choice_of, positive
 from twosample.common.arrays import Array, Flags, Indices
 from twosample.common.constraints import NONNEGATIVE, SORTED, Axes, Count, Positive, Within
+from twosample.common.floating import own_errors
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.paper.baselines.results import BayesResult, check_one_column, described
@@ -83,6 +84,7 @@ class HolmesResult(BayesResult):
         return [("prior", f"{self.variant}, c = {c}, {self.depth} levels")]
 
 
+@own_errors
 def holmes(
     x: object,
     y: object,

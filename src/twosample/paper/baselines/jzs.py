@@ -10,6 +10,7 @@ import numpy as np
 
 from twosample.common.arguments import positive
 from twosample.common.constraints import Positive
+from twosample.common.floating import own_errors
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.paper.baselines.results import BayesResult, check_one_column, described
@@ -44,6 +45,7 @@ class JzsResult(BayesResult):
         return [("t", f"{self.t:.4g}"), ("prior", f"Cauchy of scale {self.cauchy_scale:.3g}")]
 
 
+@own_errors
 def jzs(
     x: object,
     y: object,

@@ -15,6 +15,7 @@ from scipy.special import ndtr
 from twosample.common.arguments import Seed, choice_of, count_of, flag_of, generator_of, is_one_of, lengthscales_of
 from twosample.common.arrays import Array
 from twosample.common.constraints import POSITIVE, SHARES, Axes, Count, Positive
+from twosample.common.floating import own_errors
 from twosample.data import Samples
 from twosample.errors import InputError
 from twosample.features.points import thin, typical_lengthscale
@@ -71,6 +72,7 @@ class MmdResult(PValueResult):
         return [("lengthscale", f"{self.lengthscale:.3g}{several}"), ("null distribution", how)]
 
 
+@own_errors
 def mmd(
     x: object,
     y: object,

@@ -12,6 +12,7 @@ import numpy as np
 
 from twosample.common.arguments import Seed, count_of, generator_of, positive
 from twosample.common.arrays import Array, Indices
+from twosample.common.floating import own_errors
 from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.common.threads import one_thread
 from twosample.errors import InputError
@@ -33,6 +34,7 @@ _MOST_PAIRS = 10_000
 _WORK_OF_A_SIDE = 2
 
 
+@own_errors
 @refusing(
     by="nothing is split: row i of x belongs with row i of y",
     groups="nothing is split: row i of x belongs with row i of y",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from twosample.common.arrays import Array
 from twosample.common.constraints import INCREASING, NONNEGATIVE, POSITIVE, Axes
 from twosample.common.records import Comparable
-from twosample.data.ranks import mid_ranks, normal_quantiles, normal_scores
+from twosample.data.ranks import interpolated, mid_ranks, normal_quantiles, normal_scores
 from twosample.features.points import choose_among_codes, thin
 from twosample.features.subsets import typical_of_points
 from twosample.kernels import squared_distances
@@ -103,7 +103,7 @@ class Axis(Comparable):
             chosen = np.array([place.get(str(value), others) for value in values])
             return np.asarray(chosen[:, None] == np.arange(len(self.levels)), dtype=np.float64)
         numbers = np.asarray(values, dtype=np.float64)
-        return np.interp(numbers, self.knots, self.scores)[:, None]
+        return interpolated(numbers, self.knots, self.scores)[:, None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

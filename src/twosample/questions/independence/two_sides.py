@@ -17,6 +17,7 @@ from twosample.data.categories import MISSING
 from twosample.data.cells import TEXT, from_objects
 from twosample.data.complete import check_policy
 from twosample.data.copies import Copies
+from twosample.data.limits import Limits
 from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, InputTypeError, Setting, warn
 from twosample.features.domains.domain import Domain, KernelChoice, objects_of
 from twosample.questions.independence.sides import MOST_LEVELS, OTHER_LEVELS, Column
@@ -73,6 +74,9 @@ def read_sides(
     if not complete.all():
         notes.append(f"Dropped {np.sum(~complete)} of {len(complete)} rows with a missing or infinite value.")
     both = [[column.select(complete) for column in columns] for columns in both]
+    for side, columns in zip("xy", both, strict=True):
+        values = np.column_stack([column.values for column in columns])
+        Limits.of(values, values).check_size(tuple(column.name for column in columns), (side, side))
     kept = [_varying(columns, side) for columns, side in zip(both, "xy", strict=True)]
     constant = [one.name for columns in both for one in columns if not one.varies]
     if constant:

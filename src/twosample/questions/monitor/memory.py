@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -21,7 +20,7 @@ from twosample.data.categories import Levels
 from twosample.data.complete import check_policy
 from twosample.data.files.bookmark import Bookmark
 from twosample.data.reading import Table
-from twosample.errors import InputError, InputTypeError, Setting, TwoSampleWarning
+from twosample.errors import InputError, InputTypeError, Setting, collected_warnings
 from twosample.features.domains.domain import Domain
 from twosample.features.statistics import FeatureStatistics
 from twosample.plan import Plan, make_plan
@@ -210,8 +209,7 @@ class Learning:
         """The plan for rows of both samples, whichever they are of."""
         settings, names = self.settings, self.columns
         assert names is not None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TwoSampleWarning)
+        with collected_warnings():
             table = Table(rows, names, levels=self.levels, settled=True)
             samples = Samples.from_pilot(table, paired=settings.paired)
         columns = tuple(np.array(names, dtype=object)[samples.kept].tolist())

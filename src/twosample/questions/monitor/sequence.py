@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from twosample.common.arguments import count_of
+from twosample.common.floating import own_errors
 from twosample.data import Choice
 from twosample.data.categories import Levels
 from twosample.data.complete import check_pairs
@@ -20,6 +21,7 @@ from twosample.questions.options import refuse_options_of_tables
 __all__ = ["in_order", "sequential"]
 
 
+@own_errors
 def sequential(
     x: object,
     y: object = None,

@@ -267,8 +267,9 @@ class MonitorState(Result):
             lines.append(Fact("reference", f"{_counted(self.reference_left, 'row', 'rows')} left{spent}"))
         if any(self.waiting):
             lines.append(Fact("waiting", f"{self.waiting[0]} and {self.waiting[1]} rows"))
-        if self.plan is not None:
-            lines.append(Fact("model", self.plan.model.name))
+        behind = self.answered if self.plan is None else self.plan
+        if behind is not None:
+            lines.append(Fact("model", behind.model.name))
         short, _, guarantee = self.verdict.partition(": ")
         return Facts(
             title="A stream, batch by batch",
@@ -280,8 +281,18 @@ class MonitorState(Result):
             "again and again will see large Bayes factors by chance."
             if self.batches
             else "",
-            notes=() if self.plan is None else self.plan.notes + many_in_words(self.plan.columns, self.plan.levels),
+            notes=self._notes,
         )
+
+    @property
+    def _notes(self) -> tuple[str, ...]:
+        """What the descriptive answer says of the rows; before there is one, what its plan does."""
+        about = self.result
+        if isinstance(about, ObjectsResult):
+            return about.diagnostics.notes
+        if about is not None:
+            return about.diagnostics.notes + many_in_words(about.columns, about.levels)
+        return () if self.plan is None else self.plan.notes + many_in_words(self.plan.columns, self.plan.levels)
 
     def tables(self) -> dict[str, DataTable]:
         """Tables of plain values by name: `by_column`, given everything so far; the facts before the first batch."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from twosample.common.arguments import Seed
+from twosample.common.floating import own_errors
 from twosample.common.records import load_arrays, write_whole
 from twosample.data.categories import Levels
 from twosample.data.files.bookmark import Bookmark
@@ -33,6 +34,7 @@ __all__ = ["Monitor"]
 _FEWEST = 2
 
 
+@own_errors
 class Monitor:
     """Watch two streams, batch by batch, for a difference; the evidence may be looked at at any time.
 
