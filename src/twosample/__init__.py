@@ -12,14 +12,18 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from twosample import errors, kernels
-from twosample.data.blocks import Blocks, blocks
-from twosample.features.statistics import FeatureStatistics
-from twosample.models import Model
-from twosample.plan import Plan
-from twosample.questions.two_samples import log_bf10, plan, test, test_each
-from twosample.results.robustness import Robustness
-from twosample.results.two_sample_result import TwoSampleResult
+from twosample.common.exits import is_command as _is_command
+from twosample.common.exits import loading as _loading
+
+with _loading(as_command=_is_command()):
+    from twosample import errors, kernels
+    from twosample.data.blocks import Blocks, blocks
+    from twosample.features.statistics import FeatureStatistics
+    from twosample.models import Model
+    from twosample.plan import Plan
+    from twosample.questions.two_samples import log_bf10, plan, test, test_each
+    from twosample.results.robustness import Robustness
+    from twosample.results.two_sample_result import TwoSampleResult
 
 if _TYPE_CHECKING:
     from twosample import checks

@@ -22,7 +22,7 @@ def ended(*args):
 
 
 def test_help_and_readme_tell_every_status():
-    statuses = ["0", "1", "2", "130"]
+    statuses = ["0", "1", "2", "3", "130"]
     status, out, err = ended("--help")
     assert (status, err) == (0, "")
     assert re.findall(r"^ +(\d+) ", out.split("Exit status:")[1], re.M) == statuses
@@ -60,14 +60,16 @@ def test_2_in_this_process(args, refused, files):
 
 
 @posix
-def test_1_where_the_reader_left(files):
+@pytest.mark.parametrize("args", [["check", "a.csv", "b.csv", "--columns", "u"], ["check", "--help"]])
+def test_3_where_the_reader_left(args, files):
+    """Not 1, which is the verdict of a check."""
     process = subprocess.Popen(
-        [*COMMAND, "test", "a.csv", "b.csv", "--columns", "u"],
+        [*COMMAND, *args],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     process.stdout.close()
     assert process.stderr.read() == ""
-    assert process.wait(60) == 1
+    assert process.wait(60) == 3
     process.stderr.close()
 
 

@@ -1,0 +1,63 @@
+"""How the command ends, whatever breaks."""
+
+import subprocess
+import sys
+
+import pytest
+
+from twosample.common import exits
+
+IMPORT = """
+import sys
+sys.argv = {argv}
+class Broken:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            {act}
+sys.meta_path.insert(0, Broken())
+import twosample
+"""
+
+
+def imported(argv, act):
+    """What becomes of a process that imports the package under this name, in the middle of the imports."""
+    done = subprocess.run([sys.executable, "-c", IMPORT.format(argv=argv, act=act)], capture_output=True, text=True)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("name", ["/usr/bin/twosample", "-m", "twosample.exe"])
+@pytest.mark.parametrize(
+    "error", ["ImportError('no\\nroom')", "MemoryError('no\\nroom')", "BaseException('no\\nroom')"]
+)
+def test_the_command_that_cannot_be_loaded_says_so_in_a_line(name, error):
+    status, said = imported([name], f"raise {error}")
+    assert status == exits.FAILED
+    assert said == f"twosample: error: the program cannot be loaded: {error.split('(')[0]}: no room\n"
+
+
+def test_other_programs_get_the_error_itself():
+    status, said = imported(["program.py"], "raise ImportError('no room')")
+    assert status == 1 and said.startswith("Traceback")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs the signals of POSIX")
+def test_an_interrupt_of_the_imports():
+    interrupt = "import os, signal; os.kill(os.getpid(), signal.SIGINT)"
+    assert imported(["-m"], interrupt) == (130, "")
+    status, said = imported(["program.py"], interrupt)
+    assert status == -2 and said.endswith("KeyboardInterrupt\n")
+
+
+def test_other_programs_keep_their_interrupts():
+    """Also one that is called as the command is, once the package is imported."""
+    code = (
+        "import signal, sys; sys.argv = [sys.argv[1]]; before = signal.getsignal(signal.SIGINT); import twosample; "
+        "sys.exit(signal.getsignal(signal.SIGINT) is not before)"
+    )
+    for name in ("program.py", "twosample"):
+        subprocess.run([sys.executable, "-c", code, name], check=True)
+
+
+def test_words_of_a_fault():
+    assert exits.fault(MemoryError()) == "not enough memory for these data"
+    assert exits.fault(KeyError("x")) == "the program has a fault, and could not do this: KeyError: 'x'"
