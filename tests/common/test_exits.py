@@ -1,5 +1,6 @@
 """How the command ends, whatever breaks."""
 
+import os
 import subprocess
 import sys
 
@@ -61,3 +62,22 @@ def test_other_programs_keep_their_interrupts():
 def test_words_of_a_fault():
     assert exits.fault(MemoryError()) == "not enough memory for these data"
     assert exits.fault(KeyError("x")) == "the program has a fault, and could not do this: KeyError: 'x'"
+
+
+@pytest.mark.skipif("CS_GNU_LIBC_VERSION" not in getattr(os, "confstr_names", ()), reason="needs glibc")
+@pytest.mark.parametrize("thread", [False, True])
+def test_a_library_that_ends_the_process_fails_it(thread):
+    """As OpenBLAS does, in any of its threads; what ends afterwards ends as it does."""
+    code = (
+        "import ctypes, sys, threading; from twosample.common.exits import ended_by_us\n"
+        "def leave():\n    ctypes.CDLL(None).exit(1)\n"
+        "with ended_by_us():\n    if {inside}: {act}\n"
+        "if not {inside}: sys.exit(1)"
+    )
+    act = "one = threading.Thread(target=leave); one.start(); one.join()" if thread else "leave()"
+    for inside, status in ((True, exits.FAILED), (False, 1)):
+        done = subprocess.run(
+            [sys.executable, "-c", code.format(inside=inside, act=act)], capture_output=True, text=True
+        )
+        assert done.returncode == status
+        assert done.stderr == "twosample: error: a library has ended the program; memory may be short\n" * inside

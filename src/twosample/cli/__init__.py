@@ -1,9 +1,19 @@
 """The command line: reads tables, runs the test, the sampler or the comparison, and prints the answer."""
 
+from contextlib import nullcontext
 from typing import NoReturn
 
 from twosample.cli.extras import require
-from twosample.common.exits import FAILED, REFUSED, end, end_when_interrupted, fill_standard_streams, loading, say
+from twosample.common.exits import (
+    FAILED,
+    REFUSED,
+    end,
+    end_when_interrupted,
+    ended_by_us,
+    fill_standard_streams,
+    loading,
+    say,
+)
 from twosample.errors import MissingExtraError
 
 __all__ = ["main"]
@@ -26,4 +36,6 @@ def main(args: list[str] | None = None) -> NoReturn:
             end(REFUSED)
 
         from twosample.cli.commands import run
-    end(run(args))
+    with ended_by_us() if as_command else nullcontext():
+        status = run(args)
+    end(status)

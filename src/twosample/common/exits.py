@@ -19,6 +19,7 @@ __all__ = [
     "VERDICT",
     "end",
     "end_when_interrupted",
+    "ended_by_us",
     "fault",
     "fill_standard_streams",
     "is_command",
@@ -31,6 +32,8 @@ VERDICT = 1  # a rule holds, or there is an alarm; nothing that breaks ends with
 REFUSED = 2  # what is asked cannot be done as it is asked
 FAILED = 3  # it could have been done, and broke: no memory, a full disk, a fault of the program
 INTERRUPTED = 130
+# NumPy says a page of why it cannot be imported.
+_LONGEST = 250
 
 
 def is_command() -> bool:
@@ -64,14 +67,42 @@ def loading(as_command: bool) -> Iterator[None]:
     if not as_command:
         yield
         return
-    with _interrupts(_end_now):
+    with _interrupts(_end_now), ended_by_us():
         try:
             yield
         except (SystemExit, KeyboardInterrupt):
             raise
         except BaseException as error:  # the panics of compiled libraries are no Exceptions
-            say(" ".join(f"the program cannot be loaded: {type(error).__name__}: {error}".split()))
+            why = " ".join(f"{type(error).__name__}: {error}".split())
+            say(f"the program cannot be loaded: {why[:_LONGEST]}")
             raise SystemExit(FAILED) from None
+
+
+@contextmanager
+def ended_by_us() -> Iterator[None]:
+    """Where a library ends the process, as OpenBLAS does without memory with status 1, end it as failed instead.
+
+    That takes functions of glibc, which also forget what was registered; elsewhere nothing is done.
+    """
+    if "CS_GNU_LIBC_VERSION" not in getattr(os, "confstr_names", ()):
+        yield
+        return
+    import ctypes
+
+    library, key, left = ctypes.CDLL(None), ctypes.create_string_buffer(1), False
+
+    def at_exit(_: object) -> None:
+        if not left:
+            say("a library has ended the program; memory may be short")
+            os._exit(FAILED)
+
+    called = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(at_exit)
+    library["__cxa_atexit"](called, None, key)
+    try:
+        yield
+    finally:
+        left = True
+        library["__cxa_finalize"](key)  # calls it, and forgets it
 
 
 @contextmanager
@@ -115,7 +146,7 @@ def raised() -> contextlib.AbstractContextManager[None]:
 
 
 def end(status: int) -> NoReturn:
-    """End the process; where what it printed does not reach anybody, not as if it had."""
+    """Exit; where what was printed cannot be written, as failed."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:
@@ -127,7 +158,7 @@ def end(status: int) -> NoReturn:
 
 
 def _discard(stream: IO[str]) -> None:
-    """Send what a stream still holds nowhere: Python would try to write it again at its end, and complain."""
+    """Point a stream at the null device: at its end Python would try again to write what it still holds."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

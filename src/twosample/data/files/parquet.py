@@ -70,12 +70,10 @@ class Parquet:
         for part, height, stamp in self.parts:
             rows = pl.scan_parquet(part, glob=False).select(names)
             for start in range(0, height, size):
+                _check(part, stamp)
                 with damage(part, self.name):
                     frame = rows.slice(start, size).collect()
-                if _stamp(part) != stamp:
-                    raise InputError(
-                        f"{quoted(part)} has changed while it was read", remedy="try again once it is written"
-                    )
+                _check(part, stamp)
                 yield frame
 
 
@@ -83,6 +81,11 @@ def _stamp(path: Path) -> _Stamp:
     """Which file a path means, and in which state: its rows are read more than once."""
     found = path.stat()
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _check(path: Path, stamp: _Stamp) -> None:
+    if _stamp(path) != stamp:
+        raise InputError(f"{quoted(path)} has changed while it was read", remedy="try again once it is written")
 
 
 def blocks_of(path: Path) -> Iterator[pl.DataFrame]:
