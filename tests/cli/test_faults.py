@@ -131,8 +131,9 @@ def test_a_signal_at_any_moment(number, name, moment, script, files, seconds):
     status, out, err = stopped(script, name, files, number, seconds[name] * moment / MOMENTS)
     found = made(files, before)
     if number == signal.SIGINT:
-        assert status in (130, STATUS.get(name, 0))
-        assert err.strip() == ""
+        # While Python itself ends it has no handler: then the signal ends it, which a shell shows as 130, too.
+        assert status in (130, -number, STATUS.get(name, 0)), (out, err)
+        assert all(line.startswith("note: ") for line in err.split("\n") if line)
         assert not any(one.endswith(".part") for one in found)
     else:
         assert status in (-number, STATUS.get(name, 0))
