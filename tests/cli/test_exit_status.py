@@ -97,11 +97,12 @@ def test_130_in_the_middle_of_writing(files):
     """An interrupt while a picture is being written leaves no file, and no other one either."""
     before = sorted(files.iterdir())
     script = (
-        "import os, signal, matplotlib.figure as f; from twosample import cli\n"
+        "import os, signal, sys, matplotlib.figure as f; from twosample import cli\n"
         "def savefig(self, file, **options):\n"
         "    file.write(b'half'); file.flush(); os.kill(os.getpid(), signal.SIGINT)\n"
         "f.Figure.savefig = savefig\n"
-        "cli.main(['test', 'a.csv', 'b.csv', '--columns', 'u', '--plot', 'o.png', '-q'])"
+        "sys.argv[1:] = ['test', 'a.csv', 'b.csv', '--columns', 'u', '--plot', 'o.png', '-q']\n"
+        "cli.main()"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr.strip()) == (130, "")

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -314,6 +315,27 @@ def test_an_input_that_shrinks_or_is_replaced_between_passes(files, refused, mon
             assert refused("test", "x.parquet", "y.parquet", "--stream", "--json", "o.json") == said
         assert not Path("o.json").exists()
         Path("x.parquet").write_bytes(original)
+
+
+def test_an_input_that_is_replaced_while_a_block_is_read(files, refused, monkeypatch):
+    from twosample.data.files import parquet
+
+    for name in "xyz":
+        pl.read_csv("a.csv").select("u", "v").write_parquet(f"{name}.parquet")
+    real, done = parquet.damage, []
+
+    @contextmanager
+    def then_replaced(part, name):
+        with real(part, name):
+            yield
+        done.append(name)
+        if len(done) == 3:  # after both files were looked at, and a block of the first was read
+            os.replace("z.parquet", "x.parquet")
+
+    monkeypatch.setattr(parquet, "damage", then_replaced)
+    line = refused("test", "x.parquet", "y.parquet", "--stream")
+    assert line == "'x.parquet' has changed while it was read; try again once it is written"
+    assert len(done) == 3
 
 
 def test_an_input_that_is_replaced_while_it_is_read_through_a_pipe(script, files):

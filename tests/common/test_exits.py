@@ -81,3 +81,23 @@ def test_a_library_that_ends_the_process_fails_it(thread):
         )
         assert done.returncode == status
         assert done.stderr == "twosample: error: a library has ended the program; memory may be short\n" * inside
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+@pytest.mark.parametrize(("status", "expected"), [(0, 3), (1, 3), (2, 2), (130, 130)])
+def test_what_cannot_be_written_at_the_end_fails(status, expected):
+    code = f"from twosample.common.exits import end; print('verdict'); end({status})"
+    with open("/dev/full", "w") as full:
+        buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
+        done = subprocess.run([sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE, env=buffered)
+    assert (done.returncode, done.stderr) == (expected, b"")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs the descriptors of POSIX")
+@pytest.mark.parametrize(("number", "name"), [*enumerate(["stdin", "stdout", "stderr"])])
+def test_no_file_takes_the_place_of_a_closed_stream(number, name):
+    code = (
+        "import os, sys; from twosample.common.exits import fill_standard_streams as fill; "
+        "found = fill(); file = open(os.devnull); sys.exit(not (found == [sys.argv[1]] and file.fileno() > 2))"
+    )
+    subprocess.run([sys.executable, "-c", code, name], preexec_fn=lambda: os.close(number), check=True)

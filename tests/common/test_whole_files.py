@@ -258,8 +258,9 @@ def test_only_what_a_dead_writer_of_this_file_left_is_removed(tmp_path):
     others = [tmp_path / name for name in names]
     for other in others:
         other.write_text("of somebody else")
-    folder, link = (tmp_path / f".o.txt.{digit * 16}.part" for digit in "12")
+    folder, link, pipe = (tmp_path / f".o.txt.{digit * 16}.part" for digit in "123")
     folder.mkdir()
+    os.mkfifo(pipe)
     link.symlink_to(others[0])
     with opened_beside(path, 0) as file:
         file.write(b"half")
@@ -268,7 +269,7 @@ def test_only_what_a_dead_writer_of_this_file_left_is_removed(tmp_path):
         assert path.read_text() == "second writer"
         file.write(b" and half")
     assert path.read_text() == "half and half"
-    assert sorted(tmp_path.iterdir()) == sorted([path, *others, folder, link])
+    assert sorted(tmp_path.iterdir()) == sorted([path, *others, folder, link, pipe])
 
 
 @posix
