@@ -12,23 +12,27 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from twosample import errors
-from twosample.common.versions import require as _require
+from twosample.common.exits import is_command as _is_command
+from twosample.common.exits import loading as _loading
 
-_refused: errors.OldPackageError | None = None
-try:
-    _require("numpy")
-except errors.OldPackageError as _error:  # whatever is asked of the package says so, and the command line in its way
-    _refused = _error
-else:
-    from twosample import kernels
-    from twosample.data.blocks import Blocks, blocks
-    from twosample.features.statistics import FeatureStatistics
-    from twosample.models import Model
-    from twosample.plan import Plan
-    from twosample.questions.two_samples import log_bf10, plan, test, test_each
-    from twosample.results.robustness import Robustness
-    from twosample.results.two_sample_result import TwoSampleResult
+with _loading(as_command=_is_command()):
+    from twosample import errors
+    from twosample.common.versions import require as _require
+
+    _refused: errors.OldPackageError | None = None
+    try:
+        _require("numpy")
+    except errors.OldPackageError as _error:  # whatever is asked of the package says so, and the command in its way
+        _refused = _error
+    else:
+        from twosample import kernels
+        from twosample.data.blocks import Blocks, blocks
+        from twosample.features.statistics import FeatureStatistics
+        from twosample.models import Model
+        from twosample.plan import Plan
+        from twosample.questions.two_samples import log_bf10, plan, test, test_each
+        from twosample.results.robustness import Robustness
+        from twosample.results.two_sample_result import TwoSampleResult
 
 if _TYPE_CHECKING:
     from twosample import checks

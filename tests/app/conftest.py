@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import uvicorn
 
+from twosample.app.connections import Connection
 from twosample.app.server import make_app
 
 TOKEN = "secret-token-of-the-tests"
@@ -80,7 +81,8 @@ def client_of(**options):
         listening.bind(("127.0.0.1", 0))
         origin = f"http://127.0.0.1:{listening.getsockname()[1]}"
         app = make_app(TOKEN, listening.getsockname()[1], **options)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=2))
+        settings = {"log_level": "error", "ws": "none", "timeout_graceful_shutdown": 2}
+        server = uvicorn.Server(uvicorn.Config(app, http=Connection, **settings))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:

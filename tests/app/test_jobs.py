@@ -29,15 +29,19 @@ def test_an_answer_a_refusal_and_a_fault(jobs):
     def heavy(tell):
         raise MemoryError
 
-    done = [jobs.start(work) for work in (lambda tell: ANSWER, refused, broken, heavy)]
+    def panicking(tell):  # as compiled libraries do
+        raise BaseException("out of luck")
+
+    done = [jobs.start(work) for work in (lambda tell: ANSWER, refused, broken, heavy, panicking)]
     jobs.end()
-    assert [job.state for job in done] == ["done", "refused", "failed", "failed"]
+    assert [job.state for job in done] == ["done", "refused", "failed", "failed", "failed"]
     assert done[0].answer == ANSWER and all(job.answer is None for job in done[1:])
     assert [job.message for job in done] == [
         "",
         "not these",
         "the program has a fault, and could not do this: ZeroDivisionError: oh",
         "not enough memory for these data",
+        "the program has a fault, and could not do this: BaseException: out of luck",
     ]
 
 

@@ -59,16 +59,6 @@ def test_help_imports_neither_the_table_reader_nor_matplotlib():
     subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
 
 
-def test_reader_that_leaves_early_gets_no_traceback():
-    process = subprocess.Popen(
-        [sys.executable, "-m", "twosample", "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    process.stdout.close()
-    assert process.stderr.read() == b""
-    process.stderr.close()
-    assert process.wait() == 1
-
-
 def test_interrupt_exits_130_quietly(run, files, monkeypatch):
     def interrupted(*args, **options):
         raise KeyboardInterrupt

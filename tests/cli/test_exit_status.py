@@ -22,7 +22,7 @@ def ended(*args):
 
 
 def test_help_and_readme_tell_every_status():
-    statuses = ["0", "1", "2", "130"]
+    statuses = ["0", "1", "2", "3", "130"]
     status, out, err = ended("--help")
     assert (status, err) == (0, "")
     assert re.findall(r"^ +(\d+) ", out.split("Exit status:")[1], re.M) == statuses
@@ -60,14 +60,16 @@ def test_2_in_this_process(args, refused, files):
 
 
 @posix
-def test_1_where_the_reader_left(files):
+@pytest.mark.parametrize("args", [["check", "a.csv", "b.csv", "--columns", "u"], ["check", "--help"]])
+def test_3_where_the_reader_left(args, files):
+    """Not 1, which is the verdict of a check."""
     process = subprocess.Popen(
-        [*COMMAND, "test", "a.csv", "b.csv", "--columns", "u"],
+        [*COMMAND, *args],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     process.stdout.close()
     assert process.stderr.read() == ""
-    assert process.wait(60) == 1
+    assert process.wait(60) == 3
     process.stderr.close()
 
 
@@ -95,11 +97,12 @@ def test_130_in_the_middle_of_writing(files):
     """An interrupt while a picture is being written leaves no file, and no other one either."""
     before = sorted(files.iterdir())
     script = (
-        "import os, signal, matplotlib.figure as f; from twosample import cli\n"
+        "import os, signal, sys, matplotlib.figure as f; from twosample import cli\n"
         "def savefig(self, file, **options):\n"
         "    file.write(b'half'); file.flush(); os.kill(os.getpid(), signal.SIGINT)\n"
         "f.Figure.savefig = savefig\n"
-        "cli.main(['test', 'a.csv', 'b.csv', '--columns', 'u', '--plot', 'o.png', '-q'])"
+        "sys.argv[1:] = ['test', 'a.csv', 'b.csv', '--columns', 'u', '--plot', 'o.png', '-q']\n"
+        "cli.main()"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr.strip()) == (130, "")

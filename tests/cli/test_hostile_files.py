@@ -651,7 +651,7 @@ WRONG = {
         "x.csv",
         lambda rows: lines([*rows, ("inf", "1")]).encode(),
         [],
-        ["missing or infinite value", "--nan-policy omit"],
+        ["'x.csv', line 42, column 'u': inf is not a finite number; fix", "--nan-policy omit", "--drop u"],
     ),
 }
 

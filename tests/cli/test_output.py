@@ -63,7 +63,7 @@ def test_errors_name_the_file_that_was_asked_for(run, files, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(os, name, full)
             status, _, err = run("test", "a.csv", "b.csv", "--columns", "u", "--json", "out.json")
-        assert status == 2
+        assert status == 3
         assert err == "twosample: error: No space left on device: 'out.json'\n"
         assert list(files.glob("*out.json*")) == []
 

@@ -154,7 +154,7 @@ def test_the_place_of_a_missing_value(refused, run, parquet, few):
 
 def test_parquet_files_come_in_blocks(parquet, few):
     table = parquet_files.Parquet.at(Path("x"))
-    assert table.height == 400 and [height for _, height in table.parts] == [100] * 4
+    assert table.height == 400 and [height for _, height, _ in table.parts] == [100] * 4
     frames = list(table.blocks())
     assert max(frame.height for frame in frames) == 64
     assert pl.concat(frames).equals(pl.read_parquet("x.parquet"))

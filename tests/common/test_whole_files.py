@@ -13,6 +13,8 @@ import time
 import numpy as np
 import pytest
 
+from twosample.common import partial_files
+from twosample.common.partial_files import opened_beside
 from twosample.common.records import write_whole
 from twosample.features.statistics import FeatureStatistics
 
@@ -180,6 +182,9 @@ def test_a_kill_at_each_step(moment, before, tmp_path):
         assert not path.exists()
     else:
         assert path.read_text() == before
+    write_whole(path, lambda file: file.write(b"next"))
+    assert path.read_text() == "next"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, ValueError])
@@ -243,3 +248,51 @@ def test_what_is_no_file_is_written_to_directly(tmp_path):
         subprocess.run([sys.executable, "-c", script], stdout=file, check=True)
     assert "after" in (tmp_path / "o.txt").read_text()
     assert [one.name for one in tmp_path.iterdir() if one.name.startswith(".")] == []
+
+
+@posix
+def test_only_what_a_dead_writer_of_this_file_left_is_removed(tmp_path):
+    path, identity = tmp_path / "o.txt", "0123456789abcdef"
+    (tmp_path / f".o.txt.{identity}.part").write_text("of a dead writer")
+    names = (f".other.txt.{identity}.part", f".o.txt.{identity}.part.gz", ".o.txt.mine.part", f"o.txt.{identity}.part")
+    others = [tmp_path / name for name in names]
+    for other in others:
+        other.write_text("of somebody else")
+    folder, link, pipe = (tmp_path / f".o.txt.{digit * 16}.part" for digit in "123")
+    folder.mkdir()
+    os.mkfifo(pipe)
+    link.symlink_to(others[0])
+    with opened_beside(path, 0) as file:
+        file.write(b"half")
+        file.flush()
+        write_whole(path, lambda file: file.write(b"second writer"))
+        assert path.read_text() == "second writer"
+        file.write(b" and half")
+    assert path.read_text() == "half and half"
+    assert sorted(tmp_path.iterdir()) == sorted([path, *others, folder, link, pipe])
+
+
+@posix
+def test_a_file_that_is_swept_before_it_is_locked_is_made_anew(tmp_path, monkeypatch):
+    path, real = tmp_path / "o.txt", partial_files.fcntl.flock
+    swept = []
+
+    def flock(file, how):
+        if not swept:
+            swept.extend(one for one in tmp_path.iterdir() if one.name.endswith(".part"))
+            swept[0].unlink()
+        real(file, how)
+
+    monkeypatch.setattr(partial_files.fcntl, "flock", flock)
+    write_whole(path, lambda file: file.write(b"new"))
+    assert path.read_text() == "new" and len(swept) == 1
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_without_locks_nothing_is_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(partial_files, "fcntl", None)
+    left = tmp_path / ".o.txt.0123456789abcdef.part"
+    left.write_text("of whoever")
+    write_whole(tmp_path / "o.txt", lambda file: file.write(b"new"))
+    assert (tmp_path / "o.txt").read_text() == "new"
+    assert sorted(tmp_path.iterdir()) == [left, tmp_path / "o.txt"]

@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from twosample.app.work import Answer, RefusedError, Tell, fault
+from twosample.app.work import Answer, RefusedError, Tell
+from twosample.common.exits import fault
 from twosample.common.threads import cores
 
 __all__ = ["Job", "Jobs"]
@@ -53,7 +54,7 @@ class Job:
             self._end("cancelled")
         except RefusedError as error:
             self._end("refused", str(error))
-        except Exception as error:
+        except BaseException as error:  # the panics of compiled libraries are no Exceptions
             self._end("failed", fault(error))
         else:
             self.answer = None if self._unwanted.is_set() else answer

@@ -26,7 +26,8 @@ from twosample.app.form import Question, in_form, reading_of
 from twosample.app.guard import Guard
 from twosample.app.jobs import Jobs
 from twosample.app.sessions import SLOTS, RefusalError, Session, Sessions
-from twosample.app.work import Answer, Upload, compare, example, fault, look
+from twosample.app.work import Answer, Upload, compare, example, look
+from twosample.common.exits import fault
 from twosample.common.memory import available_memory
 from twosample.common.threads import cores
 from twosample.errors import InputError, InputTypeError, Setting
@@ -242,7 +243,7 @@ class _App:
                 raise RefusalError(413, "the request is too long; choose fewer columns by name")
         try:
             said = json.loads(body) if body else {}
-        except ValueError:
+        except (ValueError, RecursionError):
             said = None
         if not isinstance(said, dict):
             raise RefusalError(400, "the request is not one of the page")
@@ -314,6 +315,8 @@ def serve(
     """
     import uvicorn
 
+    from twosample.app.connections import Connection
+
     with socket.socket() as listening:
         if os.name == "posix":  # elsewhere it would let two programs listen at once
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -335,6 +338,7 @@ def serve(
             _open(address)
         config = uvicorn.Config(
             make_app(token, port, max_size=max_size, unpacked_limit=unpacked_limit),
+            http=Connection,
             access_log=False,
             log_level="error",
             server_header=False,

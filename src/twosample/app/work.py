@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from twosample.data.files.dialect import Reading
     from twosample.data.files.table import FileTable
 
-__all__ = ["Answer", "RefusedError", "Tell", "Upload", "compare", "example", "fault", "look", "options_of"]
+__all__ = ["Answer", "RefusedError", "Tell", "Upload", "compare", "example", "look", "options_of"]
 
 # A column with more values than this does not split a file into groups, and of more columns it is not asked.
 _MOST_GROUPS = 100
@@ -44,13 +44,6 @@ class Answer(NamedTuple):
 
 class RefusedError(Exception):
     """The files cannot be compared as asked; the text is for people."""
-
-
-def fault(error: Exception) -> str:
-    """What to say of an error that nobody has foreseen."""
-    if isinstance(error, MemoryError):
-        return "not enough memory for these data"
-    return f"the program has a fault, and could not do this: {type(error).__name__}: {error}"
 
 
 def look(uploads: Sequence[Upload | None], reading: Reading) -> dict[str, Any]:

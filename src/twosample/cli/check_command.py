@@ -16,6 +16,7 @@ from twosample.cli.inputs import Source
 from twosample.cli.messages import notes, option_of, printable, refusals
 from twosample.cli.output import Outputs, echo
 from twosample.cli.question_commands import ask
+from twosample.common.exits import VERDICT
 from twosample.common.records import write_whole
 from twosample.errors import InputError
 from twosample.results.rules import Outcome, Rule
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["check", "reference"]
 
-_FAILED = 1
 # Options of `check` that a reference has settled.
 _SETTLED = "by groups columns drop categories paired model points subsets scale permutations".split()
 
@@ -45,6 +45,7 @@ Exit status:
   0    pass: the rule does not hold
   1    fail: the rule holds; the first line says why
   2    refused: one line on stderr says what is wrong, and no file is written
+  3    broken: the check could not be made; so is every other status
 """
 
 
@@ -87,7 +88,7 @@ def check(source: Source, outputs: Outputs, *, known: Path | None, fail_if: str,
         write_whole(outputs.junit, lambda file: file.write(document))
     lead = f"{'FAIL' if outcome.holds else 'pass'}: {printable(outcome.reason)}"
     outputs.deliver(result, result.names, lead=lead, content=content)
-    return _FAILED if outcome.holds else 0
+    return VERDICT if outcome.holds else 0
 
 
 def _of_reference(source: Source, path: Path, rule: Rule, **options: Any) -> TwoSampleResult:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import shlex
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,21 +22,54 @@ from twosample.cli.messages import in_options, notes, printable, quoted, refusal
 from twosample.cli.monitor_command import monitor
 from twosample.cli.output import Outputs, save_plot, save_tables, show_comparison
 from twosample.cli.question_commands import ask, each, gibbs, goodness, independence, test
+from twosample.common.exits import FAILED, INTERRUPTED, REFUSED, fault, raised
 from twosample.common.progress import progress_bar
 from twosample.errors import InputError, InputTypeError, MissingExtraError
 
 __all__ = ["command_line", "run"]
 
-_BAD_INPUT = 2
-_INTERRUPTED = 130
 # Permutation tests of more rows take longer than a command should.
 _MOST_PERMUTED_ROWS = 5_000
+
+
+# Of the file system, what is a matter of the names that were given; everything else may pass.
+_BAD_NAMES = (FileNotFoundError, FileExistsError, PermissionError, IsADirectoryError, NotADirectoryError)
+_BAD_PLACES = (errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL)
+
+
+class _ReaderLeftError(Exception):
+    """Nobody reads stdout any more."""
+
+
+class _Commands(click.Group):
+    """A group that lets all errors out: click itself takes some for the end of the work."""
+
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        """Parse the arguments."""
+        with _out_of_click():
+            return super().make_context(*args, **options)
+
+    def invoke(self, context: click.Context) -> Any:
+        """Run the command that they name."""
+        with _out_of_click():
+            return super().invoke(context)
+
+
+@contextmanager
+def _out_of_click() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:  # click would end with status 1
+        raise _ReaderLeftError from None
+    except EOFError as error:  # and take this for an interrupt
+        raise RuntimeError(f"EOFError: {error}") from error
 
 
 def run(args: list[str] | None = None) -> int:
     """Run the command that the arguments name; returns the exit status."""
     try:
-        return command_line.main(args, prog_name="twosample", standalone_mode=False) or 0
+        with raised():
+            return command_line.main(args, prog_name="twosample", standalone_mode=False) or 0
     except (InputError, InputTypeError) as error:
         say_error(in_options(error))
     except MissingExtraError as error:
@@ -42,12 +77,23 @@ def run(args: list[str] | None = None) -> int:
     except click.ClickException as error:
         say_error(error.format_message())
     except (click.Abort, KeyboardInterrupt):
-        return _INTERRUPTED
-    except OSError as error:
-        say_error(f"{error.strerror or error}{f': {quoted(error.filename)}' if error.filename else ''}")
-    except MemoryError:
-        say_error("not enough memory for these data")
-    return _BAD_INPUT
+        return INTERRUPTED
+    except SystemExit:
+        raise
+    except BaseException as error:  # the panics of compiled libraries are no Exceptions
+        return _broken(error)
+    return REFUSED
+
+
+def _broken(error: BaseException) -> int:
+    """Say what broke; returns the exit status, which is never that of a verdict."""
+    if isinstance(error, _ReaderLeftError):  # as in "| head", where nobody wants to hear of it
+        return FAILED
+    if not isinstance(error, OSError):
+        say_error(fault(error))
+        return FAILED
+    say_error(f"{error.strerror or error}{f': {quoted(error.filename)}' if error.filename else ''}")
+    return REFUSED if isinstance(error, _BAD_NAMES) or error.errno in _BAD_PLACES else FAILED
 
 
 _EPILOG = """\b
@@ -72,8 +118,9 @@ columns are variables; a first line of numbers is data, not names, unless --head
 \b
 Exit status:
   0    the answer is on stdout, and every file that was asked for is written
-  1    "check": the rule holds; monitor --exit-on-alarm: an alarm; or the reader of stdout left (as in "| head")
-  2    refused: one line on stderr says what is wrong
+  1    "check": the rule holds; "monitor --exit-on-alarm": an alarm; never anything else
+  2    refused: one line on stderr says what is wrong with what was asked
+  3    broken: one line on stderr says what failed (memory, a full disk, a fault); no line if the reader of stdout left
   130  interrupted (Ctrl-C)
 
 Notes and progress go to stderr. A file is written whole or not at all, and never over a file that is read.
@@ -81,6 +128,7 @@ Notes and progress go to stderr. A file is written whole or not at all, and neve
 
 
 @click.group(
+    cls=_Commands,
     epilog=_EPILOG,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import json
@@ -18,8 +17,9 @@ from typing import Any, BinaryIO, ClassVar, Self, TypeVar, get_args, get_origin
 import numpy as np
 
 from twosample.common.constraints import FieldError, alternatives, checked, hints_of, item_type
-from twosample.common.stored import CHECKSUM, json_checksum, read_arrays, read_json
 from twosample.common.floating import own_errors
+from twosample.common.partial_files import opened_beside
+from twosample.common.stored import CHECKSUM, json_checksum, read_arrays, read_json
 from twosample.common.words import shortened
 from twosample.errors import InputError, InputTypeError
 
@@ -287,33 +287,24 @@ def to_json(content: dict[str, Any], path: str | Path | None) -> str:
 def write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file beside its place and move it there: at any moment the old file is there, or the whole new one.
 
-    A link stays, and the file behind it is replaced. What cannot be replaced (a pipe, a terminal, a folder, a file that
-    is not to be written) is written to directly, or refused as always.
+    A link stays, and the file behind it is replaced. What writers that were killed left beside it is removed. What
+    cannot be replaced (a pipe, a terminal, a folder, a file that is not to be written) is written to directly, or
+    refused as always.
     """
     target = _replaceable(path)
     if target is None:
         with path.open("wb") as file:
             write(file)
         return
-    import secrets
-
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0
-    beside = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}.part")
     try:
-        with open(beside, "xb", opener=lambda name, flags: os.open(name, flags, mode or 0o666)) as file:
+        with opened_beside(target, mode) as file:
             write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        if mode:
-            os.chmod(beside, mode)
-        os.replace(beside, target)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            os.unlink(beside)
-        if isinstance(error, OSError) and error.errno is not None:
-            # About the file that was asked for, not about the one that stands in for it.
-            raise OSError(error.errno, error.strerror, str(path)) from None
-        raise
+    except OSError as error:
+        if error.errno is None:
+            raise
+        # About the file that was asked for, not about the one that stands in for it.
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def _replaceable(path: Path) -> Path | None:

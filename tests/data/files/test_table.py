@@ -177,8 +177,8 @@ def test_any_content_is_a_table_or_refused(content, how):
         assert len(set(table.grid.numbers.tolist())) == table.frame.height
         notes = table.check(table.frame.columns, "omit")
         left_out = sum(int(count) for note in notes for count in re.findall(r"(\d+) cells? that", note.split(": ")[1]))
-        assert left_out == sum(column.null_count() + nan_count(column) for column in table.frame.get_columns())
+        assert left_out == sum(column.null_count() + not_finite(column) for column in table.frame.get_columns())
 
 
-def nan_count(column):
-    return int(column.is_nan().sum()) if column.dtype.is_float() else 0
+def not_finite(column):
+    return int((~column.is_finite()).sum()) if column.dtype.is_float() else 0

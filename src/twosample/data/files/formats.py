@@ -19,7 +19,7 @@ from twosample.data.files.text import read_text
 from twosample.data.files.unpacking import DEEPEST, check_members, check_rows, unpacked_once
 from twosample.errors import InputError, MissingExtraError, ReadingWarning, warn
 
-__all__ = ["check_schema", "damage", "parquet_parts", "read_grid"]
+__all__ = ["check_schema", "damage", "parquet_parts", "read_grid", "standard_input"]
 
 _PARQUET, _ARROW, _ARROW_STREAM, _FEATHER_1 = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"
 _ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
@@ -37,7 +37,7 @@ def read_grid(source: Path | str | tuple[str, bytes], how: Reading) -> tuple[str
     path = Path(source)
     name = str(path)
     if name == "-":
-        return "standard input", _from_bytes(sys.stdin.buffer.read(), "standard input", how)
+        return "standard input", _from_bytes(standard_input(), "standard input", how)
     parts = parquet_parts(path)
     for part in parts or ():
         check_rows(pl.scan_parquet(part, glob=False), str(part), how)
@@ -52,6 +52,13 @@ def read_grid(source: Path | str | tuple[str, bytes], how: Reading) -> tuple[str
             check_rows(pl.scan_ipc(path), name, how)
             return name, _rows(pl.read_ipc(path))
     return name, _from_bytes(path.read_bytes(), name, how)
+
+
+def standard_input() -> bytes:
+    """All of it; refused where it is closed."""
+    if sys.stdin is None:
+        raise InputError("standard input is closed", remedy="name a file")
+    return sys.stdin.buffer.read()
 
 
 def parquet_parts(path: Path) -> list[Path] | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path, PurePath
 
 from twosample.data.files.dialect import Reading, quoted
 from twosample.data.files.encodings import as_utf8
+from twosample.data.files.formats import standard_input
 from twosample.data.files.unpacking import unpacked
 from twosample.errors import InputError, ReadingWarning, warn
 
@@ -25,7 +25,7 @@ def read_strings(source: Path | str | tuple[str, bytes], how: Reading | None = N
     if isinstance(source, tuple):
         name, content = source
     elif str(source) == "-":
-        name, content = "standard input", sys.stdin.buffer.read()
+        name, content = "standard input", standard_input()
     else:
         path = Path(source)
         if not path.exists():

@@ -22,7 +22,7 @@ __all__ = ["FileTable", "read_table"]
 
 _SHOWN_CELLS = 5
 _LONGEST_SHOWN = 40
-_BAD, _MISSING = 1, 2
+_BAD, _INFINITE, _MISSING = 1, 2, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,65 +64,81 @@ class FileTable:
         """
         kept = np.ones(self.frame.height, bool) if rows is None else np.asarray(rows, bool)
         names, kinds = self._faults(columns, kept)
-        bad, missing = (int(np.count_nonzero(kinds == kind)) for kind in (_BAD, _MISSING))
-        if not bad and not missing:
+        counts = {kind: int(np.count_nonzero(kinds == kind)) for kind in (_BAD, _INFINITE, _MISSING)}
+        if not any(counts.values()):
             return ()
         if nan_policy == "raise":
-            row, at = np.argwhere(kinds == (_BAD if bad else _MISSING))[0]
-            raise self._refusal(int(row), names[at], bad, missing)
+            kind = next(kind for kind, count in counts.items() if count)
+            row, at = np.argwhere(kinds == kind)[0]
+            raise self._refusal(int(row), names[at], kind, counts)
         places = np.argwhere(kinds)
         shown = ", ".join(self._in_words(int(row), names[at]) for row, at in places[:_SHOWN_CELLS])
         more = ", ..." if len(places) > _SHOWN_CELLS else ""
         what = " and ".join(
             f"{count} cell{'s' * (count != 1)} that {'is' if count == 1 else 'are'} {word}"
-            for count, word in ((bad, "not a number" if bad == 1 else "not numbers"), (missing, "missing"))
+            for count, word in (
+                (counts[_BAD], "not a number" if counts[_BAD] == 1 else "not numbers"),
+                (counts[_INFINITE], "infinite"),
+                (counts[_MISSING], "missing"),
+            )
             if count
         )
         note = f"{quoted(self.name)}: left out {what}: {shown}{more}."
         warn(DroppedDataWarning(note, argument="nan_policy"))
         return (note,)
 
-    def _refusal(self, row: int, column: str, bad: int, missing: int) -> InputError:
+    def _refusal(self, row: int, column: str, kind: int, counts: Mapping[int, int]) -> InputError:
         place = f"{quoted(self.name)}, {self.place(row)}, column {column!r}"
         leave_out = (f", or leave column {column!r} out with ", Setting("drop", [column]))
-        if not bad:
+        bad, missing = counts[_BAD], counts[_MISSING]
+        if kind == _MISSING:
             all_in_all = f" ({missing} missing cells in all)" if missing > 1 else ""
             return InputError(
                 f"{place}: the cell is missing{all_in_all}",
                 argument="nan_policy",
                 remedy=("fill it in, pass ", Setting("nan_policy", "omit"), *leave_out),
             )
+        if kind == _INFINITE:
+            all_in_all = f" ({counts[kind]} such cells in all)" if counts[kind] > 1 else ""
+            return InputError(
+                f"{place}: {self.frame[column][row]} is not a finite number{all_in_all}",
+                argument="nan_policy",
+                remedy=("fix the cell, pass ", Setting("nan_policy", "omit"), *leave_out),
+            )
         text = self.texts[column][row]
-        counts = f"{bad} such cells in all" if bad > 1 else ""
-        counts += f"{', ' * bool(counts)}{missing} missing" if missing else ""
+        others = f"{bad} such cells in all" if bad > 1 else ""
+        others += f"{', ' * bool(others)}{missing} missing" if missing else ""
         setting = sign_that_reads(text)
         read_it = ("read it as missing with ", Setting("missing", text), " and ")
         if setting is not None:
             read_it = ("pass ", setting, "; or ")
-        kind = "date or time" if self.frame.schema[column].is_temporal() else "number"
+        wanted = "date or time" if self.frame.schema[column].is_temporal() else "number"
         return InputError(
-            f"{place}: {_short(text)} is not a {kind}{f' ({counts})' if counts else ''}",
+            f"{place}: {_short(text)} is not a {wanted}{f' ({others})' if others else ''}",
             argument="missing",
             remedy=("fix the cell; or ", *read_it, "pass ", Setting("nan_policy", "omit"), *leave_out),
         )
 
     def _in_words(self, row: int, column: str) -> str:
         text = self.texts[column][row] if column in self.texts else None
-        return f"{self.place(row)}, column {column!r} ({'missing' if text is None else _short(text)})"
+        value = self.frame[column][row]
+        shown = _short(text) if text is not None else "missing" if value is None or value != value else str(value)
+        return f"{self.place(row)}, column {column!r} ({shown})"
 
     def _faults(self, columns: Sequence[str], rows: Flags) -> tuple[list[str], NDArray[np.int8]]:
-        """The columns that lack numbers, and for each row of theirs whether a cell is bad, missing or neither (0)."""
+        """The columns that lack numbers, and for each row of theirs what is wrong with its cell (0 for nothing)."""
         by_name = dict(zip(self.frame.columns, self.frame.get_columns(), strict=True))
         lacking = [
             column
             for column in map(by_name.__getitem__, columns)
-            if column.null_count() or (column.dtype.is_float() and np.isnan(float(column.sum())))  # faster than is_nan
+            if column.null_count() or (column.dtype.is_float() and not np.isfinite(float(column.sum())))  # fast
         ]
         kinds = np.zeros((self.frame.height, len(lacking)), np.int8)
         for at, column in enumerate(lacking):
             absent = column.is_null().to_numpy()
             if column.dtype.is_float():
                 absent = absent | column.is_nan().fill_null(False).to_numpy()
+                kinds[column.is_infinite().fill_null(False).to_numpy(), at] = _INFINITE
             kinds[absent, at] = _MISSING
             if column.name in self.texts:
                 kinds[absent & self.texts[column.name].is_not_null().to_numpy(), at] = _BAD
@@ -156,7 +172,7 @@ def read_table(source: Path | str | tuple[str, bytes], how: Reading | None = Non
     except OSError as error:
         raise InputError(f"{shown} cannot be read: {error.strerror or error}") from None
     except pl.exceptions.PanicException:
-        raise InputError(f"{shown} cannot be read as a table: it is damaged") from None
+        raise InputError(f"{shown} cannot be read as a table: it is damaged, or memory is short") from None
     if frame.is_empty():
         raise InputError(f"{shown} has no rows")
     if how.header is None:
