@@ -158,7 +158,7 @@ class DatesWarning(TwoSampleWarning):
 
 
 class IdentifierWarning(TwoSampleWarning):
-    """A column looks as if it numbers the rows, and would decide the answer."""
+    """A column looks as if it numbers the rows; where its values differ between samples, it would decide the answer."""
 
 
 class FlatFeaturesWarning(TwoSampleWarning):
