@@ -160,7 +160,7 @@ def test_a_column_that_nearly_names_the_rows_is_not_taken_for_the_grouping(opene
     assert page.input_value("#by") == ""
     page.click("#compare")
     shown(page, "#test-error")
-    assert "choose two files, or one file and a grouping column" in page.inner_text("#test-error")
+    assert "Choose two files, or one file and a grouping column" in page.inner_text("#test-error")
     page.select_option("#by", "site")
     assert page.input_value("#group-second") == "s1"
 

@@ -73,8 +73,6 @@ class Comparison(BayesFactor):
         "call it on what test returned for rows in memory, before it is written or copied to another process; a saved "
         "reference has no rows, and rows that were read in blocks are not kept",
     )
-    # The function that returns it, what it calls the second sample, and its option for a p-value.
-    call: ClassVar[tuple[str, str, str]] = ("test", "y", "permutations")
 
     amplitude: Amplitude
     n_x: int
