@@ -142,7 +142,7 @@ class DroppedDataWarning(TwoSampleWarning):
 
 
 class ReadingWarning(TwoSampleWarning):
-    """A file does not say how it is to be read, and was read in the likeliest way."""
+    """A file, or text in a table, does not say how it is to be read, and was read in the likeliest way."""
 
 
 class DuplicateRowsWarning(TwoSampleWarning):

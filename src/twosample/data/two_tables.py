@@ -14,7 +14,16 @@ from twosample.data.cells import TEXT
 from twosample.data.choosing import DROPPED, EVERYTHING, Choice, Labels, LeftOut, some
 from twosample.data.copies import find_copies
 from twosample.data.identifiers import are_shared, identifiers
-from twosample.data.levels import category_columns, reasons, settled, settled_table, united, used_places
+from twosample.data.levels import (
+    about_texts,
+    category_columns,
+    reasons,
+    settled,
+    settled_table,
+    united,
+    used_places,
+    with_numbers,
+)
 from twosample.data.order import serial_dependence
 from twosample.data.reading import Table, column_labels, label_list, read
 from twosample.errors import (
@@ -129,7 +138,7 @@ def _together(
     """The tables with the same columns and levels; warns about what is left out or looks wrong."""
     choice.check_drop([table.present for table in tables], roles[0])
     known = all(table.settled for table in tables)
-    tables = tables if known else category_columns(tables, roles)
+    tables = tables if known else category_columns(with_numbers(tables), roles)
     _check_times(tables, roles)
     places, columns = align(tables, roles)
     rows = tuple(table.at(own) for table, own in zip(tables, places, strict=True))
@@ -141,6 +150,7 @@ def _together(
     left_out = [one for table in tables for one in table.left_out] + list(found.left_out)
     left_out = list({one.column: one for one in left_out}.values())
     warnings += _about(left_out, tuple(dict.fromkeys(column for table in tables for column in table.times)))
+    warnings += about_texts(tables)
     return found._replace(left_out=tuple(left_out), notes=_said(warnings))
 
 
@@ -176,8 +186,9 @@ def read_groups(x: object, choice: Choice) -> tuple[Table, Labels, tuple[str, ..
 
 def _alone(table: Table, choice: Choice, warnings: list[TwoSampleWarning]) -> tuple[Table, tuple[str, ...]]:
     choice.check_drop([table.present])
+    [table] = with_numbers([table])
     table = settled_table(table)
-    return table, _said(warnings + _about(table.left_out, table.times))
+    return table, _said(warnings + _about(table.left_out, table.times) + about_texts([table]))
 
 
 def row_labels(x: Any, by: object) -> Labels:
