@@ -23,6 +23,8 @@ __all__ = ["BySubset", "ColumnEvidence", "OnlyInOne", "SubsetEvidence", "Table",
 
 # Spreads of normal scores that differ by more are those of a sample of one value, and of another one.
 _LARGEST_RATIO = 100.0
+# Below this one, two digits of a ratio say 1.
+_CLEAR_RATIO = 1.05
 
 # Rows of a table in JSON; and when printed, with the length of a line.
 _WRITTEN = 100
@@ -259,7 +261,8 @@ class BySubset(Comparable):
         if way.startswith("more spread"):
             ratio = math.exp(abs(math.log(float(self.spread[column]))))
             # One value that is repeated throughout has no spread to compare with.
-            return f"{way}, {ratio:.2g} times" if ratio < _LARGEST_RATIO else way
+            text = f"{ratio:.2g}" if ratio >= _CLEAR_RATIO else f"{ratio:.3g}"
+            return f"{way}, {text} times" if text != "1" and ratio < _LARGEST_RATIO else way
         return way
 
     def in_units(self, column: int) -> OfColumn:

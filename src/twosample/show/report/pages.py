@@ -11,6 +11,7 @@ import numpy as np
 
 from twosample.common.words import (
     columns_in_words,
+    count_in_words,
     odds_in_words,
     printable,
     probability_in_words,
@@ -193,7 +194,7 @@ def columns_page(result: EachResult) -> Page:
         result.log_bf10, float(discovered.min()) if len(discovered) else None
     )
     n_x, n_y = int(result.n_x.max(initial=0)), int(result.n_y.max(initial=0))
-    sizes = f"n = {n_x} pairs" if result.paired else f"n = {n_x} and {n_y}"
+    sizes = f"n = {count_in_words(n_x, 'pair')}" if result.paired else f"n = {n_x} and {n_y}"
     method = "a Bayesian kernel two-sample test of normal scores (Zhang et al., 2022)"
     skipped = [f"{len(result.skipped)} could not be tested."] if result.skipped else []
     found = [f"Those that differ: {some(result.discoveries)}."] if result.discoveries else []
@@ -310,9 +311,10 @@ def stream_page(monitor: Monitor) -> Page:
         table = replace(tables["by_column"], title="Which columns differ, given everything so far")
         note = f"Descriptive, without a guarantee. {table.note}"
         sections.append(table_section("columns", table, note=note, brief=True))
-    rows = f"{state.n_x} pairs" if state.paired else f"{state.n_x} and {state.n_y} rows"
+    batches = "1 batch" if state.batches == 1 else f"{state.batches} batches"
+    rows = count_in_words(state.n_x, "pair") if state.paired else f"{state.n_x} and {state.n_y} rows"
     return Page(
-        compared=f"We watched two streams in {state.batches} batches ({rows}; {columns_in_words(len(state.columns))}) "
+        compared=f"We watched two streams in {batches} ({rows}; {columns_in_words(len(state.columns))}) "
         "with the product of batch e-values of a Bayesian kernel two-sample test (Zhang et al., 2022).",
         found=[state.facts().answer],
         sections=sections,
@@ -352,7 +354,8 @@ def _slider(result: Comparison) -> dict[str, Any]:
 
 
 def _model_sentence(result: Comparison) -> str:
-    points = f"{result.diagnostics.points or 'given'} evaluation points"
+    count = result.diagnostics.points
+    points = count_in_words(count, "evaluation point") if count else "given evaluation points"
     assumed = [words for words in model_in_words(result.model) if words.startswith(("The lengthscale", "The ampl"))]
     fixed = getattr(getattr(result, "lengthscale", None), "fixed", None)
     if fixed is None or fixed:
