@@ -16,7 +16,7 @@ from twosample.common.words import printable, share_in_words, shortened
 from twosample.data.ranks import clearest_level
 from twosample.inference import discoveries
 from twosample.inference.effect import size_in_words, weighed
-from twosample.inference.units import InUnits, OfColumn
+from twosample.inference.units import ColumnInUnits, InUnits
 
 __all__ = ["BySubset", "ColumnEvidence", "OnlyInOne", "SubsetEvidence", "Table", "moved_level"]
 
@@ -265,9 +265,9 @@ class BySubset(Comparable):
             return f"{way}, {text} times" if text != "1" and ratio < _LARGEST_RATIO else way
         return way
 
-    def in_units(self, column: int) -> OfColumn:
+    def in_units(self, column: int) -> ColumnInUnits:
         """How much a column differs in its units."""
-        return OfColumn() if self.units is None else self.units.column(column)
+        return ColumnInUnits() if self.units is None else self.units.column(column)
 
     def together(self, limit: float = 0.5) -> tuple[int, int] | None:
         """The likeliest subset, if it is of two columns neither of which is likely to differ alone."""
