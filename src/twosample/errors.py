@@ -152,7 +152,7 @@ class DroppedDataWarning(TwoSampleWarning):
 
 
 class ReadingWarning(TwoSampleWarning):
-    """A file does not say how it is to be read, and was read in the likeliest way."""
+    """A file, or text in a table, does not say how it is to be read, and was read in the likeliest way."""
 
 
 class DuplicateRowsWarning(TwoSampleWarning):
@@ -168,7 +168,7 @@ class DatesWarning(TwoSampleWarning):
 
 
 class IdentifierWarning(TwoSampleWarning):
-    """A column looks as if it numbers the rows, and would decide the answer."""
+    """A column looks as if it numbers the rows; where its values differ between samples, it would decide the answer."""
 
 
 class FlatFeaturesWarning(TwoSampleWarning):

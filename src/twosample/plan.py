@@ -20,7 +20,7 @@ from twosample.common.constraints import INCREASING, POSITIVE, Axes, Count, Posi
 from twosample.common.progress import WorkCounter
 from twosample.common.records import DIGESTED_IF_SET, NOT_DIGESTED, Record, digest
 from twosample.common.threads import one_thread
-from twosample.common.words import columns_in_words
+from twosample.common.words import columns_in_words, count_in_words
 from twosample.data import Ranks, Samples, View, are_blocks
 from twosample.data.categories import Levels, many_levels, sizes_of, without_many
 from twosample.data.sketch import sketches
@@ -197,8 +197,8 @@ class Plan(Record):
     def __repr__(self) -> str:
         """Return the plan in one line."""
         return (
-            f"Plan({columns_in_words(len(self.columns))}, {len(self.points)} points, model {self.model.name!r}, "
-            f"key {self.key!r})"
+            f"Plan({columns_in_words(len(self.columns))}, {count_in_words(len(self.points), 'point')}, "
+            f"model {self.model.name!r}, key {self.key!r})"
         )
 
     def statistics(self, x: object = None, y: object = None) -> FeatureStatistics:

@@ -143,6 +143,28 @@ def test_one_file_with_a_grouping_column(opened):
     assert page.is_hidden("#form")
 
 
+def test_a_column_that_nearly_names_the_rows_is_not_taken_for_the_grouping(opened):
+    rows = [f"s{row % 66},{row % 7},{row % 70 / 8}" for row in range(132)]
+    page = opened(complaints=("400",))
+    choose(page, ("sites.csv", "\n".join(["site,day,u", *rows, ""]).encode()))
+    page.wait_for_selector("#form:not([hidden])")
+    assert page.input_value("#by") == "day"
+    choose(
+        page,
+        (
+            "sites.csv",
+            "\n".join(["site,u", *(row.replace(f",{n % 7}", "", 1) for n, row in enumerate(rows)), ""]).encode(),
+        ),
+    )
+    page.wait_for_selector("#by option:text('choose a column')", state="attached")
+    assert page.input_value("#by") == ""
+    page.click("#compare")
+    shown(page, "#test-error")
+    assert "Choose two files, or one file and a grouping column" in page.inner_text("#test-error")
+    page.select_option("#by", "site")
+    assert page.input_value("#group-second") == "s1"
+
+
 def test_bad_files_and_cells_are_told_and_can_be_mended(opened, table):
     page = opened()
     choose(page, ("a.csv", table(1)), ("b.csv", table(2) + b"1.5,nd\n"))

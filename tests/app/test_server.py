@@ -11,6 +11,7 @@ import pytest
 
 import twosample as ts
 from twosample.app import server
+from twosample.common.calls import command_line
 from twosample.show import report
 
 HOSTILE = "<script>alert(1)</script>"
@@ -126,6 +127,8 @@ def test_the_answer_is_that_of_the_library(full, table):
     assert ended["headline"].lower() == f"{expected.verdict}."
     page = full.report()
     assert page.headers["content-type"].startswith("text/html")
+    words = "test before.csv after.csv --prior-odds=0.5 --permutations=99 --report=report.html"
+    expected.remember(call=command_line(words.split()), copied=expected)
     assert page.text == report.render(expected, ts.test(
         *frames(table(1), table(2, shift=0.8)), permutations=99, prior_odds=0.5).robustness())  # fmt: skip
 
@@ -153,6 +156,8 @@ def test_several_groups_at_once(page):
     expected = ts.ksample(pl.read_csv(f"arm,u,v\n{rows}".encode()), by="arm", permutations=19)
     assert ended["names"] == ["p", "q", "r"] and ended["headline"].lower() == f"{expected.verdict}."
     assert page.result().json() == json.loads(expected.to_json())
+    words = "test trial.csv --permutations=19 --by=arm --report=report.html"
+    expected.remember(call=command_line(words.split()), copied=expected)
     assert "p, q | r" in page.report().text and page.report().text == report.render(expected, expected.robustness())
     assert "Rows are pairs: " in page.test(by="arm", paired=True)["message"]
 

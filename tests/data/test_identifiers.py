@@ -122,3 +122,26 @@ def test_the_warning_says_how_to_leave_it_out_and_changes_nothing(function):
 def test_arrays_without_names_are_warned_about_too():
     with pytest.warns(IdentifierWarning, match="Column '0'"):
         assert ts.test(range(1, 81), range(81, 161)).log_bf10 > 10
+
+
+@pytest.mark.parametrize("more", [0, 4])
+def test_an_identifier_that_both_samples_share_does_not_decide_the_answer(more):
+    x, y = (
+        pl.DataFrame({"v": RNG.normal(size=80 + own), "id": RNG.permutation(80 + own), "w": RNG.normal(size=80 + own)})
+        for own in (0, more)
+    )
+    with pytest.warns(
+        IdentifierWarning, match=r"'id' .*, with the same values in both samples: it says nothing"
+    ) as all:
+        result = ts.test(x, y)
+    assert len(all) == 1 and "decide" not in str(all[0].message)
+    assert result.log_bf10 < 0
+
+
+def test_identifiers_of_both_kinds_are_said_apart():
+    x, y = (
+        pl.DataFrame({"a": range(80), "b": range(start, start + 80), "c": RNG.permutation(80)}) for start in (0, 80)
+    )
+    with pytest.warns(IdentifierWarning) as found:
+        ts.test(x, y)
+    assert [str(one.message).split(" look")[0] for one in found] == ["Column 'b'", "Columns 'a', 'c'"]

@@ -225,12 +225,12 @@ def test_categories_are_compared(dtype):
 
 
 def test_text_in_one_sample_leaves_the_column_out_of_both():
-    x, y = pl.DataFrame({"a": VALUES, "b": OTHERS}), pl.DataFrame({"a": OTHERS, "b": ["1"] * 60})
+    x, y = pl.DataFrame({"a": VALUES, "b": OTHERS}), pl.DataFrame({"a": OTHERS, "b": ["b1"] * 60})
     with pytest.warns(DroppedDataWarning, match="'b' .text in y and numbers in x"):
         result = ts.test(x, y)
     assert result.columns == ("a",) and result.left_out[0].column == "b"
     with pytest.raises(InputTypeError, match="no column holds numbers in both"):
-        ts.test(x.with_columns(a=pl.lit("1")), y)
+        ts.test(x.with_columns(a=pl.lit("a1")), y)
 
 
 def test_constant_and_dropped_columns_are_named_too():
@@ -248,7 +248,7 @@ def test_constant_and_dropped_columns_are_named_too():
 
 def test_many_columns_are_shortened():
     frame = pl.DataFrame({f"c{place}": RNG.normal(size=30) for place in range(40)})
-    frame = frame.with_columns(pl.Series([f"{row}" for row in range(30)]).alias(f"t{place}") for place in range(30))
+    frame = frame.with_columns(pl.Series([f"s{row}" for row in range(30)]).alias(f"t{place}") for place in range(30))
     with pytest.warns(DroppedDataWarning, match="and 22 more"):
         result = ts.test(frame[:15], frame[15:], subsets=None)
     assert (

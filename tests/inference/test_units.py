@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 import twosample as ts
-from twosample.inference.units import InUnits, OfColumn
+from twosample.inference.units import ColumnInUnits, InUnits
 from twosample.results.units_in_words import in_units
 
 REPEATS = 3000
@@ -133,7 +133,7 @@ def test_what_cannot_be_had_is_none():
     assert InUnits.of(lump, np.arange(10.0)[:, np.newaxis]).column(0).spread_ratio is None
     assert InUnits.of(np.arange(10.0)[:, np.newaxis], lump).column(0).spread_ratio is None
     coded = InUnits.of(np.arange(20.0).reshape(10, 2), np.ones((10, 2)), levels=(None, ("a", "b")))
-    assert coded.column(0).mean_difference == 8.0 and coded.column(1) == OfColumn()
+    assert coded.column(0).mean_difference == 8.0 and coded.column(1) == ColumnInUnits()
     huge = InUnits.of(np.linspace(-8.5e307, -1e307, 9)[:, np.newaxis], np.linspace(6e307, 8.5e307, 9)[:, np.newaxis])
     assert huge.column(0).median_difference == pytest.approx(-1.2e308) and not np.isinf(huge.mean).any()
 

@@ -231,7 +231,7 @@ def test_numbers_can_be_categories():
         for p in ((0.6, 0.2, 0.2), (0.2, 0.2, 0.6))
     )
     found = ts.test(x, y, categories=["zip"])
-    as_text = ts.test(x.cast(pl.String), y.cast(pl.String))
+    as_text = ts.test(x.cast(pl.String).cast(pl.Categorical), y.cast(pl.String).cast(pl.Categorical))
     assert found.log_bf10 == as_text.log_bf10 and found.levels == as_text.levels
     assert found.by_column[0].words.startswith("more '80331' in y")
     array = ts.test(x.to_numpy(), y.to_numpy(), categories=[0])

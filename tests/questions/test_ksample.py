@@ -273,6 +273,17 @@ def test_too_few_or_many_groups_of_a_table():
             ts.ksample(np.arange(float(len(labels))), by=labels)
 
 
+def test_groups_of_one_row_each_are_explained():
+    rows, labels = np.arange(20.0), [f"s{row}" for row in range(20)]
+    names_rows = "groups of one row cannot be compared: split by a column whose values several rows share"
+    with pytest.raises(InputError, match=f"^by: there are 0 groups with 2 rows or more among 20; {names_rows}$"):
+        ts.ksample(rows, by=labels)
+    with pytest.raises(InputError, match=rf"^by: by holds 20 different values, not 2: 's0' \(1 row\).*; {names_rows}$"):
+        ts.test(rows, by=labels)
+    with pytest.raises(InputError, match=r"choose two with groups=\('s0', 's3'\)"):  # those with rows enough
+        ts.test(np.arange(5.0), by=["s0", "s0", "s1", "s3", "s3"])
+
+
 def test_what_is_no_groups():
     with pytest.raises(InputTypeError, match=r"expected a dictionary or a list of samples, got ndarray; .*by"):
         ts.ksample(np.zeros((4, 2)))

@@ -203,6 +203,7 @@ def test_json_pickles_and_reports_hold_no_objects(tmp_path):
             read.witness(["a"])
         with pytest.raises(InputError, match="telling: this result has no objects"):
             read.telling()
+        read.remember(call=result.made_by)  # which files do not hold
         assert read.report(tmp_path / "again.html").read_text() == page
     named = result.changed(names=("<b>", "after"))
     assert named.telling() == result.telling()

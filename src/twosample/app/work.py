@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twosample.app.form import Question, in_form
+from twosample.common.calls import command_line
 from twosample.data import Choice
 from twosample.data.categories import name_rows
 from twosample.data.from_files import Given, group_labels, is_usable, split_table, two_files, used_columns
@@ -159,6 +163,7 @@ def compare(uploads: Sequence[Upload | None], question: Question, tell: Tell) ->
             if result.has_robustness:
                 varied = result.robustness(progress=lambda share: tell(share, "Trying other assumptions"))
     tell(1.0, "Making the report")
+    result.remember(call=command_line(_command(files, question, result)), copied=result)
     with _refusals():
         page = render(result, varied)
     notes = dict.fromkeys(in_form(one) for one in said)
@@ -247,6 +252,35 @@ _QUESTIONS = {
 }
 # Fields of the form that are called otherwise as options of a question.
 _CALLED = {("goodness", "permutations"): "simulations"}
+
+
+def _command(files: Sequence[Upload], question: Question, result: Any) -> list[str]:
+    """What the command line is called with for the same answer."""
+    options = {name: value for name, value in options_of(question).items() if value != getattr(Question, name, 0)}
+    options |= {"by": question.by, "groups": question.groups, "columns": question.columns, "law": question.law}
+    if question.test != "goodness":
+        del options["law"]
+    if question.test in ("independence", "goodness"):
+        del options["by"], options["groups"]
+    if question.test == "independence":
+        del options["columns"]
+        options |= {"x": result.x, "y": result.y}
+    options |= {field.name: getattr(question.reading, field.name) for field in fields(question.reading)}
+    said = [question.test, *(file.name for file in files)]
+    for name, value in options.items():
+        flag = f"--{name.replace('_', '-')}"
+        if isinstance(value, bool):
+            said.append(flag if value else flag.replace("--", "--no-", 1))
+        elif value not in (None, ()):
+            said.append(f"{flag}={_between_commas(value) if isinstance(value, tuple) else value}")
+    return [*said, "--report=report.html"]
+
+
+def _between_commas(names: Sequence[str]) -> str:
+    """Names as the command line reads them, where quotes protect a comma."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return line.getvalue()
 
 
 def options_of(question: Question) -> dict[str, Any]:

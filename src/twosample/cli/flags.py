@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from twosample.cli.inputs import Source
-from twosample.cli.output import Outputs
+from twosample.cli.output import GIVEN, Outputs
 from twosample.data.files.dialect import Reading
 
 __all__ = ["OPTIONS", "command"]
@@ -282,6 +282,15 @@ _READ = ("known", "follow")
 _Function = Callable[..., int | None]
 
 
+class _Command(click.Command):
+    """A command that knows what it was called with."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse them, and keep them for pages."""
+        ctx.meta[GIVEN] = (str(ctx.info_name), *args)
+        return super().parse_args(ctx, args)
+
+
 def command(takes: str, epilog: str, **changed: dict[str, Any]) -> Callable[[_Function], click.Command]:
     """Make a command of a function.
 
@@ -305,6 +314,6 @@ def command(takes: str, epilog: str, **changed: dict[str, Any]) -> Callable[[_Fu
 
         for name in reversed(order):
             run = OPTIONS[name](**changed.get(name, {}))(run)
-        return click.command(epilog=epilog)(run)
+        return click.command(cls=_Command, epilog=epilog)(run)
 
     return made

@@ -10,7 +10,7 @@ import click
 from twosample.cli.flags import command
 from twosample.cli.inputs import Source
 from twosample.cli.messages import notes, refusals
-from twosample.cli.output import Outputs, echo
+from twosample.cli.output import Outputs, echo, this_command
 from twosample.data.files.dialect import quoted
 from twosample.errors import InputError
 
@@ -82,6 +82,7 @@ def monitor(
         if outputs.state is not None:
             watch.save(outputs.state)
         if outputs.report is not None:
+            watch.made_by = this_command()
             watch.report(outputs.report)
         click.echo(_line(state))
         if state.alarm and exit_on_alarm:

@@ -16,6 +16,7 @@ import click
 
 from twosample.cli.extras import require
 from twosample.cli.messages import notes, printable, quoted
+from twosample.common.calls import Call, command_line
 from twosample.common.records import to_json, write_whole
 from twosample.common.words import aligned, log_bf10_text, probability_in_words, pvalue_text
 from twosample.data.from_files import who_is_who
@@ -25,7 +26,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from polars import DataFrame
 
-__all__ = ["STDOUT", "Outputs", "echo", "save_csv", "save_plot", "save_tables", "show_comparison"]
+__all__ = [
+    "GIVEN",
+    "STDOUT",
+    "Outputs",
+    "echo",
+    "save_csv",
+    "save_plot",
+    "save_tables",
+    "show_comparison",
+    "this_command",
+]
+
+# Where the context keeps what the command was called with.
+GIVEN = "twosample.given"
 
 STDOUT = Path("-")
 # Kinds of files by the option that writes them, where there are a few; and what they need.
@@ -105,8 +119,14 @@ class Outputs:
         if self.trace is not None:
             save_plot(self.trace, result.plot_trace)
         if self.report is not None:
+            result.remember(call=this_command(), copied=result)
             with notes():
                 result.report(self.report, progress=True)
+
+
+def this_command() -> Call:
+    """The command that is run."""
+    return command_line(click.get_current_context().meta[GIVEN])
 
 
 def _check_kind(name: str, path: Path) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 
 __all__ = [
     "aligned",
+    "auc_limit_text",
     "columns_in_words",
+    "count_in_words",
     "data_in_words",
     "log_bf10_text",
     "odds_in_words",
@@ -77,13 +80,35 @@ def log_bf10_text(log_bf10: float) -> str:
 
 def data_in_words(n_x: int, n_y: int, n_columns: int, paired: bool) -> str:
     """How much data there was."""
-    sizes = f"{n_x} pairs" if paired else f"{n_x} and {n_y} rows"
+    sizes = count_in_words(n_x, "pair") if paired else f"{n_x} and {n_y} rows"
     return f"{sizes}, {columns_in_words(n_columns)}"
 
 
 def columns_in_words(count: int) -> str:
     """How many columns there are."""
-    return "1 column" if count == 1 else f"{count} columns"
+    return count_in_words(count, "column")
+
+
+def count_in_words(count: int, what: str) -> str:
+    """How many there are of something, whose plural ends in s.
+
+    Examples
+    --------
+    >>> count_in_words(1, "row"), count_in_words(0, "row")
+    ('1 row', '0 rows')
+    """
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def auc_limit_text(auc: float) -> str:
+    """An AUC that a difference is no larger than, rounded up, and so never that of no difference.
+
+    Examples
+    --------
+    >>> auc_limit_text(0.5004), auc_limit_text(0.63), auc_limit_text(1.0)
+    ('0.51', '0.63', '1.00')
+    """
+    return f"{max(math.ceil(round(100.0 * auc, 6)), 51) / 100.0:.2f}"
 
 
 def with_names(words: str, names: tuple[str, str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from twosample.common.arrays import Array, Indices
 from twosample.data.cells import as_text, is_missing
+from twosample.data.files.dialect import MISSING as MISSING_CELLS
 
 __all__ = [
     "MISSING",
@@ -23,6 +25,7 @@ __all__ = [
     "many_in_words",
     "many_levels",
     "name_rows",
+    "numbers_of",
     "places_of",
     "recoded",
     "rows_without_many",
@@ -48,6 +51,10 @@ _MANY_LEVELS, _MOST_DIFFERENT = 100, 0.5
 _SMALLEST_CHANCE = 0.25
 # Levels that are told apart while rows are read block by block.
 _MOST_SEEN = 1 << 16
+# Text that stands for numbers, but for one in this many different values and rows; and codes, like 007.
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_CODE = re.compile(r"[+-]?0\d", re.ASCII)
+_ONE_IN = 10
 
 
 def codes_of(values: Iterable[Any]) -> tuple[Array, tuple[str, ...]]:
@@ -66,6 +73,33 @@ def codes_of(values: Iterable[Any]) -> tuple[Array, tuple[str, ...]]:
 
 def _level_name(value: Any) -> str:
     return MISSING if is_missing(value) else as_text(value)
+
+
+def numbers_of(levels: Sequence[str], counts: Sequence[float] = ()) -> tuple[Array, tuple[str, ...]] | None:
+    """The numbers that levels of text stand for, NaN where for none, and those that are none; None for categories.
+
+    Numbers with leading zeros are codes, and so categories. With the `counts` of the levels, up to one in ten of the
+    different values and of the rows may be no number; without them, none. Cells that files take for missing are so.
+
+    Examples
+    --------
+    >>> numbers_of(["1.5", "-2", "NA"])
+    (array([ 1.5, -2. ,  nan]), ())
+    >>> numbers_of(["007", "12"]), numbers_of(["12", "high"])
+    (None, None)
+    """
+    texts = [MISSING_CELLS[0] if level == MISSING else level.strip() for level in levels]
+    values = np.array([float(text) if _NUMBER.fullmatch(text) else math.nan for text in texts])
+    numbers = np.array([_NUMBER.fullmatch(text) is not None for text in texts], dtype=bool)
+    others = np.array([text not in MISSING_CELLS for text in texts], dtype=bool) & ~numbers
+    if not numbers.any() or any(_CODE.match(text) for text, flag in zip(texts, numbers, strict=True) if flag):
+        return None
+    if others.any():
+        rows = np.asarray(counts, dtype=np.float64) if len(counts) else numbers + 0.0
+        few = _ONE_IN * others.sum() <= numbers.sum() and _ONE_IN * rows[others].sum() <= rows[numbers].sum()
+        if not (few and len(counts)):
+            return None
+    return values, tuple(level for level, flag in zip(levels, others, strict=True) if flag)
 
 
 def recoded(codes: Array, old: Sequence[str], new: Sequence[str]) -> Array:

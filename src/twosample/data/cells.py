@@ -66,6 +66,8 @@ class Cells(NamedTuple):
     value: object = None
     alone: bool = False  # whether it is an exception: most values of the column can be used
     levels: tuple[str, ...] | None = None  # of categories, whose values are codes
+    is_category: bool = False  # whether the type of the column says that it holds categories
+    was_text: bool = False  # whether the numbers were given as text
 
     @property
     def remedy(self) -> Remedy:
@@ -116,7 +118,8 @@ def from_series(series: Any) -> Cells:
     elif dtype in (nw.String, nw.Categorical, nw.Enum):
         present = series.drop_nulls()
         value = present[0] if len(present) else None
-        return Cells(TEXT, row=int(series.is_null().arg_min() or 0), value=value)
+        row = int(series.is_null().arg_min() or 0)
+        return Cells(TEXT, row=row, value=value, is_category=dtype != nw.String)
     elif dtype.is_temporal():
         if dtype == nw.Datetime and dtype.time_zone is not None:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)

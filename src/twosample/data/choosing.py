@@ -13,11 +13,13 @@ from twosample.common.arrays import Indices
 from twosample.data.cells import as_text, is_missing
 from twosample.errors import InputError, InputTypeError, Remedy, Setting
 
-__all__ = ["DROPPED", "EVERYTHING", "Choice", "Labels", "LeftOut", "absent", "some"]
+__all__ = ["DROPPED", "EVERYTHING", "NAMES_ROWS", "Choice", "Labels", "LeftOut", "absent", "some"]
 
 _SHOWN = 8
 # Why a column was left out, where the caller said so.
 DROPPED = "dropped as asked"
+# What to do where the groups have one row each.
+NAMES_ROWS = "groups of one row cannot be compared: split by a column whose values several rows share"
 
 
 @dataclass(frozen=True)
@@ -186,8 +188,9 @@ class Labels:
             raise InputError(f"by: {self._what} holds 0 values, not 2: none", argument="by")
         remedy: Remedy = "there is nothing to compare it with"
         if len(present) > 2:
+            large = [group for group, rows in self.counts.items() if rows > 1]
             rest = ", or compare all of them (ksample, twosample test)"
-            remedy = ("choose two with ", Setting("groups", present[:2]), rest)
+            remedy = ("choose two with ", Setting("groups", tuple(large[:2])), rest) if len(large) > 1 else NAMES_ROWS
         counted = some(
             [f"{group!r} ({rows} row{'s' * (rows != 1)})" for group, rows in self.counts.items()], quote=False
         )

@@ -8,6 +8,7 @@ import numpy as np
 
 from twosample.common.arguments import is_one_of
 from twosample.common.arrays import Array
+from twosample.common.words import count_in_words
 from twosample.data.choosing import some
 from twosample.data.reading import check_finite, finite_rows
 from twosample.errors import InputError, Setting
@@ -75,10 +76,14 @@ def dropped_in_words(
 ) -> str:
     """The numbers of rows of each sample, or of pairs, that were left out; of many samples those that lost some."""
     if paired:
-        what = f"{dropped[0]} of {rows[0]} pairs"
+        what = f"{dropped[0]} of {count_in_words(rows[0], 'pair')}"
     else:
         by_sample = zip(roles, rows, dropped, strict=True)
-        lost = [f"{gone} of {count} rows of {role}" for role, count, gone in by_sample if gone or len(rows) == 2]
+        lost = [
+            f"{gone} of {count_in_words(count, 'row')} of {role}"
+            for role, count, gone in by_sample
+            if gone or (len(rows) == 2 and count)
+        ]
         what = " and ".join(lost) if len(rows) == 2 else some(lost, quote=False)
     return f"Dropped {what} with a missing or infinite value."
 
@@ -88,8 +93,8 @@ def check_left(rows: Sequence[int], dropped: Sequence[int], fewest: int, roles: 
     for role, count, gone in zip(roles, rows, dropped, strict=True):
         if count - gone < fewest:
             raise InputError(
-                f"{role} has fewer than {fewest} rows left after dropping {gone} of {count} with a missing or infinite "
-                "value",
+                f"{role} has fewer than {count_in_words(fewest, 'row')} left after dropping {gone} of {count} "
+                "with a missing or infinite value",
                 argument=role,
                 remedy="drop the columns that are mostly missing instead",
             )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from twosample.common.arrays import Array
-from twosample.data.choosing import EVERYTHING, Choice, LeftOut, some
+from twosample.data.choosing import EVERYTHING, NAMES_ROWS, Choice, LeftOut, some
 from twosample.data.complete import check_policy, complete
 from twosample.data.copies import find_copies
 from twosample.data.limits import Limits
@@ -106,11 +106,12 @@ def _large_enough(tables: Tables, nan_policy: str, argument: str) -> tuple[Table
         alone = [name for name, one in zip(tables.names, rows, strict=True) if len(one) < 2]
         notes.append(f"Left out groups with fewer than 2 rows: {some(alone)}.")
     if not 2 <= len(kept) <= _MOST_GROUPS:
+        of_all = f" among {len(rows)}" if len(kept) < len(rows) else ""
         raise InputError(
             f"{argument}: there {'is' if len(kept) == 1 else 'are'} {len(kept)} group{'s' * (len(kept) != 1)} with "
-            "2 rows or more",
+            f"2 rows or more{of_all}",
             argument=argument,
-            remedy=f"needs 2 to {_MOST_GROUPS}",
+            remedy=NAMES_ROWS if len(kept) < 2 < len(rows) else f"needs 2 to {_MOST_GROUPS}",
         )
     emit(DroppedDataWarning(note, argument=argument) for note in notes)
     names, roles = (tuple(one[place] for place in kept) for one in (tables.names, tables.roles))

@@ -9,7 +9,7 @@ import numpy as np
 
 from twosample.common.arrays import Array, Flags, Indices
 
-__all__ = ["identifiers", "named_like_one"]
+__all__ = ["are_shared", "identifiers", "named_like_one"]
 
 # Rows that columns are screened by, and values of a block.
 _SCREENED_ROWS = 32
@@ -18,6 +18,8 @@ _FEWEST_ROWS = 10
 _FILLED = 0.5
 _CHANCE = 1e-3
 _LARGEST = 2.0**53
+# Identifiers are shared where each sample has at least this share of all of them.
+_SHARED = 0.9
 
 _WORDS = {"id", "ids", "idx", "uid", "uuid", "guid", "identifier", "rowid", "rownum", "rownumber", "key", "nr", "no"}
 _ALONE = {"index", "row", "rows", "number", "num", "serial", "record"}
@@ -42,6 +44,13 @@ def identifiers(x: Array, y: Array, columns: tuple[str, ...] | None) -> list[int
         block = candidates[start : start + width]
         found[block] = _judged(x[:, block], y[:, block], named[block], x.shape[1])
     return np.flatnonzero(found).tolist()
+
+
+def are_shared(x: Array, y: Array) -> Flags:
+    """Which columns have the same different values in both samples, but for a few; NaN is missing."""
+    (_, x_distinct), (_, y_distinct), (_, distinct) = (_counted(rows) for rows in (x, y, np.concatenate((x, y))))
+    shared: Flags = np.minimum(x_distinct, y_distinct) >= _SHARED * distinct
+    return shared
 
 
 def named_like_one(name: str) -> bool:

@@ -2,17 +2,92 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 import numpy as np
 
 from twosample.common.arrays import Array
-from twosample.data.categories import MISSING, Levels, kept_levels, recoded
+from twosample.data.categories import MISSING, Levels, kept_levels, numbers_of, recoded
 from twosample.data.choosing import LeftOut, some
 from twosample.data.reading import Table
-from twosample.errors import InputError, InputTypeError, Setting
+from twosample.errors import InputError, InputTypeError, ReadingWarning, Setting, TwoSampleWarning
 
-__all__ = ["category_columns", "reasons", "settled", "settled_table", "united", "used_places"]
+__all__ = [
+    "about_texts",
+    "category_columns",
+    "reasons",
+    "settled",
+    "settled_table",
+    "united",
+    "used_places",
+    "with_numbers",
+]
+
+
+def with_numbers(tables: Sequence[Table]) -> list[Table]:
+    """The tables where text that stands for numbers is numbers, in all of them or in none.
+
+    Columns of data frames are matched by name, others by place. What stands for no number is missing. Tables without
+    rows, of which only the levels are known, count as having one row of each level.
+    """
+    found = list(tables)
+    if not any(table.levels for table in tables) or any(table.settled for table in tables):
+        return found
+    by_name = all(table.is_frame for table in tables)
+    labels = [table.names if by_name else tuple(map(str, range(table.rows.shape[1]))) for table in tables]
+    for label in dict.fromkeys(chain.from_iterable(labels)):
+        if not all(label in names for names in labels):
+            continue
+        places = [names.index(label) for names in labels]
+        texts = [number for number, place in enumerate(places) if tables[number].levels_at([place]) != (None,)]
+        if not texts or any(tables[number].names[places[number]] in tables[number].fixed for number in texts):
+            continue
+        counts: Counter[str] = Counter()
+        for number in texts:
+            [levels] = tables[number].levels_at([places[number]])
+            codes = tables[number].rows[:, places[number]].astype(np.intp)
+            rows = np.bincount(codes, minlength=len(levels or ())) if len(codes) else np.ones(len(levels or ()))
+            counts.update(dict(zip(levels or (), rows.tolist(), strict=True)))
+        seen = [level for level, count in counts.items() if count]
+        numbers = numbers_of(seen, [counts[level] for level in seen])
+        if numbers is not None:
+            value_of = dict(zip(seen, numbers[0].tolist(), strict=True))
+            for number in texts:
+                found[number] = _with_numbers(found[number], places[number], value_of, numbers[1])
+    return found
+
+
+def _with_numbers(table: Table, place: int, value_of: dict[str, float], unread: tuple[str, ...]) -> Table:
+    """A table with numbers in place of the codes of one column."""
+    [levels] = table.levels_at([place])
+    values = np.array([value_of.get(level, np.nan) for level in levels or ()])
+    rows = table.rows.copy()
+    rows[:, place] = values[rows[:, place].astype(np.intp)]
+    others = tuple(None if at == place else known for at, known in enumerate(table.levels))
+    return table._replace(
+        rows=rows,
+        levels=others if any(known is not None for known in others) else (),
+        were_text=(*table.were_text, table.names[place]),
+        unread=(*table.unread, *(f"{level!r} in {table.names[place]!r}" for level in unread)),
+    )
+
+
+def about_texts(tables: Sequence[Table]) -> list[TwoSampleWarning]:
+    """What to say of text that was read as numbers."""
+    columns = list(dict.fromkeys(chain.from_iterable(table.were_text for table in tables)))
+    if not columns:
+        return []
+    unread = list(dict.fromkeys(chain.from_iterable(table.unread for table in tables)))
+    missing = f"; what is no number counts as missing ({some(unread, quote=False)})" if unread else ""
+    return [
+        ReadingWarning(
+            f"Read text as numbers: {some(columns)}{missing}",
+            argument="columns",
+            remedy=("to compare values as categories, pass ", Setting("categories", columns[:8]), "."),
+        )
+    ]
 
 
 def category_columns(tables: Sequence[Table], roles: Sequence[str]) -> list[Table]:

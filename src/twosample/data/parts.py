@@ -15,10 +15,10 @@ from twosample.data.blocks import Block, Blocks, as_blocks, block_rows
 from twosample.data.categories import Growing, Levels, recoded
 from twosample.data.choosing import Choice, Labels
 from twosample.data.complete import check_pairs, dropped_in_words
-from twosample.data.levels import category_columns
+from twosample.data.levels import about_texts, category_columns, with_numbers
 from twosample.data.reading import Table, finite_rows, from_numpy, label_list, needed_columns, read
 from twosample.data.two_tables import align, row_labels
-from twosample.errors import InputError, InputTypeError, Setting
+from twosample.errors import InputError, InputTypeError, Setting, emit
 
 __all__ = ["Counts", "Layout", "Pass", "Sources", "are_blocks", "first_table"]
 
@@ -60,7 +60,9 @@ class Layout:
     def of_tables(cls, tables: tuple[Table, Table], choice: Choice, stays: Stays) -> Layout:
         """That of the first block of each sample, given without rows."""
         choice.check_drop([table.present for table in tables])
-        x, y = category_columns(tables, ("x", "y"))
+        settled = with_numbers(tables)
+        emit(about_texts(settled))
+        x, y = category_columns(settled, ("x", "y"))
         (x_places, y_places), columns = align((x, y), ("x", "y"))
         of = [[known is not None for known in table.levels_at(own)] for table, own in ((x, x_places), (y, y_places))]
         for column, in_x, in_y in zip(columns, *of, strict=True):
@@ -105,7 +107,7 @@ class Layout:
                 if not np.array_equal(wanted, np.arange(rows.shape[1])):
                     rows = take_rows(rows.T, wanted).T
                 return float64(rows)
-        choice = Choice(columns=first.columns) if first.is_frame else self.choice
+        choice = Choice(columns=first.columns) if first.is_frame else replace(self.choice, texts=False)
         if first.levels:
             names = first.columns or first.present
             categories = [name for name, level in zip(names, first.levels, strict=True) if level is not None]

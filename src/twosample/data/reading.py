@@ -14,7 +14,7 @@ from twosample.common.arrays import Array, Flags, namespace, to_numpy
 from twosample.common.versions import require
 from twosample.common.words import shortened
 from twosample.data.blocks import Blocks, dask_blocks, is_dask, whole
-from twosample.data.categories import Levels, codes_of
+from twosample.data.categories import Levels, codes_of, numbers_of
 from twosample.data.cells import MIXED, NUMBERS, OTHER, TEXT, TIMES, Cells, from_objects, from_series, from_times
 from twosample.data.choosing import EVERYTHING, Choice, Labels, LeftOut, absent
 from twosample.errors import InputError, InputTypeError, Remedy
@@ -96,6 +96,9 @@ class Table(NamedTuple):
     present: tuple[str, ...] = ()  # all columns that it has
     levels: Levels = ()
     asked: tuple[str, ...] = ()  # the columns of categories that were asked for by name
+    fixed: tuple[str, ...] = ()  # columns that hold categories even if they look like numbers
+    were_text: tuple[str, ...] = ()  # columns of numbers that were given as text
+    unread: tuple[str, ...] = ()  # values of these that are no numbers
     settled: bool = False  # whether the levels are those of both samples, and rare ones have no code of their own
 
     @property
@@ -282,7 +285,9 @@ def _from_array(array: NDArray[Any], name: str, choice: Choice) -> Table:
         return about
     known = iter(rows.T)
     found = {
-        column: _coded(np.ma.masked_array(values[:, place], False if mask is None else mask[:, place]).tolist())
+        column: _coded(
+            np.ma.masked_array(values[:, place], False if mask is None else mask[:, place]).tolist()
+        )._replace(is_category=True)
         if column in choice.categories
         else Cells(NUMBERS, next(known))
         for place, column in enumerate(columns)
@@ -397,9 +402,14 @@ def _together(frame: Any, plain: list[bool]) -> Array | None:
 def _cells_of_series(series: Any, name: str, choice: Choice) -> Cells:
     """A column of a data frame as numbers or, where it holds text or is to, as categories."""
     cells = from_series(series)
-    if name in choice.categories or (choice.texts and cells.content == TEXT and not cells.alone):
-        return _coded(series.to_list())
-    return cells
+    is_text = cells.content == TEXT and not cells.alone
+    if name not in choice.categories and not is_text:
+        return cells
+    coded = _coded(series.to_list())
+    if name in choice.categories or choice.texts:  # whether they are numbers, all samples together decide
+        return coded._replace(is_category=cells.is_category or name in choice.categories)
+    found = None if cells.is_category or coded.values is None else numbers_of(coded.levels or ())
+    return cells if found is None else Cells(NUMBERS, found[0][np.asarray(coded.values, dtype=np.intp)], was_text=True)
 
 
 def _check_usable(columns: dict[str, Cells], name: str, choice: Choice) -> None:
@@ -427,5 +437,7 @@ def _with_columns(about: Table, columns: dict[str, Cells], choice: Choice) -> Ta
         left_out=about.left_out + unused,
         times=about.times + tuple(column for column, cells in used.items() if cells.content == TIMES),
         levels=levels if has_categories else (),
+        fixed=tuple(column for column, cells in used.items() if cells.is_category),
+        were_text=tuple(column for column, cells in used.items() if cells.was_text),
         asked=(*choice.categories, *(choice.columns or ())) if has_categories else (),
     )

@@ -13,8 +13,17 @@ from twosample.data.categories import Levels
 from twosample.data.cells import TEXT
 from twosample.data.choosing import DROPPED, EVERYTHING, Choice, Labels, LeftOut, some
 from twosample.data.copies import find_copies
-from twosample.data.identifiers import identifiers
-from twosample.data.levels import category_columns, reasons, settled, settled_table, united, used_places
+from twosample.data.identifiers import are_shared, identifiers
+from twosample.data.levels import (
+    about_texts,
+    category_columns,
+    reasons,
+    settled,
+    settled_table,
+    united,
+    used_places,
+    with_numbers,
+)
 from twosample.data.order import serial_dependence
 from twosample.data.reading import Table, column_labels, label_list, read
 from twosample.errors import (
@@ -47,6 +56,15 @@ __all__ = [
 
 # Samples that a message lists.
 _SHOWN = 8
+# What is said of a column that looks like an identifier, and of several.
+_TELLS = (
+    ": it tells samples apart whatever else they hold, and will decide the answer",
+    ": they tell samples apart whatever else they hold, and will decide the answer",
+)
+_SAYS_NOTHING = (
+    ", with the same values in both samples: it says nothing of a difference",
+    ", with the same values in both samples: they say nothing of a difference",
+)
 
 
 class Tables(NamedTuple):
@@ -66,8 +84,7 @@ class Tables(NamedTuple):
         first, *others = self.rows
         rest = others[0] if len(others) == 1 else np.concatenate(others)
         found = identifiers(first, rest, self.columns if self.named else None)
-        of_numbers = [self.columns[place] for place in found if not self.levels or self.levels[place] is None]
-        return self._replace(notes=self.notes + _said(about_identifiers(of_numbers)))
+        return self._replace(notes=self.notes + _said(about_identifiers(self._replace(rows=(first, rest)), found)))
 
     def levels_at(self, places: Iterable[int]) -> Levels:
         """The levels of the columns at these places."""
@@ -121,7 +138,7 @@ def _together(
     """The tables with the same columns and levels; warns about what is left out or looks wrong."""
     choice.check_drop([table.present for table in tables], roles[0])
     known = all(table.settled for table in tables)
-    tables = tables if known else category_columns(tables, roles)
+    tables = tables if known else category_columns(with_numbers(tables), roles)
     _check_times(tables, roles)
     places, columns = align(tables, roles)
     rows = tuple(table.at(own) for table, own in zip(tables, places, strict=True))
@@ -133,6 +150,7 @@ def _together(
     left_out = [one for table in tables for one in table.left_out] + list(found.left_out)
     left_out = list({one.column: one for one in left_out}.values())
     warnings += _about(left_out, tuple(dict.fromkeys(column for table in tables for column in table.times)))
+    warnings += about_texts(tables)
     return found._replace(left_out=tuple(left_out), notes=_said(warnings))
 
 
@@ -168,8 +186,9 @@ def read_groups(x: object, choice: Choice) -> tuple[Table, Labels, tuple[str, ..
 
 def _alone(table: Table, choice: Choice, warnings: list[TwoSampleWarning]) -> tuple[Table, tuple[str, ...]]:
     choice.check_drop([table.present])
+    [table] = with_numbers([table])
     table = settled_table(table)
-    return table, _said(warnings + _about(table.left_out, table.times))
+    return table, _said(warnings + _about(table.left_out, table.times) + about_texts([table]))
 
 
 def row_labels(x: Any, by: object) -> Labels:
@@ -314,17 +333,20 @@ def about_rows(tables: Tables, paired: bool) -> list[TwoSampleWarning]:
     return [*copies.warnings(), *(DependentRowsWarning(note, argument="x and y") for note in dependent)]
 
 
-def about_identifiers(columns: list[str]) -> list[TwoSampleWarning]:
-    """What to say of columns that look like identifiers."""
-    if not columns:
-        return []
-    one = len(columns) == 1
-    looks = "looks like an identifier or a row number" if one else "look like identifiers or row numbers"
-    return [
-        IdentifierWarning(
-            f"Column{'' if one else 's'} {some(columns)} {looks}: {'it tells' if one else 'they tell'} samples apart "
-            "whatever else they hold, and will decide the answer",
-            argument="columns",
-            remedy=(f"if so, leave {'it' if one else 'them'} out with ", Setting("drop", columns[:8]), "."),
-        )
-    ]
+def about_identifiers(two: Tables, places: Iterable[int]) -> list[TwoSampleWarning]:
+    """What to say of columns of two samples, at these places, that look like identifiers."""
+    of_numbers = [place for place in places if not two.levels or two.levels[place] is None]
+    shared = are_shared(two.x[:, of_numbers], two.y[:, of_numbers])
+    apart, alike = (
+        [two.columns[place] for place, is_shared in zip(of_numbers, shared, strict=True) if is_shared == wanted]
+        for wanted in (False, True)
+    )
+    found: list[TwoSampleWarning] = []
+    for columns, says in ((apart, _TELLS), (alike, _SAYS_NOTHING)):
+        one = len(columns) == 1
+        looks = "looks like an identifier or a row number" if one else "look like identifiers or row numbers"
+        message = f"Column{'s' * (not one)} {some(columns)} {looks}{says[not one]}"
+        remedy = (f"if so, leave {'it' if one else 'them'} out with ", Setting("drop", columns[:8]), ".")
+        if columns:
+            found.append(IdentifierWarning(message, argument="columns", remedy=remedy))
+    return found

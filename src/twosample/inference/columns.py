@@ -17,13 +17,15 @@ from twosample.common.words import printable, share_in_words, shortened
 from twosample.data.ranks import clearest_level
 from twosample.inference import discoveries
 from twosample.inference.effect import size_in_words, weighed
-from twosample.inference.units import InUnits, OfColumn
+from twosample.inference.units import ColumnInUnits, InUnits
 
 __all__ = ["BySubset", "ColumnEvidence", "OnlyInOne", "SubsetEvidence", "Table", "moved_level"]
 
 
 # Spreads of normal scores that differ by more are those of a sample of one value, and of another one.
 _LARGEST_RATIO = 100.0
+# Below this one, two digits of a ratio say 1.
+_CLEAR_RATIO = 1.05
 
 # Rows of a table in JSON; and when printed, with the length of a line.
 _WRITTEN = 100
@@ -263,12 +265,13 @@ class BySubset(Comparable):
         if way.startswith("more spread"):
             ratio = math.exp(abs(math.log(float(self.spread[column]))))
             # One value that is repeated throughout has no spread to compare with.
-            return f"{way}, {ratio:.2g} times" if ratio < _LARGEST_RATIO else way
+            text = f"{ratio:.2g}" if ratio >= _CLEAR_RATIO else f"{ratio:.3g}"
+            return f"{way}, {text} times" if text != "1" and ratio < _LARGEST_RATIO else way
         return way
 
-    def in_units(self, column: int) -> OfColumn:
+    def in_units(self, column: int) -> ColumnInUnits:
         """How much a column differs in its units."""
-        return OfColumn() if self.units is None else self.units.column(column)
+        return ColumnInUnits() if self.units is None else self.units.column(column)
 
     def together(self, limit: float = 0.5) -> tuple[int, int] | None:
         """The likeliest subset, if it is of two columns neither of which is likely to differ alone."""

@@ -13,7 +13,7 @@ from twosample.common.constraints import GAPS, Axes, Count
 from twosample.common.records import Comparable
 from twosample.data.categories import Levels
 
-__all__ = ["InUnits", "OfColumn"]
+__all__ = ["ColumnInUnits", "InUnits"]
 
 # The probability of each tail beyond an interval, and the standard normal quantile there.
 _TAIL = 0.05
@@ -25,7 +25,7 @@ _BLOCK_VALUES = 1 << 21
 _ARRAYS = ("mean", "median", "spread")
 
 
-class OfColumn(NamedTuple):
+class ColumnInUnits(NamedTuple):
     """How much the samples of one column differ in its units: the last fields of `ColumnEvidence`, which says what."""
 
     mean_difference: float | None = None
@@ -65,10 +65,10 @@ class InUnits(Comparable):
         mean, median, spread = np.where(known, found, np.nan)
         return cls(mean, median, spread, rows)
 
-    def column(self, place: int) -> OfColumn:
+    def column(self, place: int) -> ColumnInUnits:
         """What there is of one column."""
         values = np.concatenate([self.mean[:, place], self.median[:, place], self.spread[:, place]]).tolist()
-        return OfColumn(*(None if math.isnan(value) else value for value in values))
+        return ColumnInUnits(*(None if math.isnan(value) else value for value in values))
 
     def to_plain(self) -> dict[str, Any]:
         """Lists, with None for NaN, which JSON does not have."""

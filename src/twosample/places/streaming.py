@@ -321,8 +321,7 @@ def of_first_rows(tables: Tables, paired: bool) -> tuple[str, ...]:
     # Numbers that go on from the end of one sample in the other show in the first rows of each alone.
     counting = set.intersection(*(set(identifiers(rows, rows[:0], None)) for rows in tables.rows))
     counting -= set(identifiers(tables.x, tables.y, tables.columns if tables.named else None))
-    numbers = [place for place in sorted(counting) if tables.levels_at([place]) == (None,)]
-    found = [*about_rows(tables, paired), *about_identifiers([tables.columns[place] for place in numbers])]
+    found = [*about_rows(tables, paired), *about_identifiers(tables, sorted(counting))]
     return emit(
         type(one)(f"Of the first rows of each sample: {one.message}", argument=one.argument, remedy=one.remedy)
         for one in found

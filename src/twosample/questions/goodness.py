@@ -36,7 +36,7 @@ from twosample.places import local
 from twosample.plan import Plan, plan_of_objects
 from twosample.questions.objects import answer as answer_objects
 from twosample.questions.objects import rows_of, samples_of
-from twosample.questions.options import Options, refusing
+from twosample.questions.options import Options, recorded, refusing
 from twosample.results import assembly
 from twosample.results.goodness_result import GoodnessOfObjectsResult, GoodnessResult
 from twosample.results.robustness import robustness_of, variations_of
@@ -60,6 +60,7 @@ _MOST_DROPPED = 20
     permutations="data sets are drawn from the law instead, as many as `simulations` says",
     engine="the rows are read into the memory of this machine",
 )
+@recorded
 def goodness(
     x: object,
     law: Any,

@@ -16,13 +16,14 @@ from twosample.features.domains.domain import Domain
 from twosample.models import Model
 from twosample.plan import plan_of_objects
 from twosample.questions.objects import answer, samples_of
-from twosample.questions.options import Options
+from twosample.questions.options import Options, recorded
 from twosample.results.objects_result import ObjectsResult
 
 __all__ = ["test_gram"]
 
 
 @own_errors
+@recorded
 def test_gram(
     K_xz: ArrayLike,
     K_yz: ArrayLike,

@@ -34,7 +34,7 @@ from twosample.models import Model
 from twosample.places import local
 from twosample.plan import Plan, plan_of_objects
 from twosample.questions.objects import rows_of, samples_of
-from twosample.questions.options import Options, refusing
+from twosample.questions.options import Options, recorded, refusing
 from twosample.results import assembly
 from twosample.results.groups_result import GroupsResult
 from twosample.results.ksample_result import KSampleResult
@@ -57,6 +57,7 @@ def ksample(groups: object, *, reference: str | float, **options: Any) -> Groups
     keep_rows="a result of several groups holds no rows",
     engine="the rows are read into the memory of this machine",
 )
+@recorded
 def ksample(
     groups: object,
     *,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from twosample import kernels, models
 from twosample.common.arguments import Seed, count_of, flag_of, generator_of, is_one_of, positive, share_of
+from twosample.common.calls import python_call
 from twosample.data import Choice, Samples
 from twosample.data.complete import check_policy
 from twosample.errors import InputError, Setting
@@ -21,7 +23,7 @@ from twosample.kernels import Kernel
 from twosample.models import LogUniform, Model
 from twosample.plan import Plan, make_plan
 
-__all__ = ["Options", "one_kernel", "refuse_options_of_tables", "refusing"]
+__all__ = ["Options", "one_kernel", "recorded", "refuse_options_of_tables", "refusing"]
 
 # Options for rows of a table, which objects do not have, with their defaults.
 _OF_TABLES = {
@@ -184,3 +186,17 @@ def refusing(**reasons: str) -> Callable[[Callable[_Arguments, _Returned]], Call
         return asked
 
     return decorate
+
+
+def recorded(function: Callable[_Arguments, _Returned]) -> Callable[_Arguments, _Returned]:
+    """Decorate a public function: its result remembers how it was called."""
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    def asked(*args: _Arguments.args, **options: _Arguments.kwargs) -> _Returned:
+        result = function(*args, **options)
+        call = python_call(function.__name__, signature.bind(*args, **options))
+        result.remember(call=call, copied=result)  # type: ignore[attr-defined]
+        return result
+
+    return asked

@@ -16,7 +16,7 @@ from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.common.records import Comparable, Record, load_arrays, write_whole
 from twosample.common.stored import packed
 from twosample.common.threads import one_thread
-from twosample.common.words import columns_in_words, printable
+from twosample.common.words import columns_in_words, count_in_words, printable
 from twosample.data import Choice, LeftOut, Limits, Samples, View, finite_rows, read, some
 from twosample.data.categories import Levels
 from twosample.data.complete import complete
@@ -214,12 +214,12 @@ class Reference(Comparable):
 
     def summary(self) -> str:
         """What it is of, and what it holds, in a few lines."""
-        shown = len(self.statistics.sketch_x.rows)
+        shown, points = len(self.statistics.sketch_x.rows), count_in_words(len(self.plan.points), "evaluation point")
         return "\n".join(
             [
                 f"Reference {printable(self.about.name)!r}: {self.n} rows, {columns_in_words(len(self.columns))}.",
                 f"  columns              {printable(some(self.columns, quote=False))}",
-                f"  model                {self.plan.model.name}, {len(self.plan.points)} evaluation points",
+                f"  model                {self.plan.model.name}, {points}",
                 f"  holds of the data    {shown} rows for pictures, and values that are repeated in a column",
                 *(f"  note                 {printable(note)}" for note in (*self.plan.notes, *self.statistics.notes)),
             ]

@@ -25,7 +25,7 @@ from twosample.paper import passes
 from twosample.plan import Plan
 from twosample.questions.comparing import compare
 from twosample.questions.given import cluster_of, pilot_of, read_rows, without_texts
-from twosample.questions.options import Options, refusing
+from twosample.questions.options import Options, recorded, refusing
 from twosample.results import assembly
 from twosample.results.two_sample_result import TwoSampleResult
 
@@ -37,6 +37,7 @@ __all__ = ["log_bf10", "plan", "test", "test_each"]
 
 
 @own_errors
+@recorded
 def test(
     x: object,
     y: object = None,
@@ -197,6 +198,7 @@ test.__test__ = False  # type: ignore[attr-defined]  # pytest is not to collect 
     engine="rows are read where they are: in memory, in blocks, or on Dask",
     keep_rows="the table holds no rows",
 )
+@recorded
 def test_each(
     x: object,
     y: object = None,

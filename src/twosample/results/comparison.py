@@ -11,7 +11,7 @@ import numpy as np
 
 from twosample import models
 from twosample.common.constraints import Nonnegative, SampleSize, Share, Size, Within
-from twosample.common.words import odds_in_words, probability_in_words, pvalue_text, sentence, short
+from twosample.common.words import auc_limit_text, odds_in_words, probability_in_words, pvalue_text, sentence, short
 from twosample.inference.bayes_factor import probability, strength
 from twosample.inference.effect import Effect, size_in_words
 from twosample.results.mixing import Mixing
@@ -75,8 +75,6 @@ class Comparison(BayesFactor):
         "call it on what test returned for rows in memory, before it is written or copied to another process; a saved "
         "reference has no rows, and rows that were read in blocks are not kept",
     )
-    # The function that returns it, what it calls the second sample, and its option for a p-value.
-    call: ClassVar[tuple[str, str, str]] = ("test", "y", "permutations")
 
     amplitude: Amplitude
     n_x: Annotated[SampleSize, Size("x")]
@@ -107,7 +105,7 @@ class Comparison(BayesFactor):
         if self.log_bf10 > 0:
             size = size_in_words(self.effect.auc.given_different(0.5))
             return f"{strength(self.log_bf10)} evidence of a {size} difference"
-        return f"{words}, with no difference larger than AUC {self.effect.auc.given_different(0.95):.2f}"
+        return f"{words}, with no difference larger than AUC {auc_limit_text(self.effect.auc.given_different(0.95))}"
 
     @property
     def _is_uninformative(self) -> bool:
@@ -254,4 +252,5 @@ class Comparison(BayesFactor):
         )
         if self.log_bf10 > 0.0:
             return f"If they differ, the difference is {size_in_words(auc.given_different(0.5))}: {number}."
-        return f"A difference, if there is one, is no larger than AUC {auc.given_different(0.95):.2f} (95 %): {number}."
+        most = auc_limit_text(auc.given_different(0.95))
+        return f"A difference, if there is one, is no larger than AUC {most} (95 %): {number}."

@@ -22,7 +22,6 @@ class _OfLaw(Comparison):
     _relabellings: ClassVar[str] = "simulated data sets"
     _relabelled_data: ClassVar[str] = "simulated data"
     _no_look: ClassVar[tuple[str, str]] = no_data("goodness")
-    call: ClassVar[tuple[str, str, str]] = ("goodness", "law", "simulations")
 
     law: str = ""
     exact: bool = True

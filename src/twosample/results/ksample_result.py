@@ -12,7 +12,15 @@ import numpy as np
 from twosample import models
 from twosample.common.arrays import Array, Indices
 from twosample.common.constraints import Axes, Nonnegative, Places, Share, Within
-from twosample.common.words import columns_in_words, log_bf10_text, printable, probability_in_words, sentence, shortened
+from twosample.common.words import (
+    columns_in_words,
+    count_in_words,
+    log_bf10_text,
+    printable,
+    probability_in_words,
+    sentence,
+    shortened,
+)
 from twosample.data import LeftOut, some
 from twosample.inference.columns import Table
 from twosample.inference.partitions import MOST_LISTED, blocks_of
@@ -232,7 +240,7 @@ class KSampleResult(BayesFactor):
                 Fact("likeliest", blocks, f" ({prob})"),
                 Fact("data", f"{len(self.names)} groups, {rows}"),
                 *self._column_facts(),
-                Fact("model", self.model.name, f", {self.diagnostics.points} evaluation points"),
+                Fact("model", self.model.name, f", {count_in_words(self.diagnostics.points, 'evaluation point')}"),
             ),
             answer=f"Likeliest: {blocks} (probability {prob}). A bar stands between groups that differ.",
             notes=self.diagnostics.notes,

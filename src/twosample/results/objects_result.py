@@ -10,7 +10,7 @@ import numpy as np
 
 from twosample.common.arrays import Array
 from twosample.common.constraints import SORTED, Axes, Ones, Places
-from twosample.common.words import printable, probability_in_words, short
+from twosample.common.words import count_in_words, printable, probability_in_words, short
 from twosample.inference.columns import Table
 from twosample.inference.witness import Witness
 from twosample.results.comparison import Comparison
@@ -160,7 +160,7 @@ class ObjectsResult(Comparison):
             *([Fact("likeliest parameter", printable(best.parameter), share)] if len(self.parameters) > 1 else []),
             Fact("data", f"{self.n_x} and {self.n_y} objects"),
             Fact("kernel", printable(self.kernel)),
-            Fact("model", self.model.name, f", {self.diagnostics.points} points"),
+            Fact("model", self.model.name, f", {count_in_words(self.diagnostics.points, 'point')}"),
         ]
 
     def tables(self) -> dict[str, DataTable]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 
+from twosample.common.calls import Call
 from twosample.common.constraints import Positive
 from twosample.common.frames import FrameKind
 from twosample.common.records import Record
@@ -38,19 +39,26 @@ def no_data(function: str) -> tuple[str, str]:
 class InMemory(Record):
     """A record that may hold the data, or functions that look at them again; neither JSON nor pickles contain these."""
 
-    _internal: ClassVar[tuple[str, ...]] = ("changed", "remember", "remembered")
+    _internal: ClassVar[tuple[str, ...]] = ("changed", "made_by", "remember", "remembered")
     _memory: ClassVar[Mapping[str, Any]] = {}
 
     def remember(
-        self, look: Any = None, sequence: Any = None, votes: Any = None, *, objects: Any = None, copied: Any = None
+        self,
+        look: Any = None,
+        sequence: Any = None,
+        votes: Any = None,
+        *,
+        objects: Any = None,
+        call: Call | None = None,
+        copied: Any = None,
     ) -> Self:
         """Keep functions of the data, in this record only, after those that the record `copied` has.
 
         With a `progress`, `look` tests with other assumptions and returns a `Robustness`. `sequence` goes through the
         rows in their order and returns a `Monitor`, `votes` returns log Bayes factors of blocks of rows. `objects` are
-        those of both samples, and the witness as a function of new ones.
+        those of both samples, and the witness as a function of new ones. The `call` made this record.
         """
-        given = {"look": look, "sequence": sequence, "votes": votes, "objects": objects}
+        given = {"look": look, "sequence": sequence, "votes": votes, "objects": objects, "call": call}
         known = {} if copied is None else copied._memory
         memory = {**known, **{name: value for name, value in given.items() if value is not None}}
         object.__setattr__(self, "_memory", memory)
@@ -64,6 +72,11 @@ class InMemory(Record):
             return self._memory[name]
         except KeyError:
             raise InputError(f"{caller}: {why}", remedy=remedy) from None
+
+    @property
+    def made_by(self) -> Call | None:
+        """The call that made it, as lines that make it again; None for what was read from a file."""
+        return self._memory.get("call")
 
     def changed(self, **fields: Any) -> Self:
         """The same with other values of some fields, and the same memory."""

@@ -11,7 +11,7 @@ import numpy as np
 from twosample.common.arrays import Array
 from twosample.common.constraints import POSITIVE, Axes
 from twosample.common.threads import one_thread
-from twosample.common.words import data_in_words, printable, probability_in_words, with_names
+from twosample.common.words import count_in_words, data_in_words, printable, probability_in_words, with_names
 from twosample.data import LeftOut, View, check_finite, located
 from twosample.data.categories import Levels, sizes_of
 from twosample.errors import InputError, Setting
@@ -252,7 +252,7 @@ class TwoSampleResult(Comparison):
             lengthscale,
             Fact("data", self._data_words),
             *used_columns(self.columns, self.left_out),
-            Fact("model", self.model.name, f", {points} evaluation points"),
+            Fact("model", self.model.name, f", {count_in_words(points, 'evaluation point')}"),
             *self._kernel_facts(),
         ]
 

@@ -12,7 +12,7 @@ from twosample.common.arrays import Array
 from twosample.common.words import columns_in_words, printable
 from twosample.inference.columns import ColumnEvidence
 from twosample.inference.effect import SMALL_AUC
-from twosample.inference.units import InUnits, OfColumn
+from twosample.inference.units import ColumnInUnits, InUnits
 from twosample.show.content import Fact
 from twosample.show.numbers import number
 
@@ -30,7 +30,7 @@ HEADINGS = {
     "spread_high": "to",
 }
 # The names of values, each before the ends of its interval; one cell shows all three.
-_MEAN, _MEDIAN, _SPREAD = (OfColumn._fields[place : place + 3] for place in (0, 3, 6))
+_MEAN, _MEDIAN, _SPREAD = (ColumnInUnits._fields[place : place + 3] for place in (0, 3, 6))
 # Where widths are between these, numbers are written with decimals as few as two digits of the width need.
 _SMALLEST_WIDTH, _LARGEST_WIDTH = 1e-4, 1e7
 # Where so many columns differ, and as large a share of all, what matters is by how much.

@@ -33,7 +33,7 @@ def test_page_of_two_columns(frame, tmp_path):
     assert HOSTILE not in page
     assert "Where they depend on each other" in page
     assert "more real pairs" in page and "more shuffled pairs" in page
-    assert "ts.independence(x, y, permutations=19)" in page
+    assert "ts.independence(first, x=&#39;dose&#39;, y=" in page and ", permutations=19)" in page
     assert "P(dependent | data)" in page and "p-value" in page
     assert re.search(r"Surely more of (real|shuffled) pairs within dose from", page)
     stored = re.search(r'id="twosample-result">(.*?)</script>', page, re.DOTALL).group(1)

@@ -9,6 +9,7 @@
   const SHOWN = 300; // of the columns that fit the filter
 
   let session = null;
+  const FEW_GROUPS = 12; // a column with more is not taken for the grouping unless it is chosen
   let seen = { files: [null, null], columns: [], others: [], groupings: [] };
   let chosen = new Set();
   let looks = 0;
@@ -150,9 +151,11 @@
     byId("split").hidden = !(whole && single);
     if (single) {
       const before = byId("by").value;
-      const likely = seen.groupings.find((one) => one.groups.length === 2) || seen.groupings[0];
+      const grouped = seen.groupings.filter((one) => one.groups.length <= FEW_GROUPS && one.groups.every((group) => group[1] > 1));
+      const likely = grouped.find((one) => one.groups.length === 2) || grouped[0];
       const names = seen.groupings.map((one) => [one.name, `${one.name} (${count(one.groups.length, "value")})`]);
-      fill(byId("by"), names, seen.groupings.some((one) => one.name === before) ? before : likely && likely.name);
+      if (!likely) names.unshift(["", "choose a column"]);
+      fill(byId("by"), names, seen.groupings.some((one) => one.name === before) ? before : likely ? likely.name : "");
       showGroups();
     }
     const splits = !single || seen.groupings.length > 0;
@@ -211,8 +214,8 @@
     const every = wanted.length === candidates().length && !seen.others.some((column) => column.kind.startsWith("only"));
     return {
       test: value("test"), nan_policy: value("nan_policy"), prior_odds: value("prior_odds"), model: value("model"),
-      permutations: value("permutations"), fdr: value("fdr"), rope: value("rope"), sort: value("sort"), paired: form.elements.paired.checked, reading: reading(),
-      by: split ? byId("by").value : null, columns: every ? null : wanted,
+      permutations: value("permutations"), fdr: value("fdr"), rope: value("rope"), sort: value("sort"), paired: form.elements.paired.checked,
+      reading: reading(), by: (split && byId("by").value) || null, columns: every ? null : wanted,
       groups: split && byId("group-first").value ? [byId("group-first").value, byId("group-second").value] : null,
       y: [...byId("other-side").selectedOptions].map((option) => option.value), law: value("law"),
     };

@@ -23,7 +23,7 @@ from twosample.questions.independence.independence_result import IndependenceRes
 from twosample.questions.independence.pairing import AMPLITUDE, Pairing, PairsWitness, log_mean, permuted, products
 from twosample.questions.independence.sides import MULTIPLES, Axis, Column, Side
 from twosample.questions.independence.two_sides import Sides, read_sides
-from twosample.questions.options import refusing
+from twosample.questions.options import recorded, refusing
 from twosample.results.robustness import AMPLITUDE_SCALES, POINT_COUNTS, WIDTHS, Variation, robustness_of
 
 __all__ = ["independence"]
@@ -51,6 +51,7 @@ _WORK_OF_A_SIDE = 2
     keep_rows="a result holds what pictures need in aggregate",
     engine="the rows are read into the memory of this machine",
 )
+@recorded
 def independence(
     first: object = None,
     second: object = None,

@@ -17,8 +17,9 @@ from twosample.data.categories import MISSING
 from twosample.data.cells import TEXT, from_objects
 from twosample.data.complete import check_policy
 from twosample.data.copies import Copies
+from twosample.data.levels import about_texts, with_numbers
 from twosample.data.limits import Limits
-from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, InputTypeError, Setting, warn
+from twosample.errors import DependentRowsWarning, DroppedDataWarning, InputError, InputTypeError, Setting, emit, warn
 from twosample.features.domains.domain import Domain, KernelChoice, objects_of
 from twosample.questions.independence.sides import MOST_LEVELS, OTHER_LEVELS, Column
 
@@ -179,6 +180,8 @@ def _columns(values: Any, side: str, names: tuple[str, ...] | None = None) -> li
             if not texts:
                 raise
             table = read(values, source, replace(choice, categories=texts))
+    [table] = with_numbers([table])
+    emit(about_texts([table]))
     for one in table.left_out:
         if one.column:  # one without a name may number the rows
             raise InputTypeError(

@@ -248,10 +248,13 @@ class MonitorState(Result):
         if self.batches:
             change = f", first reached 1/alpha at batch {self.run_length.alarm_at}" if self.run_length.alarm else ""
             log_evalue = f" (log {log_bf10_text(self.log_evalue)}){over}"
-            limit = f" of {1.0 / self.alpha:g}{change}"
+            limit = 1.0 / self.alpha
+            length = f"{_number(self.run_length.log_value)} of {limit:g}"
+            if self.run_length.log_value >= math.log(limit):
+                length = f"at least {limit:g}, the limit"
             lines = [
                 Fact("e-value", _number(self.log_evalue), log_evalue, large=True),
-                Fact("run length", _number(self.run_length.log_value), limit),
+                Fact("run length", length, change),
                 Fact(
                     "log BF10", log_bf10_text(self.log_bf10), " for everything so far: descriptive, without a guarantee"
                 ),

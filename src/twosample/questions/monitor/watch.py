@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from twosample.common.arguments import Seed
+from twosample.common.calls import Call, python_call
 from twosample.common.floating import own_errors
 from twosample.common.records import load_arrays, write_whole
 from twosample.data.categories import Levels
@@ -108,6 +110,7 @@ class Monitor:
     """
 
     page: ClassVar[str] = "stream_page"
+    made_by: Call | None = None  # None for one that was read from a file
 
     @refusing(
         by="the rows of a stream come one batch after the other, not in one table",
@@ -143,18 +146,20 @@ class Monitor:
         plan: Plan | None = None,
         rng: Seed = 0,
     ) -> None:
+        given = {name: value for name, value in locals().items() if name != "self"}
         self._objects = KernelChoice(kernel, features, parameters)
         if self._objects.of_objects:
             refuse_options_of_tables({"columns": columns, "drop": drop, "categories": categories, "plan": plan})
         else:
             self._objects.check_table()
         label = "rbf" if self._objects.of_objects else one_kernel(kernel).label
-        learning = Learning(Settings.of(locals(), kernel=label))
+        learning = Learning(Settings.of(given, kernel=label))
         if plan is not None:
             learning.settings.check(plan)
             learning = replace(learning, columns=plan.columns, levels=plan.levels).started(plan)
         self._memory = Memory(learning)
         self._state: MonitorState | None = None
+        self.made_by = _lines(given)
         if reference is not None:
             self.refill(reference)
 
@@ -407,3 +412,11 @@ class Monitor:
             plan=learning.plan,
             statistics=learning.statistics,
         )
+
+
+def _lines(given: dict[str, Any]) -> Call:
+    """The lines that make a monitor with these arguments and go through its batches."""
+    call = python_call("Monitor", signature(Monitor).bind(**given), ending="")
+    first, made = call.lines
+    rows = "x, y" if given["reference"] is None else "y"
+    return call._replace(lines=(first, f"monitor = {made}", f"for {rows} in batches: monitor.update({rows})"))

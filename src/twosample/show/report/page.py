@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from twosample.common.arrays import Array
 from twosample.common.words import columns_in_words, printable, probability_in_words
 from twosample.data import choosing
-from twosample.models import PRESETS, LogUniform
+from twosample.models import LogUniform
 from twosample.show.content import DataTable
 from twosample.show.numbers import is_or_sign
 from twosample.show.report.panel_charts import probability_bar
@@ -23,14 +23,12 @@ __all__ = [
     "MOST_PICTURES",
     "Page",
     "all_columns",
-    "call_in_words",
     "chart_section",
     "compared",
     "embedded",
     "fitting",
     "model_in_words",
     "numerics_of",
-    "options_of",
     "some",
     "table_section",
 ]
@@ -57,8 +55,7 @@ class Page:
     left_out: Sequence[tuple[str, str]] = ()  # names and reasons, as far as they are listed
     left_out_more: int = 0
     numerics: Sequence[tuple[str, str]] = ()  # names and values of how it was computed
-    code: Sequence[str] = ()  # lines that give the same result
-    inputs: str = ""  # what the names in them stand for
+    inputs: str = ""  # what the samples are, in a sentence
     content: Any = None  # what the page holds as JSON; None for the result itself
     holds: str = "the result as JSON, and no rows of the data"
     warnings: Sequence[str] = ()  # to be read with the verdict, beside those of the facts
@@ -132,31 +129,6 @@ def _kernels(result: Any) -> str:
         return printable(getattr(result, "kernel", ""))
     shares = ", ".join(f"{one.name} {probability_in_words(one.posterior)}" for one in several)
     return f"the average over {len(several)}, whose probabilities given a difference are {shares}"
-
-
-def options_of(result: Any, permutations: int = 0, name: str = "permutations") -> dict[str, Any]:
-    """The options that the questions have in common and that are not the default ones."""
-    found: dict[str, Any] = {}
-    model = getattr(result, "model", PRESETS["adaptive"])
-    if PRESETS.get(model.name) != model:
-        found["model"] = "model"
-    elif model.name != "adaptive":
-        found["model"] = model.name
-    if getattr(result, "paired", False):
-        found["paired"] = True
-    if getattr(result, "prior_odds", 1.0) != 1.0:
-        found["prior_odds"] = result.prior_odds
-    if permutations:
-        found[name] = permutations
-    return found
-
-
-def call_in_words(function: str, options: Mapping[str, Any], inputs: Sequence[str] = ("x", "y")) -> list[str]:
-    """The lines that make a result and its page, with the options that are not the default ones."""
-    said = [
-        f"{name}={value if name == 'model' and value == 'model' else repr(value)}" for name, value in options.items()
-    ]
-    return ["import twosample as ts", f'ts.{function}({", ".join([*inputs, *said])}).report("report.html")']
 
 
 def embedded(content: Any) -> str:

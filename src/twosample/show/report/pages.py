@@ -11,13 +11,13 @@ import numpy as np
 
 from twosample.common.words import (
     columns_in_words,
+    count_in_words,
     odds_in_words,
     printable,
     probability_in_words,
     short,
     with_names,
 )
-from twosample.data import DROPPED
 from twosample.inference import discoveries
 from twosample.inference.bayes_factor import probability
 from twosample.inference.witness import Driver
@@ -36,12 +36,10 @@ from twosample.show.report.page import (
     MOST_PICTURES,
     Page,
     all_columns,
-    call_in_words,
     chart_section,
     compared,
     model_in_words,
     numerics_of,
-    options_of,
     some,
     table_section,
 )
@@ -67,7 +65,6 @@ __all__ = [
     "two_samples_page",
 ]
 
-_DEFAULT_POINTS = 40
 _MOST_SKIPPED = 200
 _BRIEF_OF_COLUMNS = ("column", "prob_h1", "q", "log_bf10", "auc", "size", "direction", "prob_beyond_rope")
 _MOST_CELLS = 12
@@ -93,13 +90,11 @@ def any_page(result: Any) -> Page:
 
 def two_samples_page(result: TwoSampleResult) -> Page:
     """The page of two samples of rows, or of one and a law."""
-    function, other, _ = result.call
     named = result.changed(names=_names(result))
     samples, witness = _pictures(named)
     posteriors = _posteriors(result)
     columns, found, compact = _columns(named)
     first, second = named.names
-    options = _options(result)
     rows = "Pairs of rows are independent of each other" if result.paired else "Rows are independent of each other"
     fixed = result.lengthscale.fixed
     given = [f"The lengthscale was given: {result.lengthscale.grid[0]:.4g}."] if fixed else []
@@ -108,7 +103,7 @@ def two_samples_page(result: TwoSampleResult) -> Page:
         "zero where its 95\N{NO-BREAK SPACE}% band leaves zero out."
     )
     sizes = f"n = {result.n_x} and {result.n_y}"
-    if result.paired or other == "law":
+    if result.paired or hasattr(result, "law"):
         sizes = f"n = {result.n_x}{' pairs' * result.paired}"
     return Page(
         compared=compared(" with ".join(map(printable, result.names)), sizes, result.columns),
@@ -128,9 +123,7 @@ def two_samples_page(result: TwoSampleResult) -> Page:
         ],
         assumed=[f"{rows}; their order does not matter.", *model_in_words(result.model), *given],
         numerics=numerics_of(result),
-        code=call_in_words(function, options, ("x", other)),
-        inputs=f"x and {other} are {first} and {second}"
-        + ("; model is the one described above." if "model" in options.values() else "."),
+        inputs=f"The samples are {first} and {second}.",
         holds="the result as JSON, "
         + ("and no rows of the data" if result.shown_x is None else "with some rows of the data"),
         more={"slider": _slider(result), "compact": compact},
@@ -140,8 +133,6 @@ def two_samples_page(result: TwoSampleResult) -> Page:
 def objects_page(result: ObjectsResult) -> Page:
     """The page of two samples of objects."""
     first, second = _names(result)
-    options = options_of(result, result.diagnostics.drawn)
-    options |= {"kernel": result.kernel, "parameters": list(result.parameters)}
     several = len(result.parameters) > 1
     drawn = list(map(of_panel, question_panels.objects(result, (first, second))))
     telling = [
@@ -165,9 +156,7 @@ def objects_page(result: ObjectsResult) -> Page:
             *(words for words in model_in_words(result.model) if not words.startswith(_NOT_OF_OBJECTS)),
         ],
         numerics=numerics_of(result),
-        code=call_in_words("test", options),
-        inputs=f"x and y are the objects of {first} and {second}; a kernel that is not of this package goes where its "
-        "name stands, and so do its parameters.",
+        inputs=f"The samples are the objects of {first} and {second}.",
         holds="the result as JSON, and none of the objects",
         more={"slider": _slider(result)},
     )
@@ -205,7 +194,7 @@ def columns_page(result: EachResult) -> Page:
         result.log_bf10, float(discovered.min()) if len(discovered) else None
     )
     n_x, n_y = int(result.n_x.max(initial=0)), int(result.n_y.max(initial=0))
-    sizes = f"n = {n_x} pairs" if result.paired else f"n = {n_x} and {n_y}"
+    sizes = f"n = {count_in_words(n_x, 'pair')}" if result.paired else f"n = {n_x} and {n_y}"
     method = "a Bayesian kernel two-sample test of normal scores (Zhang et al., 2022)"
     skipped = [f"{len(result.skipped)} could not be tested."] if result.skipped else []
     found = [f"Those that differ: {some(result.discoveries)}."] if result.discoveries else []
@@ -224,29 +213,14 @@ def columns_page(result: EachResult) -> Page:
         ],
         left_out=[(printable(name), why) for name, why in list(result.skipped.items())[:_MOST_SKIPPED]],
         left_out_more=max(len(result.skipped) - _MOST_SKIPPED, 0),
-        code=call_in_words("test_each", _options_of_columns(result)),
-        inputs="x and y are the two samples.",
         content=content,
         holds="the table of columns as JSON, and no rows of the data",
         more={"compact": compact, "fdr": result.fdr, "found": len(result.discoveries)},
     )
 
 
-def _options_of_columns(result: EachResult) -> dict[str, Any]:
-    """The options of `test_each` that are not the default."""
-    options = options_of(result)
-    if result.fdr != 0.05:
-        options["fdr"] = result.fdr
-    if result.rope is not None:
-        options["rope"] = result.rope
-    if result.groups:
-        options["groups"] = {name: list(columns) for name, columns in list(result.groups.items())[:3]}
-    return options
-
-
 def groups_page(result: KSampleResult) -> Page:
     """The page of several groups."""
-    options = ({"by": result.by} if result.by else {}) | options_of(result, result.diagnostics.drawn)
     tables = result.tables()
     alike = f"Groups between two bars share a distribution. {tables['partitions'].note}".strip()
     *first, last = [f"{n:,}" for n in result.n.tolist()]
@@ -270,8 +244,6 @@ def groups_page(result: KSampleResult) -> Page:
             *model_in_words(result.model)[:5],
         ],
         numerics=numerics_of(result),
-        code=call_in_words("ksample", options, ["groups"]),
-        inputs="groups is the table." if result.by else "groups holds the samples, by name.",
     )
 
 
@@ -292,7 +264,6 @@ def independence_page(result: IndependenceResult) -> Page:
         sections.append(table_section("where", DataTable(where, headings, _cells(picture))))
     if several:
         sections.append(table_section("columns", result.tables()["by_pair"]))
-    options = options_of(result, result.permutations) | ({"points": result.points} if result.points != 16 else {})
     columns = f"{columns_in_words(len(result.x))} and {columns_in_words(len(result.y))}"
     return Page(
         compared=f"We tested whether {result.labels[0]} and {result.labels[1]} are independent (n = {result.n}; "
@@ -309,8 +280,6 @@ def independence_page(result: IndependenceResult) -> Page:
             *(["All columns together have half of the prior weight, and the pairs of columns share the other half."]
               if several else []),
         ],
-        code=call_in_words("independence", options),
-        inputs="x and y are the two sides, row by row together.",
     )  # fmt: skip
 
 
@@ -342,9 +311,10 @@ def stream_page(monitor: Monitor) -> Page:
         table = replace(tables["by_column"], title="Which columns differ, given everything so far")
         note = f"Descriptive, without a guarantee. {table.note}"
         sections.append(table_section("columns", table, note=note, brief=True))
-    rows = f"{state.n_x} pairs" if state.paired else f"{state.n_x} and {state.n_y} rows"
+    batches = "1 batch" if state.batches == 1 else f"{state.batches} batches"
+    rows = count_in_words(state.n_x, "pair") if state.paired else f"{state.n_x} and {state.n_y} rows"
     return Page(
-        compared=f"We watched two streams in {state.batches} batches ({rows}; {columns_in_words(len(state.columns))}) "
+        compared=f"We watched two streams in {batches} ({rows}; {columns_in_words(len(state.columns))}) "
         "with the product of batch e-values of a Bayesian kernel two-sample test (Zhang et al., 2022).",
         found=[state.facts().answer],
         sections=sections,
@@ -355,7 +325,6 @@ def stream_page(monitor: Monitor) -> Page:
             "earlier batches only.",
             *([] if state.plan is None else model_in_words(state.plan.model)[:5]),
         ],
-        code=["monitor = ts.Monitor(...)  # with the same settings", "for x, y in batches: monitor.update(x, y)"],
         inputs="Batches are those of the streams, in their order; the same batches give the same numbers.",
         content={**state.to_dict(), "history": [row._asdict() for row in history]},
         holds="the history as JSON, and no rows of the data",
@@ -385,7 +354,8 @@ def _slider(result: Comparison) -> dict[str, Any]:
 
 
 def _model_sentence(result: Comparison) -> str:
-    points = f"{result.diagnostics.points or 'given'} evaluation points"
+    count = result.diagnostics.points
+    points = count_in_words(count, "evaluation point") if count else "given evaluation points"
     assumed = [words for words in model_in_words(result.model) if words.startswith(("The lengthscale", "The ampl"))]
     fixed = getattr(getattr(result, "lengthscale", None), "fixed", None)
     if fixed is None or fixed:
@@ -481,22 +451,3 @@ def _posteriors(result: TwoSampleResult) -> list[Chart]:
     if result.model.amplitude is not None and not result.amplitude.fixed:
         found.append(sample_panels.amplitude_posterior(result.amplitude, result.model.amplitude))
     return list(map(of_panel, found))
-
-
-def _options(result: TwoSampleResult) -> dict[str, Any]:
-    """The options of the call that are not the default ones, as far as a result knows them."""
-    points, rows = result.diagnostics.points, result.n_x + result.n_y
-    kernels = [one.name for one in result.kernels]
-    own_points = points and points != _DEFAULT_POINTS and not result.points_given and points < rows
-    known = {
-        "kernel": kernels or (None if result.kernel == "rbf" else result.kernel),
-        "lengthscale": float(f"{result.lengthscale.grid[0]:.6g}") if result.lengthscale.fixed else None,
-        "points": points if own_points else None,
-        "rope": result.rope,
-        "drop": [one.column for one in result.left_out if one.reason == DROPPED] or None,
-        "keep_rows": True if result.shown_x is not None else None,
-    }
-    found = options_of(result, result.diagnostics.drawn, result.call[2])
-    if result.model.ranks and result.by_subset is None:
-        found["subsets"] = None
-    return found | {name: value for name, value in known.items() if value is not None}

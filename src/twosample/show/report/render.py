@@ -54,6 +54,7 @@ def render(result: Any, robustness: Any = None) -> str:
         **top,
         **page.more,
         "sections": [*page.sections, *learnt],
+        "call": getattr(result, "made_by", None),
         "warnings": [*top["warnings"], *page.warnings],
         "left_out": page.left_out or _left_out(result),
         "notes": list(map(printable, result.facts().notes)),
