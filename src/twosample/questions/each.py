@@ -26,7 +26,7 @@ from twosample.features.subsets import Part, categorical_parts, multiples_of, si
 from twosample.inference.all_levels import LevelCounts, by_column, counted
 from twosample.inference.effect import OfColumns
 from twosample.inference.mixture import stack_log_bf10, stack_with_sizes, with_all_levels
-from twosample.inference.relabelling import LevelTest, Splits, WeightedTest, log_means, stacked_tests
+from twosample.inference.relabelling import LevelTest, Splits, WeightedTest, are_few, log_means, stacked_tests
 from twosample.kernels import RBF
 from twosample.models import Model
 from twosample.places import local
@@ -154,6 +154,8 @@ def _means_of_few(features: StackFeatures, x: Array, y: Array, paired: bool, mod
 
     None where there are too many labellings.
     """
+    if not are_few(len(x), len(y), model, paired=paired):
+        return None
     tests = list(stacked_tests(features))
     first = same = np.arange(len(tests))
     if not paired and features.view.sizes is None:

@@ -16,7 +16,7 @@ from twosample.inference.relabelling.engine import (
     tests_of,
     work,
 )
-from twosample.inference.relabelling.every import EveryLabelling, labellings, log_means
+from twosample.inference.relabelling.every import EveryLabelling, are_few, labellings, log_means
 from twosample.inference.relabelling.kinds import (
     Blind,
     GroupLabels,
@@ -41,6 +41,7 @@ __all__ = [
     "Splits",
     "Statistic",
     "WeightedTest",
+    "are_few",
     "as_extreme",
     "as_pvalue",
     "compare",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from twosample.models import Model
     from twosample.plan import Plan
 
-__all__ = ["EveryLabelling", "labellings", "log_means"]
+__all__ = ["EveryLabelling", "are_few", "labellings", "log_means"]
 
 # 8 rows against 8 have 12,870 labellings, and 13 pairs have 8,192.
 _MOST = 13_000
@@ -72,7 +72,7 @@ class EveryLabelling:
     @classmethod
     def of(cls, plan: Plan, x: Array, y: Array, counter: WorkCounter | None = None) -> EveryLabelling | None:
         """Evaluate all labellings of rows in the units of the data; None where there are too many for that."""
-        if plan.lengthscales is None or not _are_few(len(x), len(y), plan.model, paired=plan.paired):
+        if plan.lengthscales is None or not are_few(len(x), len(y), plan.model, paired=plan.paired):
             return None
         log_bf10 = _by_test(list(all_tests(plan, _LENGTHSCALES)), x, y, plan.paired, plan.model, counter)
         if log_bf10 is None:
@@ -115,13 +115,13 @@ class EveryLabelling:
 
 def log_means(tests: Sequence[WeightedTest], x: Array, y: Array, model: Model, *, paired: bool) -> Array | None:
     """Log of what BF10 of each test is divided by, as in `EveryLabelling`; None where there are many labellings."""
-    if not _are_few(len(x), len(y), model, paired=paired):
+    if not are_few(len(x), len(y), model, paired=paired):
         return None
     log_bf10 = _by_test(tests, x, y, paired, model)
     return None if log_bf10 is None else _log_means(log_bf10)
 
 
-def _are_few(n_x: int, n_y: int, model: Model, *, paired: bool = False) -> bool:
+def are_few(n_x: int, n_y: int, model: Model, *, paired: bool = False) -> bool:
     """Whether samples of these sizes have so few labellings that all of them can be evaluated."""
     countable = 2 <= min(n_x, n_y) < _MOST.bit_length()  # in no time; of more there are too many
     return model.few and model.relabels and countable and labellings(n_x, n_y, paired=paired) <= _MOST
