@@ -51,7 +51,7 @@ def parquet(tmp_path, monkeypatch):
     "files", [["x.parquet", "y.parquet"], ["x", "y.parquet"], ["x/*.parquet", "y.parquet"], ["x.parquet", "y.csv"]]
 )
 def test_the_answer_is_that_of_the_blocks(run, parquet, few, monkeypatch, files):
-    monkeypatch.setattr(inputs, "_MANY_VALUES", 1000)
+    monkeypatch.setattr(inputs, "available_memory", lambda: 64 * 1000)
     status, out, err = run("test", *files, "--json", "-")
     assert status == 0 and "columns that hold one value throughout: 'text'" in err
     found = json.loads(out)
@@ -71,7 +71,7 @@ def test_files_of_few_values_are_read_whole_unless_asked(run, parquet, few):
 
 @pytest.mark.parametrize("options", [["--permutations", "9"], ["--model", "paper", "--columns", "u"]])
 def test_what_needs_all_rows_is_not_streamed_by_itself(run, refused, parquet, few, monkeypatch, options):
-    monkeypatch.setattr(inputs, "_MANY_VALUES", 1000)
+    monkeypatch.setattr(inputs, "available_memory", lambda: 64 * 1000)
     status, out, _ = run("test", "x.parquet", "y.parquet", "--drop", "v", *options[:2])
     assert status == 0 and "The plan was made from a pilot" not in out
     line = refused("test", "x.parquet", "y.parquet", "--stream", *options)
@@ -97,7 +97,7 @@ def test_more_than_two_groups(run, refused, parquet, few, monkeypatch):
     assert "--reference: needs all rows in memory" in refused(
         "test", "three.parquet", "--by", "arm", "--reference", "a", "--stream"
     )
-    monkeypatch.setattr(inputs, "_MANY_VALUES", 1000)
+    monkeypatch.setattr(inputs, "available_memory", lambda: 64 * 1000)
     status, out, _ = run("test", "three.parquet", "--by", "arm", "--subsets", "none")
     assert status == 0 and "525 rows" in out and "c" in out.split()  # whole, all at once
     assert "column 'arms'" in refused("test", "three.parquet", "--by", "arms", "--stream")
@@ -106,7 +106,7 @@ def test_more_than_two_groups(run, refused, parquet, few, monkeypatch):
 def test_each_column_is_streamed_too(run, refused, parquet, few, monkeypatch):
     x, y = parquet
     expected = ts.test_each(ts.blocks([x]), ts.blocks([y]))
-    monkeypatch.setattr(inputs, "_MANY_VALUES", 1000)
+    monkeypatch.setattr(inputs, "available_memory", lambda: 64 * 1000)
     for files in (["x.parquet", "y.parquet"], ["x", "y.csv"]):
         status, out, err = run("each", *files, "--json", "-")
         found = json.loads(out)
@@ -165,7 +165,7 @@ def test_parquet_files_come_in_blocks(parquet, few):
 
 
 def test_a_source_gives_blocks(parquet, monkeypatch):
-    monkeypatch.setattr(inputs, "_MANY_VALUES", 1000)
+    monkeypatch.setattr(inputs, "available_memory", lambda: 64 * 1000)
     source = inputs.Source((Path("x.parquet"), Path("y.csv")), None, None, None, None, inputs.Reading())
     given = source.read("raise", stream=None)
     assert isinstance(given.x, Blocks) and isinstance(given.y, pl.DataFrame)

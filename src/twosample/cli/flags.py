@@ -128,7 +128,7 @@ OPTIONS: dict[str, _Declared] = {
     "stream": _option(
         "--stream/--no-stream",
         default=None,
-        help="Read Parquet files block by block, or whole [by block beyond 4 million values, where that can be].",
+        help="Read Parquet files block by block, or whole [by block where they are large beside the free memory].",
     ),
     # How files are read
     "missing": _option(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from twosample.cli.messages import refusals
+from twosample.common.memory import available_memory
 from twosample.data import Blocks, Choice
 from twosample.data.choosing import Labels
 from twosample.data.files.dialect import Reading, quoted
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Source", "two_tables"]
 
-# Parquet files with more values are read in blocks.
-_MANY_VALUES = 1 << 22
+# Parquet files are read in blocks where so many copies of their values, as numbers of 8 bytes, would not be free.
+_COPIES = 8
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Source:
         """Read the tables; a cell without a number where one is needed is refused, or left out with a note.
 
         There may be `several` groups instead of two. Parquet files are left to be read in blocks with `stream`; where
-        they are large, if it is None.
+        they are large beside the memory that is free, if it is None.
         """
         from twosample.data.files.table import read_table
 
@@ -101,7 +102,7 @@ class Source:
         found = [None if str(path) == "-" else Parquet.at(path) for path in self.files]
         if stream is None:
             values = sum(table.height * len(table.schema) for table in found if table is not None)
-            return found if values > _MANY_VALUES else None
+            return found if 8 * _COPIES * values > available_memory() else None
         for path, table in zip(self.files, found, strict=True):
             if table is None:
                 raise InputError(f"--stream: {quoted(path)} is not a Parquet file", remedy="save it as one")
