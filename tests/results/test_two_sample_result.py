@@ -222,9 +222,9 @@ def test_probabilities(result, log_bf10, prior_odds):
 
 @pytest.mark.parametrize("prior_odds", [1.0, 5e-324, 1e308])
 def test_extremes(result, prior_odds):
-    certain = dataclasses.replace(result, log_bf10=5000.0, prior_odds=prior_odds)
+    certain = dataclasses.replace(result, log_bf10=5000.0, prior_odds=prior_odds, effect=None)
     assert (certain.bf10, certain.prob_h1, certain.prob_h0) == (math.inf, 1.0, 0.0)
-    opposite = dataclasses.replace(result, log_bf10=-5000.0, prior_odds=prior_odds)
+    opposite = dataclasses.replace(result, log_bf10=-5000.0, prior_odds=prior_odds, effect=None)
     assert (opposite.bf10, opposite.prob_h1, opposite.prob_h0) == (0.0, 0.0, 1.0)
     for extreme in (certain, opposite):
         assert f"{extreme.log_bf10:+.2f}" in extreme.summary()

@@ -59,6 +59,7 @@ def merged_parts(
 _SCHEMA = 1
 # Scatters are symmetric, and no larger than their diagonal allows, but for rounding.
 _ROUNDED = 1e-6
+_NOTHING = 1e-15
 # Beyond this the squares that the evidence takes of scatters overflow.
 _LARGEST = 1e70
 
@@ -80,10 +81,14 @@ class Moments(Comparable):
             yield f"holds what is not a number of at most {_LARGEST:g}, or its square"
         roots = np.sqrt(np.maximum(np.diagonal(scatter, axis1=-2, axis2=-1), 0.0))
         most = roots[..., :, None] * roots[..., None, :]
-        if (np.abs(scatter) > most * (1.0 + _ROUNDED) + np.finfo(float).tiny).any():
+        # What features that do not vary leave of their squares.
+        nothing = (
+            np.finfo(float).tiny + _NOTHING * self.count * np.square(mean).max(axis=-1, initial=0.0)[..., None, None]
+        )
+        if (np.abs(scatter) > most * (1.0 + _ROUNDED) + nothing).any():
             yield "has a scatter that no rows have"
         largest = roots.max(axis=-1, initial=0.0)[..., None, None] ** 2
-        if (np.abs(scatter - np.swapaxes(scatter, -1, -2)) > _ROUNDED * largest).any():
+        if (np.abs(scatter - np.swapaxes(scatter, -1, -2)) > _ROUNDED * largest + nothing).any():
             yield "has a scatter that is not symmetric"
 
     @classmethod
