@@ -188,7 +188,7 @@ def test_a_damaged_state_is_refused_by_its_option(run, refused, streams, tmp_pat
     arrays = dict(np.load("s.npz"))
     np.savez("s.npz", **{**arrays, "reference": arrays["reference"] + 1})
     message = refused("monitor", "a.csv", "same.csv", "--state", "s.npz")
-    assert message.startswith("--state: 's.npz' does not hold a monitor") and "it is damaged" in message
+    assert message.startswith("--state: 's.npz' does not hold a monitor") and "the checksum differs" in message
 
 
 def test_a_state_that_knows_of_no_file_is_refused(run, refused, streams):

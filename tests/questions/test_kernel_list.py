@@ -465,10 +465,11 @@ def test_the_average_is_said():
 
 def test_the_report_says_how_to_repeat_it(tmp_path):
     *_, found = several()
-    restored = ts.TwoSampleResult.from_json(found.to_json())  # which does not look at the data again
-    page = restored.report(tmp_path / "a.html").read_text()
+    page = found.report(tmp_path / "a.html").read_text()
     assert "the average over 3" in page
-    assert "kernel=[" in page
+    assert "kernel=kernel" in page and "kernel is what the call had" in page
+    strings = ts.test([1.0, 2.0, 4.0], [2.0, 3.0, 7.0], kernel=["laplace", "rbf"])
+    assert "kernel=[&#39;laplace&#39;, &#39;rbf&#39;]" in strings.report(tmp_path / "b.html").read_text()
 
 
 def test_robustness_of_an_average():

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from twosample.app.form import Question, in_form
@@ -265,7 +265,9 @@ def _command(files: Sequence[Upload], question: Question, result: Any) -> list[s
     if question.test == "independence":
         del options["columns"]
         options |= {"x": result.x, "y": result.y}
-    options |= {field.name: getattr(question.reading, field.name) for field in fields(question.reading)}
+    # How much may be unpacked is for the app to say, and makes no difference to the answer.
+    reading = replace(question.reading, unpacked_limit=None)
+    options |= {field.name: getattr(reading, field.name) for field in fields(reading)}
     said = [question.test, *(file.name for file in files)]
     for name, value in options.items():
         flag = f"--{name.replace('_', '-')}"

@@ -85,8 +85,8 @@ def from_objects(column: NDArray[Any]) -> Cells:
     --------
     >>> from_objects(np.array([1, None, True, Decimal("2.5")], dtype=object)).values
     array([1. , nan, 1. , 2.5])
-    >>> from_objects(np.array([1, 2, "three"], dtype=object))
-    Cells(content='text or categories', values=None, row=2, value='three', alone=True, levels=None)
+    >>> from_objects(np.array([1, 2, "three"], dtype=object))[:4]
+    ('text or categories', None, 2, 'three')
     """
     if column.dtype.kind != "O":
         return _of_other_type(column)

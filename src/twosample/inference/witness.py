@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from twosample.common.arguments import check_level
 from twosample.common.arrays import Array
-from twosample.common.constraints import INCREASING, NONNEGATIVE, POSITIVE, Axes, FieldError, Ones, Places
+from twosample.common.constraints import NONNEGATIVE, POSITIVE, SORTED, Axes, FieldError, Ones, Places
 from twosample.common.records import Comparable, restored, to_plain
 from twosample.data import View
 from twosample.features.maps import FeatureMap, PointFeatures
@@ -63,7 +63,7 @@ class Driver(Comparable):
 
     columns: Annotated[tuple[int, ...], Axes("k"), Places("D")]  # places of its k columns, 1 or 2
     # Increasing places along each of them, (k, G), in the units of the data
-    grid: Annotated[Array, Axes("k", "grid", least=1), INCREASING]
+    grid: Annotated[Array, Axes("k", "grid", least=1), SORTED]
     # Of the witness there, given that the samples differ, (G,) or (G, G).
     mean: Array
     sd: Annotated[Array, NONNEGATIVE]

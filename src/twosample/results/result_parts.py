@@ -88,7 +88,7 @@ class Lengthscale(_OnGrid):
 
     _mass: ClassVar[str] = "mass_h1"
 
-    grid: Annotated[Array, Axes("grid", least=1), POSITIVE, SORTED]
+    grid: Annotated[Array, Axes("grid", least=1), NONNEGATIVE, SORTED]
     density_h0: Annotated[Array, Axes("grid"), NONNEGATIVE]
     density_h1: Annotated[Array, Axes("grid"), NONNEGATIVE]
     mass_h0: Annotated[Array, Axes("grid"), Ones()]

@@ -3,7 +3,6 @@
 Memory is limited to 1 GB more than there is at the start. It prints what came of it, as JSON.
 """
 
-import io
 import json
 import random
 import sys
@@ -15,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import twosample as ts
-from twosample.common.records import digest
+from twosample.common.stored import packed
 from twosample.data.files.bookmark import Bookmark
 from twosample.errors import InputError
 
@@ -67,10 +66,7 @@ def content(arrays, changed):
             inner = inner[folder]
         inner[last] = value
     arrays = {name: array for name, array in arrays.items() if name != "checksum"} | {"monitor": json.dumps(words)}
-    arrays = {name: np.asarray(array) for name, array in arrays.items()}
-    file = io.BytesIO()
-    np.savez(file, **arrays, checksum=np.array(digest(tuple(sorted(arrays.items())))))
-    return file.getvalue()
+    return packed({name: np.asarray(array) for name, array in arrays.items()})
 
 
 def write(path, arrays, changed):

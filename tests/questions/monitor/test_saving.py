@@ -131,7 +131,7 @@ def test_a_number_that_was_changed_is_known_by_the_checksum(tmp_path, stored):
             changed.flat[0] = np.nextafter(changed.flat[0], 9.0)
         assert not np.array_equal(changed, stored[name])
         np.savez(tmp_path / "m.npz", **{**stored, name: changed})
-        with pytest.raises(InputError, match="it is damaged"):
+        with pytest.raises(InputError, match="the checksum differs"):
             ts.Monitor.load(tmp_path / "m.npz")
 
 

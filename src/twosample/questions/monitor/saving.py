@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from twosample.common.records import digest
 from twosample.data.files.bookmark import Bookmark
 from twosample.features.statistics import FeatureStatistics
 from twosample.plan import Plan
@@ -57,13 +56,13 @@ def to_arrays(memory: Memory) -> dict[str, Any]:
     if learning.statistics is not None:
         arrays |= {f"statistics.{name}": array for name, array in learning.statistics.to_arrays().items()}
     arrays["monitor"] = np.array(json.dumps(words))
-    return {**arrays, "checksum": np.array(_checksum(arrays))}
+    return arrays
 
 
 def from_arrays(arrays: dict[str, Any]) -> Memory:
     """What `to_arrays` described; anything else is refused with a KeyError, TypeError or ValueError.
 
-    A checksum tells damage from data. As anyone can compute it, the fields are checked all the same.
+    The checksum of the file tells damage from data. As anyone can compute it, the fields are checked all the same.
     """
     words = json.loads(str(arrays["monitor"]))
     if not isinstance(words, dict):
@@ -72,8 +71,6 @@ def from_arrays(arrays: dict[str, Any]) -> Memory:
         raise ValueError("a newer version of twosample wrote it; update twosample")
     if words["schema"] < _SCHEMA:
         raise ValueError("an older version of twosample wrote it, whose sums meant something else")
-    if str(arrays["checksum"]) != _checksum({name: array for name, array in arrays.items() if name != "checksum"}):
-        raise ValueError("it is damaged: its checksum is of other numbers")
     learning = _learning(words, arrays)
     columns = None if learning.columns is None else len(learning.columns)
     return checked(
@@ -119,10 +116,6 @@ def _learning(words: dict[str, Any], arrays: dict[str, Any]) -> Learning:
         if statistics.plan != plan.key:
             raise ValueError("its statistics belong to another plan")
     return replace(learning, learnt=learnt, statistics=statistics)
-
-
-def _checksum(arrays: dict[str, Any]) -> str:
-    return digest(tuple((name, np.asarray(array)) for name, array in sorted(arrays.items())))
 
 
 def _tuples(value: Any) -> Any:

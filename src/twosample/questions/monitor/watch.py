@@ -14,6 +14,7 @@ from twosample.common.arguments import Seed
 from twosample.common.calls import Call, python_call
 from twosample.common.floating import own_errors
 from twosample.common.records import load_arrays, write_whole
+from twosample.common.stored import packed
 from twosample.data.categories import Levels
 from twosample.data.files.bookmark import Bookmark
 from twosample.errors import DroppedDataWarning, InputError, warn
@@ -375,8 +376,8 @@ class Monitor:
         """
         from twosample.questions.monitor import saving
 
-        arrays = saving.to_arrays(self._memory)
-        write_whole(Path(path), lambda file: np.savez(file, **arrays))
+        content = packed(saving.to_arrays(self._memory))
+        write_whole(Path(path), lambda file: file.write(content))
 
     @classmethod
     def load(cls, path: str | Path) -> Monitor:
