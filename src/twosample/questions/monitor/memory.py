@@ -68,6 +68,12 @@ class Settings:
     def checked(cls, given: Mapping[str, Any], *, kernel: str) -> Settings:
         """The settings, if they make sense; names are those of `Monitor`, and there may be more of them."""
         with_reference = given["reference"] is not None
+        if isinstance(given["paired"], str | list | tuple):
+            raise InputError(
+                "paired: rows are paired within a batch, and a partner in another one would be missed",
+                argument="paired",
+                remedy=("put the rows of each batch in the same order and pass ", Setting("paired", True)),
+            )
         paired, subsets = flag_of(given["paired"], "paired"), given["subsets"]
         check_policy(given["nan_policy"])
         if paired and with_reference:

@@ -134,16 +134,23 @@ def _kernels(result: Any) -> str:
     return f"the average over {len(several)}, whose probabilities given a difference are {shares}"
 
 
+class Verbatim(str):
+    """A name in a line of code, for what a page cannot hold."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
 def options_of(result: Any, permutations: int = 0, name: str = "permutations") -> dict[str, Any]:
     """The options that the questions have in common and that are not the default ones."""
     found: dict[str, Any] = {}
     model = getattr(result, "model", PRESETS["adaptive"])
     if PRESETS.get(model.name) != model:
-        found["model"] = "model"
+        found["model"] = Verbatim("model")
     elif model.name != "adaptive":
         found["model"] = model.name
     if getattr(result, "paired", False):
-        found["paired"] = True
+        found["paired"] = Verbatim("identifiers") if result.paired_by == "" else result.paired_by or True
     if getattr(result, "prior_odds", 1.0) != 1.0:
         found["prior_odds"] = result.prior_odds
     if permutations:
@@ -153,9 +160,7 @@ def options_of(result: Any, permutations: int = 0, name: str = "permutations") -
 
 def call_in_words(function: str, options: Mapping[str, Any], inputs: Sequence[str] = ("x", "y")) -> list[str]:
     """The lines that make a result and its page, with the options that are not the default ones."""
-    said = [
-        f"{name}={value if name == 'model' and value == 'model' else repr(value)}" for name, value in options.items()
-    ]
+    said = [f"{name}={value!r}" for name, value in options.items()]
     return ["import twosample as ts", f'ts.{function}({", ".join([*inputs, *said])}).report("report.html")']
 
 
