@@ -179,6 +179,7 @@ def _samples(uploads: list[Upload], question: Question) -> Given:
         raise RefusedError("choose two files, or one file and a grouping column")
     tables = [_read(upload, question.reading) for upload in uploads]
     chosen: dict[str, Any] = {"columns": question.columns, "nan_policy": question.nan_policy}
+    chosen["key"] = question.paired if isinstance(question.paired, str) else None
     if len(tables) == 1:
         assert question.by is not None
         return split_table(tables[0], question.groups, by=question.by, several=question.test == "test", **chosen)

@@ -201,7 +201,7 @@ def _names(values: Any, rows: Indices | None) -> dict[str, list[str | None]]:
             series = frame[:, frame.columns.index(column)]
             series = series if rows is None else series[rows]
             first = list(map(_identifier, series[:_SCREENED_ROWS].to_list()))
-            if len(set(first)) == len(first):
+            if len(set(first) - {None}) == len(first) - first.count(None):
                 found[str(column)] = first + list(map(_identifier, series[_SCREENED_ROWS:].to_list()))
     return found
 
