@@ -300,11 +300,26 @@ def test_objects_are_matched_by_identifiers():
         ts.test(x, y, kernel="kmer", paired="id")
 
 
+def on_dask(table):
+    import dask.array as da
+
+    return da.from_array(table.drop("id").to_numpy(), chunks=(6, 2))
+
+
 @pytest.mark.parametrize("ask", [ts.test, ts.test_each])
-def test_rows_that_are_not_in_memory_are_not_matched(ask):
+@pytest.mark.parametrize("put", [pl.DataFrame.lazy, lambda one: ts.blocks([one[:6], one[6:]]), on_dask])
+def test_rows_that_are_not_in_memory_are_not_matched(ask, put):
+    if put is on_dask:
+        pytest.importorskip("dask")
     x, y = tables()
     with pytest.raises(InputError, match="only where all of them are in the memory of this machine"):
-        ask(x.lazy(), y.lazy(), paired="id")
+        ask(put(x), put(y), paired=(NAMES, NAMES) if put is on_dask else "id")
+
+
+def test_rows_on_a_device_are_not_matched():
+    pytest.importorskip("jax")
+    with pytest.raises(InputError, match="only where all of them are in the memory of this machine"):
+        ts.test(*tables(), paired="id", engine="jax")
 
 
 def test_batches_are_not_matched():
