@@ -209,6 +209,20 @@ def test_pairs_by_place_are_refused_where_identifiers_are_in_another_order():
         Samples.from_data(x, y[:11], paired=True)
 
 
+def test_pairs_by_place_are_refused_where_the_index_is_in_another_order():
+    x, y = (one.to_pandas().set_index("id") for one in tables())
+    moved = y.sample(frac=1.0, random_state=1)
+    for of_x, of_y in ((x, moved), (x["v"], moved["v"])):
+        with pytest.raises(
+            InputError, match=r"same index, in different orders; match rows by it with paired=\(x.index"
+        ):
+            Samples.from_data(of_x, of_y, paired=True)
+        samples = Samples.from_data(of_x, of_y, paired=(of_x.index, of_y.index))
+        np.testing.assert_array_equal(samples.y[:, 0] - samples.x[:, 0], 100.0)
+    for of_y in (y, moved.reset_index(drop=True), moved.rename(lambda name: f"{name}b"), moved.to_numpy()):
+        assert Samples.from_data(x, of_y, paired=True).n_x == 12
+
+
 def test_pairs_by_place_with_the_same_identifiers_are_taken_without_them():
     x, y = (one.with_columns(id=np.arange(12)) for one in tables())
     with pytest.warns(DroppedDataWarning, match="Left out column 'id', which identifies the pairs"):
@@ -266,6 +280,20 @@ def test_baselines_and_fixed_lengthscales_of_matched_rows():
     assert first == pytest.approx(ts.baselines.mmd(*plain, paired=True).statistic)
     labelled = ts.log_bf10(plain[0], shuffled(y)["noise"], 1.0, paired=(ids, shuffled(y)["id"]))
     assert labelled == pytest.approx(ts.log_bf10(*plain, 1.0, paired=True))
+
+
+@pytest.mark.slow  # the sampler is compiled
+@pytest.mark.filterwarnings("ignore::twosample.errors.ConvergenceWarning")
+def test_the_sampler_takes_matched_rows():
+    pytest.importorskip("blackjax")
+    rng = np.random.default_rng(2)
+    x = pl.DataFrame({"day": [datetime.date(2024, 1, day + 1) for day in range(24)], "v": rng.normal(size=24)})
+    y = x.with_columns(pl.col("v") + rng.normal(size=24))
+    how = {"points": 8, "steps": 12, "burn_in": 4, "chains": 1, "hmc_steps": 3, "early_stop": False}
+    found = ts.gibbs(shuffled(x), shuffled(y, 3), paired="day", **how)
+    expected = ts.gibbs(x["v"], y["v"], paired=True, **how)
+    assert found.paired_by == "day" and "24 pairs matched by 'day'" in found.summary()
+    assert found.prob_h1 == expected.prob_h1
 
 
 def test_a_plan_matches_the_rows_of_every_part():

@@ -43,6 +43,7 @@ def in_pairs(x: Any, y: Any, choice: Choice) -> tuple[Any, Any, Choice, list[Two
     if choice.paired is False:
         return x, y, choice, []
     if choice.paired is True:
+        _check_index(x, y)
         return x, y, *_identified(_names(x, None), _names(y, None), choice)
     x, y = takeable(x, "x"), takeable(y, "y")
     column = choice.pair_column
@@ -137,7 +138,7 @@ def _places(identifiers: Sequence[str | None], name: str, what: str) -> dict[str
 def _in_order(identifiers: set[str]) -> list[str]:
     """Identifiers by increasing number where they are whole numbers, else by the alphabet, as ISO dates are in time."""
     if all(map(_WHOLE.fullmatch, identifiers)):
-        return sorted(identifiers, key=lambda one: (int(one), one))
+        return sorted(sorted(identifiers), key=int)
     return sorted(identifiers)
 
 
@@ -151,7 +152,7 @@ def _what(column: str | None) -> str:
 
 def _identifiers(values: Any, column: str, name: str) -> list[str | None]:
     """The identifiers of the rows of one sample, in one of its columns."""
-    return list(map(_identifier, column_labels(values, column, name, "paired")))
+    return _as_texts(column_labels(values, column, name, "paired"))
 
 
 def _given(values: Any, name: str, count: int) -> list[str | None]:
@@ -163,7 +164,15 @@ def _given(values: Any, name: str, count: int) -> list[str | None]:
             argument="paired",
             remedy="give one for each row",
         )
-    return list(map(_identifier, labels))
+    return _as_texts(labels)
+
+
+def _as_texts(values: list[Any]) -> list[str | None]:
+    """Identifiers as text; quickly where all are text, or whole numbers."""
+    kinds = set(map(type, values))
+    if kinds == {str}:
+        return values
+    return list(map(str if kinds == {int} else _identifier, values))
 
 
 def _identifier(value: Any) -> str | None:
@@ -200,9 +209,9 @@ def _names(values: Any, rows: Indices | None) -> dict[str, list[str | None]]:
         if text or named_like_one(str(column)):
             series = frame[:, frame.columns.index(column)]
             series = series if rows is None else series[rows]
-            first = list(map(_identifier, series[:_SCREENED_ROWS].to_list()))
+            first = _as_texts(series[:_SCREENED_ROWS].to_list())
             if len(set(first) - {None}) == len(first) - first.count(None):
-                found[str(column)] = first + list(map(_identifier, series[_SCREENED_ROWS:].to_list()))
+                found[str(column)] = first + _as_texts(series[_SCREENED_ROWS:].to_list())
     return found
 
 
@@ -239,6 +248,21 @@ def _identified(
         argument="paired",
         remedy=("match rows by that column with ", Setting("paired", column), ", or take it out of both tables"),
     )
+
+
+def _check_index(x: Any, y: Any) -> None:
+    """Refuse pairs by place of data frames or Series of pandas with the same index in another order."""
+    first: Any = getattr(x, "index", None)
+    second: Any = getattr(y, "index", None)
+    if not all(getattr(one, "is_unique", False) for one in (first, second)) or first.equals(second):
+        return
+    if len(first) == len(second) == len(first.intersection(second)):
+        raise InputError(
+            "paired: x and y have the same index, in different orders",
+            argument="paired",
+            remedy="match rows by it with paired=(x.index, y.index), or pair them by their order with "
+            "reset_index(drop=True)",
+        )
 
 
 def _are_names(column: str, in_x: list[str | None], in_y: list[str | None]) -> bool:
