@@ -117,7 +117,7 @@ DAYS = [datetime.date(2024, 5, day) for day in range(1, 13)]
         (list(range(12)), [float(one) for one in range(12)]),
         (list(range(12)), [str(one) for one in range(12)]),
         (list(range(12)), pl.Series(range(12), dtype=pl.Decimal(10, 2))),
-        (DAYS, pd.Series(pd.to_datetime(DAYS)).dt.tz_localize("UTC")),
+        (DAYS, pd.Series(pd.to_datetime(DAYS)).dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")),
         (DAYS, np.array(DAYS, dtype="M8[ns]")),
         ([str(one) for one in DAYS], np.array(DAYS, dtype="M8[D]")),
     ],
@@ -155,10 +155,16 @@ def test_labels_of_one_table_are_identifiers_of_its_rows():
     both = shuffled(pl.concat([x.with_columns(arm=pl.lit("a")), y.with_columns(arm=pl.lit("b"))]))
     both = both.with_columns(arm=pl.when(pl.col("id") == "P3").then(None).otherwise(pl.col("arm")))
     choice = Choice.of("arm", ["a", "b"], drop=["id"])
-    with pytest.warns(DroppedDataWarning, match="Left out 2 rows without a value in column 'arm'"):
+    both = both.filter((pl.col("id") != "P5") | (pl.col("arm") == "a"))
+    with pytest.warns(DroppedDataWarning) as said:
         samples = Samples.from_data(both, None, paired=both["id"].to_list(), choice=choice)
+    assert [str(one.message).split(":")[0] for one in said] == [
+        "Left out 2 rows without a value in column 'arm'.",
+        "Left out rows without a partner by the identifiers",
+    ]
+    assert "1 of 11 rows of x ('P5')" in samples.column_notes[1]
     np.testing.assert_array_equal(samples.y[:, 0] - samples.x[:, 0], 100.0)
-    assert samples.names == ("a", "b") and samples.n_x == 11
+    assert samples.names == ("a", "b") and samples.n_x == 10
 
 
 @pytest.mark.parametrize(
