@@ -76,7 +76,7 @@ class Plan(Record):
     model
         The model with all its constants.
     paired
-        Whether row i of x belongs with row i of y.
+        Whether the rows are pairs.
     nan_policy
         What to do with missing and infinite values.
     tolerance
@@ -99,6 +99,9 @@ class Plan(Record):
     domain
         Of objects that are no rows of a table, the kernel and the points; then `lengthscales` number the parameters of
         that kernel, there are no columns, and `points` are the kernel values between the points. Else None.
+    paired_by
+        The column that identifies pairs, by which the rows of each part are matched; None where row i of x belongs with
+        row i of y, and "" where identifiers were given apart, which those of other parts cannot be.
 
     Examples
     --------
@@ -135,6 +138,7 @@ class Plan(Record):
     points_given: bool = field(default=False, metadata=NOT_DIGESTED)
     levels: Annotated[Levels, Axes("D", optional=True)] = field(default=(), metadata=DIGESTED_IF_SET)
     domain: Domain | None = field(default=None, metadata=NOT_DIGESTED)
+    paired_by: str | None = field(default=None, metadata=DIGESTED_IF_SET)
 
     def _problems(self) -> Iterator[str]:
         """What does not go together."""
@@ -208,14 +212,15 @@ class Plan(Record):
         ----------
         x, y
             Rows of the first and of the second sample, as for `twosample.test`: any number of them, or None. Of pairs
-            both, as many of one as of the other.
+            both, as many of one as of the other, or those that have a partner in this part by the column of the plan.
 
         Returns
         -------
         FeatureStatistics
             To be merged with those of other rows (`merge`), saved (`save`), or tested.
         """
-        how: dict[str, Any] = {"paired": self.paired, "nan_policy": self.nan_policy, "levels": self.levels}
+        pairs = self.paired_by or self.paired
+        how: dict[str, Any] = {"paired": pairs, "nan_policy": self.nan_policy, "levels": self.levels}
         if not are_blocks(x, y):
             samples = Samples.of_part(x, y, self.columns, self.kept, self.view, **how)
             with one_thread():
@@ -531,6 +536,7 @@ def make_plan(
         level=grid.first_level(tolerance),
         model=model,
         paired=samples.paired,
+        paired_by=samples.paired_by,
         nan_policy=nan_policy,
         tolerance=tolerance,
         notes=samples.without_many().column_notes,

@@ -33,6 +33,9 @@ def test_a_question_is_what_the_form_says():
     asked = Question.of(said)
     assert (asked.by, asked.groups, asked.columns) == ("arm", ("a", "b"), ("u",))
     assert (asked.paired, asked.permutations, asked.test) == (True, 99, "test")
+    assert Question.of(said | {"paired": "id"}).paired == "id" and Question.of(said | {"paired": 1}).paired is False
+    remedy = InputError("sort them", remedy=("pass ", Setting("paired", "id")))
+    assert in_form(remedy) == "sort them; pass “Rows are pairs: by column id”"
 
 
 @pytest.mark.parametrize("said", [None, [], "x", 7])
@@ -69,8 +72,8 @@ def test_settings_are_said_as_fields_of_the_form():
         ),
     )
     assert in_form(error) == (
-        "Columns: there is none; pass “Rows are pairs: yes”, use “Columns: a, b” or points=9, from Python or the "
-        "command line"
+        "Columns: there is none; pass “Rows are pairs: by their order”, use “Columns: a, b” or points=9, from Python "
+        "or the command line"
     )
     assert in_form(error, ("p", "q")).endswith(" (x is 'p', y is 'q')")
     assert in_form(DroppedDataWarning("left out 3 rows", argument="nan_policy")) == "left out 3 rows"
@@ -84,7 +87,7 @@ def test_every_field_that_is_named_is_on_the_page():
     for name, field in form._FIELDS.items():
         shown = field.label if name != "groups" else "First group"
         assert re.search(rf"[>] ?{re.escape(shown)}\b", text), name
-        if name in ("nan_policy", "header"):
+        if name in ("nan_policy", "header", "paired"):
             for words in field.words.values():
                 assert f">{words}</option>" in text
     for one in fields(Reading):

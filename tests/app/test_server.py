@@ -195,6 +195,20 @@ def test_pairs_and_other_models(full, table):
     assert full.result().json()["log_bf10"] == pytest.approx(expected.log_bf10, rel=1e-12)
 
 
+@pytest.mark.parametrize("question", ["test", "each"])
+def test_pairs_by_a_column_of_names_and_numbers(page, question):
+    rng = np.random.default_rng(6)
+    x = pl.DataFrame({"id": [f"P{i}" if i == 7 else str(i) for i in range(40)], "u": rng.normal(size=40)})
+    y = x.with_columns(pl.col("u") + rng.normal(0.3, 0.2, 40))[rng.permutation(40)]
+    page.put("first", x.write_csv().encode(), "before.csv")
+    page.put("second", y.write_csv().encode(), "after.csv")
+    assert page.test(test=question, paired="id")["state"] == "done"
+    expected = (ts.test if question == "test" else ts.test_each)(x, y, paired="id")
+    assert page.result().json()["log_bf10"] == pytest.approx(json.loads(expected.to_json())["log_bf10"], rel=1e-12)
+    refused = page.test(test=question, paired=True, columns=["u"])["message"]
+    assert "row 0 of x is" in refused and "“Rows are pairs: by column id”" in refused and "x is 'before.csv'" in refused
+
+
 @pytest.mark.parametrize(
     ("question", "said"),
     [

@@ -83,6 +83,45 @@ def test_paired(run, refused, files, first):
     assert "x is 'a.csv'" in line
 
 
+@pytest.fixture
+def shuffled(files, first):
+    """Files of pairs in different orders, by names and by names that are numbers but for one; the tables that match."""
+    x = first.head(30).with_columns(
+        name=pl.Series([f"P{i}" for i in range(30)]), nr=pl.Series([str(i) if i else "none" for i in range(30)])
+    )
+    y = x.with_columns(pl.col("v") + 0.4)[np.random.default_rng(1).permutation(30)]
+    for name, table in (("a.csv", x), ("b.csv", y)):
+        table.select("name", "nr", *NUMBERS).write_csv(name)
+    both = pl.concat([x.with_columns(arm=pl.lit("a")), y.with_columns(arm=pl.lit("b"))])
+    both.select("name", "nr", "arm", *NUMBERS).write_csv("both.csv")
+    return x, y
+
+
+@pytest.mark.parametrize("samples", [["a.csv", "b.csv"], ["both.csv", "--by", "arm"]])
+@pytest.mark.parametrize("key", ["name", "nr"])
+def test_pairs_by_a_column(samples, key, run, refused, shuffled, agrees):
+    x, y = (one.select(key, *NUMBERS) for one in shuffled)
+    status, out, err = run("test", *samples, "--columns", "u,v", "--pair-by", key, "-q")
+    assert (status, err) == (0, "")
+    agrees(out, ts.test(x, y, paired=key))
+    line = refused("test", *samples, "--columns", "u,v", "--paired")
+    assert line.startswith("--paired: by column 'name' row 0 of x is 'P0'") and "with --pair-by name" in line
+    assert "--pair-by: x has no column 'nome'" in refused("test", *samples, "--columns", "u,v", "--pair-by", "nome")
+
+
+@pytest.mark.parametrize("command", ["each", "check", "compare"])
+def test_every_command_of_pairs_matches_them(command, run, shuffled):
+    x, y = (one.select("name", *NUMBERS) for one in shuffled)
+    status, out, _ = run(command, "a.csv", "b.csv", "--columns", "v", "--pair-by", "name")
+    expected = ts.test(x, y, paired="name", columns=["v"])
+    if command == "each":
+        assert "30 pairs matched by 'name'" in out
+    elif command == "check":
+        assert status == 1 and f"{expected.log_bf10:+.2f}" in out
+    else:
+        assert f"{expected.log_bf10:+.2f}" in out and out.count("takes independent samples, not pairs") == 2
+
+
 @pytest.mark.parametrize("missing", ["", "NA", "NaN", "null", " NA "])
 def test_missing_values(missing, run, refused, files, second, quiet_answer):
     text = Path("a-plain.csv").read_text()

@@ -172,6 +172,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "rng": {"rng": 3},
     "progress": {"progress": lambda share: None},
     "keep_rows": {"keep_rows": True},
+    "pairs by a column": {"paired": "id"},
 }
 OUTPUTS = "print notebook plot report text JSON to_frame robustness".split()
 
@@ -242,6 +243,12 @@ def with_option(question: str, option: str) -> Any:
         if question not in functions:
             return ask(question, KINDS["polars frame"], by="arm")
         return functions[question](both, by="arm")
+    if option == "pairs by a column":
+
+        def numbered(size: int, rng: np.random.Generator, different: bool) -> pl.DataFrame:
+            return named(array(size, rng, different)).with_columns(id=rng.permutation(size))
+
+        return ask("two samples" if question == "pairs" else question, Data(numbered, stacked), **options)
     if option == "categories":
         data = Data(lambda *a: named(array(*a)).with_columns(code=pl.Series(np.arange(a[0]) % 3)), stacked)
         return ask(question, data, **options)

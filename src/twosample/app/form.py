@@ -18,7 +18,7 @@ _Default = TypeVar("_Default", float, None)
 # What can be asked; the first one is where the form says nothing.
 QUESTIONS = ("test", "each", "independence", "goodness")
 
-_SAMPLES = ("x", "y", "x and y", "by", "columns", "drop", "groups")
+_SAMPLES = ("x", "y", "x and y", "by", "columns", "drop", "groups", "paired")
 
 
 class _Field(NamedTuple):
@@ -34,7 +34,7 @@ _FIELDS = {
     "columns": _Field("Columns"),
     "drop": _Field("Columns"),
     "model": _Field("Model"),
-    "paired": _Field("Rows are pairs", {True: "yes", False: "no"}),
+    "paired": _Field("Rows are pairs", {True: "by their order", False: "no"}),
     "prior_odds": _Field("Prior odds"),
     "permutations": _Field("Permutations"),
     "fdr": _Field("False discovery rate"),
@@ -69,7 +69,7 @@ def _setting(setting: Setting) -> str:
     if isinstance(value, list | tuple):
         words = ", ".join(map(str, value))
     else:
-        words = field.words.get(value, str(value))
+        words = field.words.get(value, f"by column {value}" if setting.name == "paired" else str(value))
     return f"“{field.label}: {'without ' if setting.name == 'drop' else ''}{words}”"
 
 
@@ -87,7 +87,7 @@ class Question:
     y: tuple[str, ...] | None = None  # the other side of a test of independence
     law: str | None = None
     nan_policy: Literal["raise", "omit"] = "raise"
-    paired: bool = False
+    paired: bool | str = False  # or the column that identifies pairs
     model: str = "adaptive"
     prior_odds: float = 1.0
     permutations: int = 0
@@ -109,7 +109,7 @@ class Question:
             y=_texts(said, "y"),
             law=_text(said, "law"),
             nan_policy=cast("Literal['raise', 'omit']", _choice(said, "nan_policy", ("raise", "omit"))),
-            paired=said.get("paired") is True,
+            paired=_text(said, "paired") or said.get("paired") is True,
             model=_choice(said, "model", tuple(PRESETS)),
             prior_odds=_number(said, "prior_odds", cls.prior_odds),
             permutations=_whole(said, "permutations", 1_000_000),

@@ -177,6 +177,7 @@ def _samples(uploads: list[Upload], question: Question) -> Given:
         raise RefusedError("choose two files, or one file and a grouping column")
     tables = [_read(upload, question.reading) for upload in uploads]
     chosen: dict[str, Any] = {"columns": question.columns, "nan_policy": question.nan_policy}
+    chosen["key"] = question.paired if isinstance(question.paired, str) else None
     if len(tables) == 1:
         assert question.by is not None
         return split_table(tables[0], question.groups, by=question.by, several=question.test == "test", **chosen)
@@ -257,6 +258,8 @@ _CALLED = {("goodness", "permutations"): "simulations"}
 def _command(files: Sequence[Upload], question: Question, result: Any) -> list[str]:
     """What the command line is called with for the same answer."""
     options = {name: value for name, value in options_of(question).items() if value != getattr(Question, name, 0)}
+    if isinstance(question.paired, str) and "paired" in options:
+        options["pair_by"] = options.pop("paired")
     options |= {"by": question.by, "groups": question.groups, "columns": question.columns, "law": question.law}
     if question.test != "goodness":
         del options["law"]

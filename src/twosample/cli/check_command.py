@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["check", "reference"]
 
 # Options of `check` that a reference has settled.
-_SETTLED = "by groups columns drop categories paired model points subsets scale permutations".split()
+_SETTLED = "by groups columns drop categories paired pair_by model points subsets scale permutations".split()
 
 _CHECK_EPILOG = """\b
 Examples:
@@ -50,8 +50,8 @@ Exit status:
 
 
 @command(
-    "files by groups columns drop paired categories known fail_if model points subsets permutations rope prior_odds "
-    "scale nan_policy seed junit json report quiet",
+    "files by groups columns drop paired pair_by categories known fail_if model points subsets permutations rope "
+    "prior_odds scale nan_policy seed junit json report quiet",
     _CHECK_EPILOG,
     seed={"help": "Seed of permutations."},
     json={"help": "Write rule, outcome and the whole result to this file; - prints it instead."},

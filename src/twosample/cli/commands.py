@@ -208,7 +208,7 @@ Examples:
 
 
 @command(
-    "files by groups columns drop paired prior_odds scale nan_policy permutations seed",
+    "files by groups columns drop paired pair_by prior_odds scale nan_policy permutations seed",
     _COMPARE_EPILOG,
     permutations={
         "type": click.IntRange(1, 1_000_000),
@@ -225,7 +225,8 @@ def compare(source: Source, outputs: Outputs, *, prior_odds: float, nan_policy: 
         given = source.read(nan_policy)  # type: ignore[arg-type]
     names = given.names
     with refusals(names), notes():
-        x, y = two_tables(given)
+        x, y = two_tables(given, options["paired"])
+    options["paired"] = options["paired"] is not False
     few = x.height + y.height <= _MOST_PERMUTED_ROWS
     paired, seed, permutations = options["paired"], options.pop("seed"), options.pop("permutations")
     bayes: dict[str, Any] = {"prior_odds": prior_odds, "nan_policy": nan_policy}

@@ -108,6 +108,9 @@ OPTIONS: dict[str, _Declared] = {
     "drop": _columns("--drop", "Columns to leave out, with commas."),
     "categories": _columns("--categories", "Columns of numbers that are categories, with commas."),
     "paired": _option("--paired", is_flag=True, help="Row i of the first sample belongs with row i of the second."),
+    "pair_by": _option(
+        "--pair-by", metavar="COLUMN", help="Rows with the same value in this column are pairs, in whatever order."
+    ),
     "nan_policy": _choice("--nan-policy", ["raise", "omit"], "Refuse missing values, or leave out their rows."),
     "x": _columns("--x", "Columns of one side, with commas.", required=True),
     "y": _columns("--y", "Columns of the other side, with commas.", required=True),
@@ -308,6 +311,8 @@ def command(takes: str, epilog: str, **changed: dict[str, Any]) -> Callable[[_Fu
             how = Reading(**{name: options.pop(name) for name in reading})
             where = {field.name: options.pop(field.name, None) for field in fields(Source) if field.name != "reading"}
             written = {field.name: options.pop(field.name, None) for field in fields(Outputs)}
+            if where["pair_by"] is not None:
+                options["paired"] = where["pair_by"]
             source, outputs = Source(**where, reading=how), Outputs(**{**written, "quiet": bool(written["quiet"])})
             outputs.check((*source.files, *(options[name] for name in _READ if options.get(name) is not None)))
             return function(source=source, outputs=outputs, **options)

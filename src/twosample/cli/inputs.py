@@ -37,6 +37,7 @@ class Source:
     drop: tuple[str, ...] | None
     reading: Reading
     categories: tuple[str, ...] | None = None  # columns of numbers that are categories
+    pair_by: str | None = None  # the column that identifies pairs
 
     def read(
         self, nan_policy: Literal["raise", "omit"], *, several: bool = False, stream: bool | None = False
@@ -61,7 +62,9 @@ class Source:
                     return in_blocks
             table = read_table(self.files[0], self.reading)
             with refusals((str(self.files[0]),)):
-                return split_table(table, self.groups, several=several, nan_policy=nan_policy, **chosen)
+                return split_table(
+                    table, self.groups, several=several, nan_policy=nan_policy, key=self.pair_by, **chosen
+                )
         names = self._two_names()
         if streamed is not None:
             x, y = (
@@ -71,7 +74,7 @@ class Source:
             return Given(x, y, chosen, names, ())
         x_table, y_table = (read_table(path, self.reading) for path in self.files)
         with refusals(names):
-            return two_files(x_table, y_table, names, nan_policy=nan_policy, **chosen)
+            return two_files(x_table, y_table, names, nan_policy=nan_policy, key=self.pair_by, **chosen)
 
     def read_strings(self) -> Given:
         """Read strings, one a line or a record, in place of tables."""
@@ -95,7 +98,7 @@ class Source:
 
     def _streamed(self, stream: bool | None) -> list[Parquet | None] | None:
         """The files that are to be read in blocks."""
-        if stream is False:
+        if stream is False or (stream is None and self.pair_by is not None):
             return None
         from twosample.data.files.parquet import Parquet
 
@@ -141,11 +144,11 @@ class Source:
         return table.frame, table.check(used, nan_policy)
 
 
-def two_tables(given: Given) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Two tables of numbers with the same columns, for what takes nothing else."""
+def two_tables(given: Given, paired: bool | str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Two tables of numbers with the same columns, of pairs in the same order, for what takes nothing else."""
     import polars as pl
 
-    two = read_two(given.x, given.y, Choice.of(**given.choice))
+    two = read_two(given.x, given.y, Choice.of(**given.choice, paired=paired))
     return pl.DataFrame(two.x, schema=list(two.columns)), pl.DataFrame(two.y, schema=list(two.columns))
 
 

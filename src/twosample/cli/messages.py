@@ -18,7 +18,7 @@ from twosample.errors import InputError, InputTypeError, Setting, TwoSampleWarni
 
 __all__ = ["in_options", "notes", "option_of", "printable", "quoted", "refusals", "say_error"]
 
-_SAMPLES = ("x", "y", "x and y", "by", "columns", "drop", "groups", "categories")
+_SAMPLES = ("x", "y", "x and y", "by", "columns", "drop", "groups", "categories", "paired")
 # Arguments of the library that are options here.
 _OPTIONS = {
     "rng": "--seed",
@@ -45,7 +45,7 @@ def in_options(explained: InputError | InputTypeError | TwoSampleWarning) -> str
     """An error or warning of the library with the options of the command in place of its arguments."""
     text, argument = explained.render(_setting), explained.argument
     if argument in _OPTIONS and text.startswith(argument):
-        return _OPTIONS[argument] + text.removeprefix(argument)
+        return option_of(argument) + text.removeprefix(argument)
     context = click.get_current_context(silent=True)
     # The samples are options where a command has one for either.
     if (
@@ -60,13 +60,16 @@ def in_options(explained: InputError | InputTypeError | TwoSampleWarning) -> str
 
 def option_of(argument: str) -> str:
     """The option that stands for an argument of the library."""
+    context = click.get_current_context(silent=True)
+    if argument == "paired" and context is not None and context.params.get("pair_by") is not None:
+        return "--pair-by"
     return _OPTIONS.get(argument, f"--{argument.replace('_', '-')}")
 
 
 def _setting(setting: Setting) -> str:
     if setting.name not in _OPTIONS:
         return str(setting)
-    name = _OPTIONS[setting.name]
+    name = "--pair-by" if setting.name == "paired" and isinstance(setting.value, str) else _OPTIONS[setting.name]
     if isinstance(setting.value, bool):
         return name if setting.value else name.replace("--", "--no-", 1)
     value = [setting.value] if setting.name == "missing" else setting.value

@@ -53,6 +53,7 @@ Examples:
   twosample test a.csv b.csv --columns dose,weight   only these columns
   twosample test a.csv b.csv --drop id               all columns but this one
   twosample test a.csv b.csv --categories zip        numbers that are categories
+  twosample test a.csv b.csv --pair-by id            rows with the same id are pairs
   twosample test a.csv b.csv --rope 0.55             also whether there is a difference that matters
   twosample test a.csv b.csv --plot answer.pdf --json answer.json
   twosample test a.csv b.csv --report answer.html    a page to send round
@@ -62,8 +63,8 @@ Examples:
 
 
 @command(
-    "files by groups columns drop paired categories reference model kernel parameters lengthscale points subsets "
-    "tolerance permutations rope prior_odds scale nan_policy seed json keep_rows plot report quiet stream",
+    "files by groups columns drop paired pair_by categories reference model kernel parameters lengthscale points "
+    "subsets tolerance permutations rope prior_odds scale nan_policy seed json keep_rows plot report quiet stream",
     _TEST_EPILOG,
     seed={"help": "Seed of random pairs and permutations, where they are needed."},
 )
@@ -106,7 +107,8 @@ Examples:
 
 
 @command(
-    "files by groups columns drop paired categories fdr rope sort model nan_policy top csv json plot report stream",
+    "files by groups columns drop paired pair_by categories fdr rope sort model nan_policy top csv json plot report "
+    "stream",
     _EACH_EPILOG,
     nan_policy={"help": "Refuse missing values, or leave them out, column by column."},
     plot={"help": "Write a picture of all columns: .png, .pdf or .svg."},
@@ -132,8 +134,8 @@ It needs the extra "mcmc": pip install 'twosample[mcmc]'
 
 
 @command(
-    "files by groups columns drop paired model kernel points prior_odds scale nan_policy steps burn_in thinning "
-    "hmc_steps adapt_steps chains evidence early_stop seed json plot trace quiet",
+    "files by groups columns drop paired pair_by model kernel points prior_odds scale nan_policy steps burn_in "
+    "thinning hmc_steps adapt_steps chains evidence early_stop seed json plot trace quiet",
     _GIBBS_EPILOG,
     kernel={
         "type": click.Choice(["rbf", "ard"]),

@@ -14,6 +14,7 @@ __all__ = [
     "data_in_words",
     "log_bf10_text",
     "odds_in_words",
+    "pairs_in_words",
     "printable",
     "probability_in_words",
     "pvalue_text",
@@ -78,10 +79,17 @@ def log_bf10_text(log_bf10: float) -> str:
     return f"{round(log_bf10, 2) + 0.0:+.2f}"
 
 
-def data_in_words(n_x: int, n_y: int, n_columns: int, paired: bool) -> str:
+def data_in_words(n_x: int, n_y: int, n_columns: int, paired: bool, paired_by: str | None = None) -> str:
     """How much data there was."""
-    sizes = count_in_words(n_x, "pair") if paired else f"{n_x} and {n_y} rows"
+    sizes = pairs_in_words(n_x, paired_by) if paired else f"{n_x} and {n_y} rows"
     return f"{sizes}, {columns_in_words(n_columns)}"
+
+
+def pairs_in_words(count: object, paired_by: str | None) -> str:
+    """How many pairs there are, and the column that they were matched by; "" for identifiers given apart."""
+    pairs = f"{count} pair{'s' * (str(count) != '1')}"
+    by = "identifiers" if paired_by == "" else repr(paired_by)
+    return pairs if paired_by is None else f"{pairs} matched by {by}"
 
 
 def columns_in_words(count: int) -> str:

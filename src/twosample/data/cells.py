@@ -174,7 +174,7 @@ def as_text(value: Any) -> str:
     """
     if isinstance(value, bytes):
         return value.decode(errors="replace")
-    if isinstance(value, float | np.floating) and float(value).is_integer():
+    if isinstance(value, float | np.floating | Decimal) and math.isfinite(value) and value == int(value):
         return str(int(value))
     return str(value)
 

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from twosample.common.arguments import is_one_of
 from twosample.common.arrays import Indices
 from twosample.data.cells import as_text, is_missing
 from twosample.errors import InputError, InputTypeError, Remedy, Setting
 
-__all__ = ["DROPPED", "EVERYTHING", "NAMES_ROWS", "Choice", "Labels", "LeftOut", "absent", "some"]
+__all__ = ["DROPPED", "EVERYTHING", "IDENTIFIES", "NAMES_ROWS", "Choice", "Labels", "LeftOut", "absent", "some"]
 
 _SHOWN = 8
 # Why a column was left out, where the caller said so.
 DROPPED = "dropped as asked"
 # What to do where the groups have one row each.
 NAMES_ROWS = "groups of one row cannot be compared: split by a column whose values several rows share"
+# Why the column that pairs of rows were matched by is not compared.
+IDENTIFIES = "identifies the pairs"
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class Choice:
     drop: tuple[str, ...] = ()  # columns to leave out
     categories: tuple[str, ...] = ()  # columns that hold categories whatever they look like
     texts: bool = False  # whether columns of text are categories too, rather than left out
+    # Whether row i of x belongs with row i of y; or what rows are matched by, the name of a column or identifiers.
+    paired: object = False
 
     @classmethod
     def of(
@@ -51,6 +56,7 @@ class Choice:
         categories: object = None,
         *,
         texts: bool = False,
+        paired: object = False,
     ) -> Choice:
         """Check what the caller gave.
 
@@ -77,7 +83,29 @@ class Choice:
                 argument="categories",
                 remedy=("use ", Setting("model", "adaptive")),
             )
-        return cls(by, pair, wanted, dropped, named, texts)
+        return cls(by, pair, wanted, dropped, named, texts).with_pairs(paired)
+
+    def with_pairs(self, paired: object) -> Choice:
+        """The same for pairs, unless it has those already; what says how rows are paired is checked."""
+        if self.paired is not False:
+            return self
+        found = replace(self, paired=_pairing(paired))
+        column = found.pair_column
+        if column is not None and column == self.by_column:
+            raise InputError(f"paired: column {column!r} splits the rows", argument="paired")
+        if column in self.categories:
+            raise InputError(f"categories: {column!r} identifies the pairs", argument="categories")
+        return found
+
+    @property
+    def pair_column(self) -> str | None:
+        """The column that identifies pairs, if there is one."""
+        return self.paired if isinstance(self.paired, str) else None
+
+    @property
+    def paired_by(self) -> str | None:
+        """What rows are matched by: a column, or "" for identifiers given apart; None for pairs by place."""
+        return None if isinstance(self.paired, bool) else (self.pair_column or "")
 
     @property
     def by_column(self) -> str | None:
@@ -91,23 +119,30 @@ class Choice:
             return None
         return self.columns if self.by_column is None else (*self.columns, self.by_column)
 
+    @property
+    def unread(self) -> set[str | None]:
+        """The columns that are not compared."""
+        return {*self.drop, self.by_column, self.pair_column} - {None}
+
     def places(self, present: tuple[str, ...], name: str) -> list[int]:
         """The places of the columns to read, among those that a table has."""
         if self.columns is None:
-            unread = {*self.drop, *([] if self.by_column is None else [self.by_column])}
+            unread = self.unread
             return [place for place, column in enumerate(present) if column not in unread]
         place_of = {column: place for place, column in enumerate(present)}
         for column in self.columns:
             if column == self.by_column:
                 raise InputError(f"columns: {column!r} says which sample a row is in", argument="columns")
+            if column == self.pair_column:
+                raise InputError(f"columns: {column!r} identifies the pairs", argument="columns")
             if column not in place_of:
                 raise absent(column, present, f"{name} has no column", "columns")
         return [place_of[column] for column in self.columns]
 
     def dropped(self, present: tuple[str, ...]) -> tuple[LeftOut, ...]:
-        """What the caller leaves out of the columns that a table has."""
-        unwanted = set(self.drop)
-        return tuple(LeftOut(column, DROPPED) for column in present if column in unwanted)
+        """What the caller leaves out of the columns that a table has, and what identifies its rows."""
+        reasons = {column: DROPPED for column in self.drop} | {self.pair_column: IDENTIFIES}
+        return tuple(LeftOut(column, reasons[column]) for column in present if column in reasons)
 
     def check_drop(self, present: Iterable[tuple[str, ...]], name: str = "x") -> None:
         """Refuse to leave out columns, or to take them for categories, that no table has; the first has that name."""
@@ -227,6 +262,19 @@ def _pair(by: object, groups: object) -> tuple[str, str]:
             f"groups: needs two different values, such as U,V, not {', '.join(map(repr, pair))}", argument="groups"
         )
     return pair[0], pair[1]
+
+
+def _pairing(paired: object) -> object:
+    """What says how rows are paired, if it is True or False, the name of a column, or identifiers of the rows."""
+    if isinstance(paired, bool | np.bool_):
+        return bool(paired)
+    if isinstance(paired, bytes | dict | set) or not hasattr(paired, "__len__") or is_one_of(paired, ("",)):
+        raise InputTypeError(
+            f"paired: must be True, False, the name of a column or identifiers of the rows, not {paired!r:.40}",
+            argument="paired",
+            remedy="name a column as text, that of an array by its place ('0'), or give (those of x, those of y)",
+        )
+    return paired
 
 
 def _names(value: object, argument: str) -> tuple[str, ...]:

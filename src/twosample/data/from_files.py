@@ -37,17 +37,18 @@ def two_files(
     names: tuple[str, str],
     *,
     nan_policy: Literal["raise", "omit"],
+    key: str | None = None,
     **chosen: Sequence[str] | None,
 ) -> Given:
-    """Two tables, with the columns that were chosen as in `test`.
+    """Two tables, with the columns that were chosen as in `test`, and a `key` that identifies pairs.
 
     A cell without a number where one is needed is refused, or left out with a note.
     """
     choice: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
-    used = used_columns([x.frame, y.frame], Choice.of(**choice, texts=True))
+    used = used_columns([x.frame, y.frame], Choice.of(**choice, texts=True, paired=key or False))
     notes = tuple(note for table in (x, y) for note in table.check(used, nan_policy))
-    categories = choice.get("categories", ())
-    return Given(_with_texts(x, categories), _with_texts(y, categories), choice, names, notes)
+    texts = [*choice.get("categories", ()), *_listed(key)]
+    return Given(_with_texts(x, texts), _with_texts(y, texts), choice, names, notes)
 
 
 def split_table(
@@ -57,6 +58,7 @@ def split_table(
     by: str,
     nan_policy: Literal["raise", "omit"],
     several: bool = False,
+    key: str | None = None,
     **chosen: Sequence[str] | None,
 ) -> Given:
     """One table that a column splits into two groups, or more where there may be `several`.
@@ -65,11 +67,11 @@ def split_table(
     """
     choice: dict[str, Any] = {"by": by} | {name: value for name, value in chosen.items() if value is not None}
     pair = Choice.of(by, groups).groups
-    frame = _with_texts(table, [by, *choice.get("categories", ())])
+    frame = _with_texts(table, [by, *choice.get("categories", ()), *_listed(key)])
     labels = row_labels(frame, by)
     many = several and pair is None and len(labels.counts) > 2
     names = ("", "") if many else labels.two(pair)
-    used = used_columns([frame], Choice.of(**choice, texts=True))
+    used = used_columns([frame], Choice.of(**choice, texts=True, paired=key or False))
     if pair is not None:
         choice["groups"] = pair
     rows = np.zeros(frame.height, dtype=bool)
@@ -98,6 +100,10 @@ def is_usable(column: str, kind: pl.DataType) -> bool:
 def who_is_who(names: Sequence[str]) -> str:
     """Which sample is x and which is y, where there are two."""
     return ", ".join(f"{sample} is {quoted(name)}" for sample, name in zip(("x", "y"), names, strict=False))
+
+
+def _listed(key: str | None) -> list[str]:
+    return [] if key is None else [key]
 
 
 def _with_texts(table: FileTable, columns: Sequence[str]) -> pl.DataFrame:

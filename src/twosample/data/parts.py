@@ -188,6 +188,12 @@ class Sources:
         """Those of two samples of which one may be in memory, or of one table that is split."""
         if choice.by is not None and y is not None:
             raise InputError("by: splits x, so there must be no y", argument="by", remedy="pass one table, or no by")
+        if paired and not isinstance(choice.paired, bool):
+            raise InputError(
+                "paired: rows can be matched by identifiers only where all of them are in the memory of this machine",
+                argument="paired",
+                remedy=("put both samples in that order and pass ", Setting("paired", True)),
+            )
         if choice.by is not None and choice.by_column is None:
             choice = replace(choice, by=label_list(choice.by))
         given = _blocks(x), None if y is None else _blocks(y)

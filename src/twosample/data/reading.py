@@ -29,6 +29,7 @@ __all__ = [
     "label_list",
     "needed_columns",
     "read",
+    "takeable",
 ]
 
 # Sparse matrices with more entries are not made dense: 16 GiB.
@@ -145,30 +146,37 @@ def needed_columns(name: str, remedy: str) -> Iterator[None]:
         raise InputError(error.message.removeprefix("columns: "), argument=name, remedy=remedy) from None
 
 
-def column_labels(values: Any, column: str) -> list[Any]:
-    """The values of the column that splits `x`, as they are."""
-    found = _frame_or_array(values, "x")
+def takeable(values: Any, name: str) -> Any:
+    """An input of any kind as an array, a narwhals frame or a Series, whose rows are taken with brackets."""
+    return values.tocsr() if _is_sparse(values) else _frame_or_array(values, name)
+
+
+def column_labels(values: Any, column: str, name: str = "x", argument: str = "by") -> list[Any]:
+    """The values of one column, as they are."""
+    found = _frame_or_array(values, name)
     if isinstance(found, np.ndarray) and found.ndim == 1:
         found = found[:, np.newaxis]
     present = tuple(map(str, range(found.shape[1]) if isinstance(found, np.ndarray) else found.columns))
     if column not in present:
-        raise absent(column, present, "x has no column", "by")
+        raise absent(column, present, f"{name} has no column", argument)
     return _listed(found[:, present.index(column)])
 
 
-def label_list(values: Any) -> list[Any]:
+def label_list(values: Any, argument: str = "by") -> list[Any]:
     """Labels of rows, given as any one-dimensional thing."""
-    found = _frame_or_array(values, "by")
+    found = _frame_or_array(values, argument)
     if len(found.shape) == 2 and found.shape[1] == 1:
         found = found[:, 0]
     if len(found.shape) != 1:
         what = f"{len(found.columns)} columns" if hasattr(found, "columns") else f"{found.ndim} dimensions"
-        raise InputError(f"by: labels have {what}, not 1", argument="by")
+        raise InputError(f"{argument}: labels have {what}, not 1", argument=argument)
     return _listed(found)
 
 
 def _listed(values: Any) -> list[Any]:
     """The values of an array or a Series."""
+    if isinstance(values, np.ndarray) and values.dtype == np.dtype("M8[ns]"):  # which would become whole numbers
+        values = values.astype("M8[us]")
     return list(values.tolist() if isinstance(values, np.ndarray) else values.to_list())
 
 
@@ -240,7 +248,7 @@ def _from_sparse(matrix: Any, name: str, choice: Choice) -> Table:
         raise InputTypeError(
             f"{name} is a sparse matrix, which has no categories", argument=name, remedy="pass an array or a data frame"
         )
-    if matrix.ndim != 2 or (choice.columns is None and choice.by_column is None and not choice.drop):
+    if matrix.ndim != 2 or (choice.columns is None and not choice.unread):
         return _from_array(_dense(matrix, name), name, choice)
     present = tuple(map(str, range(matrix.shape[1])))
     places = choice.places(present, name)

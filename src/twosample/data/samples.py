@@ -17,6 +17,7 @@ from twosample.data.complete import check_pairs, check_policy, check_sizes, comp
 from twosample.data.copies import Copies, find_copies
 from twosample.data.known_columns import columns_of
 from twosample.data.limits import Limits
+from twosample.data.matching import in_pairs
 from twosample.data.order import serial_dependence
 from twosample.data.parts import Pass, Sources
 from twosample.data.two_tables import Tables, read_one, read_two
@@ -45,6 +46,7 @@ class Samples:
     names: tuple[str, str] = ("x", "y")  # what the samples are called
     copies: Copies | None = None  # the rows that look copied, where they were looked for
     levels: Levels = ()
+    paired_by: str | None = None  # what rows were matched by: a column, or "" for identifiers given apart
 
     @property
     def n_x(self) -> int:
@@ -67,7 +69,7 @@ class Samples:
         x: object,
         y: object,
         *,
-        paired: bool = False,
+        paired: object = False,
         scale: ArrayLike = "robust",
         nan_policy: Literal["raise", "omit"] = "raise",
         choice: Choice = EVERYTHING,
@@ -82,11 +84,13 @@ class Samples:
         the answer without them is known.
         """
         check_policy(nan_policy)
+        choice = choice.with_pairs(paired)
         two = read_two(x, y, choice)
-        paired = flag_of(paired, "paired")
-        samples = cls.checked(two.x, two.y, two.columns, paired, scale, nan_policy, levels=two.levels)
+        is_paired = choice.paired is not False
+        samples = cls.checked(two.x, two.y, two.columns, is_paired, scale, nan_policy, levels=two.levels)
         samples = replace(
             samples,
+            paired_by=choice.paired_by,
             column_notes=two.notes + samples.column_notes,
             left_out=two.left_out + samples.left_out,
             names=(two.names[0], two.names[1]),
@@ -128,6 +132,7 @@ class Samples:
         return replace(
             samples,
             paired=flag_of(paired, "paired"),
+            paired_by=choice.paired_by,
             column_notes=notes + samples.column_notes + unknown_in_words(samples.columns, samples.levels),
             left_out=table.left_out,
         )
@@ -217,11 +222,13 @@ class Samples:
         kept: Flags,
         view: View,
         *,
-        paired: bool,
+        paired: bool | str,
         nan_policy: Literal["raise", "omit"],
         levels: Levels = (),
     ) -> "Samples":
         """Validate a part of two samples whose columns and view are known: any number of rows, or None for none.
+
+        Pairs are those of the same place, or with the same value in the column of that name.
 
         Examples
         --------
@@ -231,13 +238,19 @@ class Samples:
         >>> part.n_x, part.n_y
         (1, 0)
         """
+        choice, notes = Choice(paired=paired), list[str]()
+        if x is not None and y is not None:
+            x, y, _, said = in_pairs(x, y, choice)
+            notes += emit(said if choice.paired_by else ())
         x_rows, y_rows = (columns_of(values, name, columns, kept, levels) for values, name in ((x, "x"), (y, "y")))
         if paired:
             check_pairs(len(x_rows), len(y_rows))
-        (x_rows, y_rows), note = complete([x_rows, y_rows], columns, nan_policy, paired=paired, fewest=0)
+        (x_rows, y_rows), note = complete([x_rows, y_rows], columns, nan_policy, paired=bool(paired), fewest=0)
         if note is not None:
-            warn(DroppedDataWarning(note, argument="x and y"))
-        return cls(x_rows, y_rows, columns, view, kept, paired, () if note is None else (note,), levels=levels)
+            notes += emit([DroppedDataWarning(note, argument="x and y")])
+        return cls(
+            x_rows, y_rows, columns, view, kept, bool(paired), tuple(notes), levels=levels, paired_by=choice.paired_by
+        )
 
     @classmethod
     def of_parts(
@@ -248,19 +261,19 @@ class Samples:
         kept: Flags,
         view: View,
         *,
-        paired: bool,
+        paired: bool | str,
         nan_policy: Literal["raise", "omit"],
         levels: Levels = (),
     ) -> Iterator["Samples"]:
         """The same of rows that are read block by block, one part after the other; warns of what was left out."""
-        sources = Sources.of(x, y, EVERYTHING, paired=paired, nan_policy=nan_policy)
+        sources = Sources.of(x, y, Choice(paired=paired), paired=bool(paired), nan_policy=nan_policy)
         rows = Pass(sources, _OfPlan(columns, kept, levels))
         for x_rows, y_rows in rows:
-            yield cls(x_rows, y_rows, columns, view, kept, paired, (), levels=levels)
+            yield cls(x_rows, y_rows, columns, view, kept, bool(paired), (), levels=levels)
         if rows.note is not None:
             warn(DroppedDataWarning(rows.note, argument="x and y"))
             nothing = np.empty((0, len(columns)))
-            yield cls(nothing, nothing, columns, view, kept, paired, (rows.note,), levels=levels)
+            yield cls(nothing, nothing, columns, view, kept, bool(paired), (rows.note,), levels=levels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,7 +304,7 @@ def read_columns(
            [ 3., nan]]), ('0', '1'))
     """
     check_policy(nan_policy)
-    tables = read_two(x, y, choice)
+    tables = read_two(x, y, choice.with_pairs(paired))
     (x_rows, y_rows), columns = tables.rows, tables.columns
     check_sizes(len(x_rows), len(y_rows), paired)
     limits = Limits.of(x_rows, y_rows)

@@ -11,7 +11,7 @@ import numpy as np
 from twosample.common.arrays import Array
 from twosample.data.categories import Levels
 from twosample.data.cells import TEXT
-from twosample.data.choosing import DROPPED, EVERYTHING, Choice, Labels, LeftOut, some
+from twosample.data.choosing import DROPPED, EVERYTHING, IDENTIFIES, Choice, Labels, LeftOut, some
 from twosample.data.copies import find_copies
 from twosample.data.identifiers import are_shared, identifiers
 from twosample.data.levels import (
@@ -24,6 +24,7 @@ from twosample.data.levels import (
     used_places,
     with_numbers,
 )
+from twosample.data.matching import in_pairs, split_in_pairs
 from twosample.data.order import serial_dependence
 from twosample.data.reading import Table, column_labels, label_list, read
 from twosample.errors import (
@@ -102,11 +103,15 @@ class Tables(NamedTuple):
 
 
 def read_two(x: object, y: object, choice: Choice = EVERYTHING) -> Tables:
-    """Read two samples, or one table that is split in two; warns about what is left out or looks wrong."""
+    """Read two samples, or one table that is split in two; warns about what is left out or looks wrong.
+
+    Rows are matched as the choice says, before anything else is seen of them.
+    """
     if choice.by is None:
         if y is None:
             raise no_second_sample()
-        return read_all({"x": x, "y": y}, choice).with_identifiers_noted()
+        x, y, choice, warnings = in_pairs(x, y, choice)
+        return read_all({"x": x, "y": y}, choice, warnings=warnings).with_identifiers_noted()
     if y is not None:
         raise InputError("by: splits x, so there must be no y", argument="by", remedy="pass one table, or no by")
     table, labels, warnings = _read_labelled(x, choice)
@@ -114,10 +119,15 @@ def read_two(x: object, y: object, choice: Choice = EVERYTHING) -> Tables:
     return _together(table.split(labels, names), names, ("x", "y"), choice, warnings).with_identifiers_noted()
 
 
-def read_all(samples: Mapping[str, object], choice: Choice = EVERYTHING, roles: Sequence[str] = ("x", "y")) -> Tables:
+def read_all(
+    samples: Mapping[str, object],
+    choice: Choice = EVERYTHING,
+    roles: Sequence[str] = ("x", "y"),
+    warnings: Sequence[TwoSampleWarning] = (),
+) -> Tables:
     """Read samples by name, which messages call by their roles; warns about what is left out or looks wrong."""
     tables = [read(values, role, choice) for role, values in zip(roles, samples.values(), strict=True)]
-    return _together(tables, tuple(samples), tuple(roles), choice, [])
+    return _together(tables, tuple(samples), tuple(roles), choice, list(warnings))
 
 
 def read_split(x: object, choice: Choice) -> Tables:
@@ -266,14 +276,14 @@ def _read_labelled(x: Any, choice: Choice) -> tuple[Table, Labels, list[TwoSampl
         x = nw.from_native(x, pass_through=True)
         x = x.collect().to_native() if isinstance(x, nw.LazyFrame) else x
     labels = row_labels(x, choice.by)
+    warnings: list[TwoSampleWarning] = [without_label(labels.missing, choice)] if labels.missing else []
+    x, labels, choice, of_pairs = split_in_pairs(x, labels, choice)
     table = read(x, "x", choice)
     if len(table.rows) != labels.count:
         raise InputError(
             f"by: has {labels.count} labels for {len(table.rows)} rows", argument="by", remedy="give one for each row"
         )
-    if not labels.missing:
-        return table, labels, []
-    return table, labels, [without_label(labels.missing, choice)]
+    return table, labels, warnings + of_pairs
 
 
 def no_second_sample() -> InputTypeError:
@@ -307,7 +317,7 @@ def _check_times(tables: Sequence[Table], roles: Sequence[str]) -> None:
 def _about(left_out: Sequence[LeftOut], times: tuple[str, ...]) -> list[TwoSampleWarning]:
     """What to say of columns that were left out, and of dates."""
     warnings: list[TwoSampleWarning] = []
-    others = [one for one in left_out if one.column != "" and one.reason != DROPPED]
+    others = [one for one in left_out if one.column != "" and one.reason not in (DROPPED, IDENTIFIES)]
     if others:
         what, how = (
             "numbers or categories",

@@ -224,8 +224,8 @@ class GibbsResult(Result):
         Names of the columns used.
     scale
         What each column was divided by, (D,).
-    paired
-        Whether the rows are pairs.
+    paired, paired_by
+        Whether the rows are pairs, and what they were matched by, as in the result of `test`.
     kernel
         "rbf" or "ard".
     model
@@ -262,6 +262,7 @@ class GibbsResult(Result):
     settings: Settings
     diagnostics: GibbsDiagnostics
     points_given: bool = False
+    paired_by: str | None = None
 
     @cached_property
     def prob_h1(self) -> float:
@@ -344,7 +345,7 @@ class GibbsResult(Result):
                 Fact("log BF10", f"{log_bf10_text(self.log_bf10)} ± {error}", bridge, large=True),
                 *self._lengthscale_facts(),
                 *relevance,
-                Fact("data", data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)),
+                Fact("data", data_in_words(self.n_x, self.n_y, len(self.columns), self.paired, self.paired_by)),
                 Fact("model", f"{self.model.name}, kernel {self.kernel}", f", {points} evaluation points"),
                 Fact("chains", f"{chains} of {steps}", f", {trusted}"),
             ),

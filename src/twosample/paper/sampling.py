@@ -168,6 +168,7 @@ def _result(
         columns=samples.columns,
         scale=plan.scale,
         paired=samples.paired,
+        paired_by=samples.paired_by,
         kernel="ard" if question.several else plan.kernel.label,
         model=plan.model,
         settings=settings,

@@ -44,6 +44,7 @@ class Asked:
     groups: object
     model: Model
     paired: bool
+    paired_by: str | None
     nan_policy: Literal["raise", "omit"]
     progress: Progress
     rope: float | None
@@ -245,6 +246,7 @@ def table(
         group_share=shares[1] if groups else None,
         fdr=asked.fdr,
         paired=asked.paired,
+        paired_by=asked.paired_by,
         model=asked.model,
         groups=groups,
         skipped=unused | skipped,

@@ -33,7 +33,7 @@ def gibbs(
     columns: Sequence[str | int] | None = None,
     drop: Sequence[str | int] | None = None,
     model: str | Model = "adaptive",
-    paired: bool = False,
+    paired: object = False,
     kernel: Literal["rbf", "ard"] = "rbf",
     points: int | ArrayLike = 40,
     prior_odds: float = 1.0,

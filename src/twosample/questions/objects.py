@@ -14,6 +14,8 @@ from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.common.threads import one_thread
 from twosample.data import Samples, View
 from twosample.data.complete import check_pairs
+from twosample.data.matching import matched_as_given
+from twosample.errors import emit
 from twosample.features.domains.domain import Domain, objects_of
 from twosample.inference import relabelling
 from twosample.inference.evidence import evaluate
@@ -42,14 +44,25 @@ def samples_of(x: Array, y: Array, *, paired: bool = False) -> Samples:
 def test_objects(x: object, y: object, options: Options, progress: Progress) -> ObjectsResult:
     """Test two samples of objects; `twosample.test` says what the options are."""
     objects = {"x": objects_of(x, "x"), "y": objects_of(y, "y")}
-    if options.paired:
+    notes: tuple[str, ...] = ()
+    if options.choice.paired_by is not None:
+        objects, notes = _in_pairs(objects, options.choice.paired)
+    elif options.paired:
         check_pairs(*map(len, objects.values()))
     with progress_bar(progress) as report:
         counter = WorkCounter(report, options.objects.points + 1)
         domain, rows = rows_of(objects, options, counter)
         plan = plan_of_objects(domain, options.model, paired=options.paired, tolerance=options.tolerance)
+        plan = replace(plan, paired_by=options.choice.paired_by, notes=notes + plan.notes)
         samples = samples_of(rows["x"], rows["y"], paired=options.paired)
         return answer(plan, samples, options, counter, (objects["x"], objects["y"]))
+
+
+def _in_pairs(objects: dict[str, list[Any]], identifiers: object) -> tuple[dict[str, list[Any]], tuple[str, ...]]:
+    """Objects that are matched by identifiers; returns also what was said of those that are left out."""
+    found = matched_as_given(identifiers, (len(objects["x"]), len(objects["y"])))
+    kept = {name: [objects[name][row] for row in rows] for name, rows in (("x", found.x), ("y", found.y))}
+    return kept, emit(found.warnings)
 
 
 def answer(

@@ -48,7 +48,7 @@ class Options:
     scale: ArrayLike  # that of the model unless another one was given
     nan_policy: Literal["raise", "omit"]
     tolerance: float
-    choice: Choice  # which columns are compared, and what a single table is split by
+    choice: Choice  # which columns are compared, and what a single table is split and rows are matched by
     prior_odds: float
     permutations: int
     rope: float | None
@@ -80,6 +80,7 @@ class Options:
         rope = option("rope")
         names = ("by", "groups", "columns", "drop", "categories")
         check_policy(option("nan_policy", "raise"))
+        choice = Choice.of(*map(option, names), texts=not model.needs_pairs, paired=option("paired", False))
         found = cls(
             model=model,
             kernels=() if objects.of_objects else kernels.resolve_several(objects.kernel),
@@ -90,11 +91,11 @@ class Options:
             scale=model.scale if is_one_of(scale, ("auto",)) else scale,
             nan_policy=option("nan_policy", "raise"),
             tolerance=positive(option("tolerance", 1e-3), "tolerance"),
-            choice=Choice.of(*map(option, names), texts=not model.needs_pairs),
+            choice=choice,
             prior_odds=positive(option("prior_odds", 1.0), "prior_odds"),
             permutations=count_of(option("permutations", 0), "permutations", 0),
             rope=None if rope is None else share_of(rope, "rope", 0.5),
-            paired=flag_of(option("paired", False), "paired"),
+            paired=choice.paired is not False,
             keep_rows=flag_of(option("keep_rows", False), "keep_rows"),
             generator=generator_of(option("rng", 0)),
             rng=option("rng", 0),

@@ -48,7 +48,7 @@ def test(
     drop: Sequence[str | int] | None = None,
     categories: Sequence[str | int] | None = None,
     model: str | Model = "adaptive",
-    paired: bool = False,
+    paired: object = False,
     kernel: str | Kernel | Sequence[str | Kernel] | Callable[[Sequence[Any], Sequence[Any], Any], Any] = "rbf",
     parameters: Sequence[Any] | None = None,
     features: Callable[[Sequence[Any]], Any] | None = None,
@@ -88,7 +88,10 @@ def test(
     model
         "adaptive" (the default), "paper", "published", or a `Model` of your own.
     paired
-        Whether row i of `x` belongs with row i of `y`.
+        Whether rows are pairs. True says that row i of `x` belongs with row i of `y`, and is refused where a column
+        that identifies the rows says otherwise. Or what identifies them, in whatever order the rows are: the name of a
+        column, also with `by`, or identifiers given apart, `(those of x, those of y)`, with `by` one for each row of
+        the table. Rows without a partner are left out, and named.
     kernel
         "rbf", the Gaussian kernel; "laplace", "matern12", "matern32", "matern52" or "rational_quadratic"; or a kernel
         of `twosample.kernels`, a sum or product of these, or a `Kernel` of your own. A list of kernels averages the
@@ -170,6 +173,13 @@ def test(
     >>> result = ts.test(trial, by="arm", columns=["dose"])
     >>> result.names, result.columns
     (('a', 'b'), ('dose',))
+
+    Pairs, such as patients before and after, that are matched by a column:
+
+    >>> before = pl.DataFrame({"patient": range(40), "dose": rng.normal(size=40)})
+    >>> after = before.with_columns(pl.col("dose") + rng.normal(0.5, 0.3, 40)).sample(40, shuffle=True, seed=1)
+    >>> ts.test(before, after, paired="patient").verdict
+    'very strong evidence of a small difference'
     """
     options = Options.checked(locals())
     if options.objects.of_objects:
@@ -212,7 +222,7 @@ def test_each(
     sort: Literal["evidence", "size"] = "evidence",
     groups: Mapping[str, Sequence[str]] | Sequence[object] | None = None,
     model: str | Model = "adaptive",
-    paired: bool = False,
+    paired: object = False,
     nan_policy: Literal["raise", "omit"] = "raise",
     progress: Progress = False,
 ) -> EachResult:
@@ -282,7 +292,8 @@ def test_each(
         fdr=fdr,
         groups=groups if of_rows is None else None,
         model=options.model,
-        paired=paired,
+        paired=options.paired,
+        paired_by=options.choice.paired_by,
         nan_policy=nan_policy,
         progress=progress,
         rope=options.rope,
@@ -300,7 +311,7 @@ def plan(
     y: object = None,
     *,
     model: str | Model = "adaptive",
-    paired: bool = False,
+    paired: object = False,
     kernel: str | Kernel = "rbf",
     lengthscale: float | Literal["median"] | None = None,
     points: int | ArrayLike = 40,
@@ -353,7 +364,7 @@ def log_bf10(
     *,
     points: int | ArrayLike = 40,
     model: str | Model = "adaptive",
-    paired: bool = False,
+    paired: object = False,
     kernel: str | Kernel | Sequence[str | Kernel] = "rbf",
     scale: ArrayLike = "auto",
     nan_policy: Literal["raise", "omit"] = "raise",

@@ -140,6 +140,7 @@ class Answer:
             center=plan.center,
             scale=plan.scale,
             paired=plan.paired,
+            paired_by=plan.paired_by,
             kernel=plan.kernel.label,
             model=plan.model,
             diagnostics=self._diagnostics(),

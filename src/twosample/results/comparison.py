@@ -62,6 +62,9 @@ class Comparison(BayesFactor):
         An AUC that counts as no difference that matters, or None.
     names
         What the samples are called: the groups, where one table was split.
+    paired_by
+        The column that the rows of pairs were matched by; "" for identifiers given apart, None where row i of x belongs
+        with row i of y.
     """
 
     _derived: ClassVar[tuple[str, ...]] = (*BayesFactor._derived, "prob_beyond_rope")
@@ -88,6 +91,7 @@ class Comparison(BayesFactor):
     effect: Effect | None = None
     rope: Annotated[float, Within(0.5, 1)] | None = None
     names: tuple[str, str] = ("x", "y")
+    paired_by: str | None = None
 
     def _problems(self) -> Iterator[str]:
         """What does not go together."""

@@ -13,7 +13,7 @@ from twosample import models
 from twosample.common.arguments import count_of, is_one_of
 from twosample.common.arrays import Array, Flags, Indices
 from twosample.common.constraints import GAPS, NONNEGATIVE, SHARES, Axes, Share, Within
-from twosample.common.words import columns_in_words, printable
+from twosample.common.words import columns_in_words, pairs_in_words, printable
 from twosample.data import some
 from twosample.errors import InputError
 from twosample.inference.bayes_factor import strength, verdict
@@ -114,8 +114,8 @@ class EachResult(RowsResult[EachRow]):
         The false discovery rate for `discoveries`.
     rope
         An AUC that counts as no difference that matters, or None.
-    paired
-        Whether the rows are pairs.
+    paired, paired_by
+        Whether the rows are pairs, and what they were matched by, as in the result of `test`.
     model
         The model with all its constants.
     groups
@@ -155,6 +155,7 @@ class EachResult(RowsResult[EachRow]):
     skipped: dict[str, str]
     notes: tuple[str, ...]
     rope: Annotated[float, Within(0.5, 1)] | None = None
+    paired_by: str | None = None
 
     def __post_init__(self) -> None:
         """Make the arrays unchangeable, and lists that come from JSON tuples."""
@@ -284,7 +285,7 @@ class EachResult(RowsResult[EachRow]):
     def _sizes_in_words(self) -> str:
         n_x, n_y = ((int(sizes.min()), int(sizes.max())) for sizes in (self.n_x, self.n_y))
         first, second = (str(high) if low == high else f"{low} to {high}" for low, high in (n_x, n_y))
-        return f"{first} pairs" if self.paired else f"{first} and {second} rows"
+        return pairs_in_words(first, self.paired_by) if self.paired else f"{first} and {second} rows"
 
 
 def check_sort(sort: object) -> None:

@@ -55,6 +55,7 @@ def objects_result(
         n_x=sizes[0],
         n_y=sizes[1],
         paired=plan.paired,
+        paired_by=plan.paired_by,
         kernel=plan.domain.kernel,
         model=model,
         diagnostics=Diagnostics(

@@ -305,7 +305,7 @@ class TwoSampleResult(Comparison):
 
     @property
     def _data_words(self) -> str:
-        return data_in_words(self.n_x, self.n_y, len(self.columns), self.paired)
+        return data_in_words(self.n_x, self.n_y, len(self.columns), self.paired, self.paired_by)
 
     def _kernel_facts(self) -> list[Fact]:
         """Which kernel, where it is not the Gaussian alone."""

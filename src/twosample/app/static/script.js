@@ -129,9 +129,14 @@
   // ---- the form
 
   const grouping = () => seen.groupings.find((one) => one.name === byId("by").value);
+  // Options are "no", "yes" and "=" with the name of a column.
+  const identifier = () => {
+    const value = byId("paired").value;
+    return value.startsWith("=") ? value.slice(1) : null;
+  };
   const candidates = () => {
     const by = !byId("split").hidden && byId("by").value;
-    return seen.columns.filter((column) => column.name !== by);
+    return seen.columns.filter((column) => column.name !== by && column.name !== identifier());
   };
   const fill = (select, options, value) => {
     select.replaceChildren(...options.map(([name, words]) => Object.assign(make("option", words), { value: name })));
@@ -165,6 +170,9 @@
       byId("file-status").textContent =
         "Choose a second file. No column of this one can split it: that takes a column with 2 to 100 different values. Or ask one of the last two questions below.";
     }
+    const both = [...seen.columns, ...seen.others].filter((column) => column.name && !column.kind.startsWith("only"));
+    const pairs = both.map((column) => [`=${column.name}`, `by column ${column.name}`]);
+    fill(byId("paired"), [["no", "no"], ["yes", "by their order"], ...pairs], byId("paired").value);
     chosen = new Set(candidates().map((column) => column.name));
     byId("column-filter").value = "";
     fill(byId("other-side"), seen.columns.map((column) => [column.name, column.name]), null);
@@ -214,8 +222,9 @@
     const every = wanted.length === candidates().length && !seen.others.some((column) => column.kind.startsWith("only"));
     return {
       test: value("test"), nan_policy: value("nan_policy"), prior_odds: value("prior_odds"), model: value("model"),
-      permutations: value("permutations"), fdr: value("fdr"), rope: value("rope"), sort: value("sort"), paired: form.elements.paired.checked,
-      reading: reading(), by: (split && byId("by").value) || null, columns: every ? null : wanted,
+      permutations: value("permutations"), fdr: value("fdr"), rope: value("rope"), sort: value("sort"), reading: reading(),
+      paired: identifier() || value("paired") === "yes",
+      by: (split && byId("by").value) || null, columns: every ? null : wanted,
       groups: split && byId("group-first").value ? [byId("group-first").value, byId("group-second").value] : null,
       y: [...byId("other-side").selectedOptions].map((option) => option.value), law: value("law"),
     };
@@ -332,6 +341,10 @@
   byId("reading").addEventListener("change", () => { if (seen.files.some(Boolean)) look(); });
   byId("by").addEventListener("change", () => {
     showGroups();
+    chosen = new Set(candidates().map((column) => column.name));
+    showColumns();
+  });
+  byId("paired").addEventListener("change", () => {
     chosen = new Set(candidates().map((column) => column.name));
     showColumns();
   });

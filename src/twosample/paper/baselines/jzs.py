@@ -50,7 +50,7 @@ def jzs(
     x: object,
     y: object,
     *,
-    paired: bool = False,
+    paired: object = False,
     cauchy_scale: float = math.sqrt(0.5),
     prior_odds: float = 1.0,
     nan_policy: Literal["raise", "omit"] = "raise",
@@ -64,7 +64,7 @@ def jzs(
     x, y
         The samples, one column each, as in `twosample.test`.
     paired
-        Whether row i of `x` belongs with row i of `y`: a one-sample test of the differences.
+        Whether rows are pairs, as in `twosample.test`: a one-sample test of the differences.
     cauchy_scale
         Scale of the Cauchy prior on the difference of the means in standard deviations.
     prior_odds, nan_policy

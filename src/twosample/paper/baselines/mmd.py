@@ -80,7 +80,7 @@ def mmd(
     lengthscale: ArrayLike = "median",
     permutations: int = 1000,
     aggregate: bool = False,
-    paired: bool = False,
+    paired: object = False,
     estimator: Literal["quadratic", "linear"] = "quadratic",
     scale: ArrayLike = "auto",
     nan_policy: Literal["raise", "omit"] = "raise",
@@ -105,7 +105,7 @@ def mmd(
     aggregate
         Whether to use 1/32, 1/16, …, 4 times a single lengthscale rather than that one alone.
     paired
-        Whether row i of `x` belongs with row i of `y`. Pairs are swapped at random (the wild bootstrap) in place of
+        Whether rows are pairs, as in `twosample.test`. Pairs are swapped at random (the wild bootstrap) in place of
         permutations, which is exact if the members of a pair are exchangeable when the distributions are the same.
     estimator
         "quadratic" compares all rows. "linear" matches the rows of x and y at random, drops the rest of the longer

@@ -69,6 +69,12 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense, whether it was passed or stored."""
+        if isinstance(self.paired, str | list | tuple):
+            raise InputError(
+                "paired: rows are paired within a batch, and a partner in another one would be missed",
+                argument="paired",
+                remedy=("put the rows of each batch in the same order and pass ", Setting("paired", True)),
+            )
         drop, categories = (None if names == () else names for names in (self.drop, self.categories))
         choice = Choice.of(columns=self.columns, drop=drop, categories=categories, texts=True)
         checked = {

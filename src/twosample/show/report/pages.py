@@ -13,6 +13,7 @@ from twosample.common.words import (
     columns_in_words,
     count_in_words,
     odds_in_words,
+    pairs_in_words,
     printable,
     probability_in_words,
     short,
@@ -102,9 +103,9 @@ def two_samples_page(result: TwoSampleResult) -> Page:
         f"The witness is positive where {first} has more of its rows and negative where {second} has. It is surely not "
         "zero where its 95\N{NO-BREAK SPACE}% band leaves zero out."
     )
-    sizes = f"n = {result.n_x} and {result.n_y}"
-    if result.paired or hasattr(result, "law"):
-        sizes = f"n = {result.n_x}{' pairs' * result.paired}"
+    sizes = f"n = {result.n_x}" if hasattr(result, "law") else f"n = {result.n_x} and {result.n_y}"
+    if result.paired:
+        sizes = f"n = {pairs_in_words(result.n_x, result.paired_by)}"
     return Page(
         compared=compared(" with ".join(map(printable, result.names)), sizes, result.columns),
         found=[_model_sentence(result), *found],
@@ -194,7 +195,7 @@ def columns_page(result: EachResult) -> Page:
         result.log_bf10, float(discovered.min()) if len(discovered) else None
     )
     n_x, n_y = int(result.n_x.max(initial=0)), int(result.n_y.max(initial=0))
-    sizes = f"n = {count_in_words(n_x, 'pair')}" if result.paired else f"n = {n_x} and {n_y}"
+    sizes = f"n = {pairs_in_words(n_x, result.paired_by)}" if result.paired else f"n = {n_x} and {n_y}"
     method = "a Bayesian kernel two-sample test of normal scores (Zhang et al., 2022)"
     skipped = [f"{len(result.skipped)} could not be tested."] if result.skipped else []
     found = [f"Those that differ: {some(result.discoveries)}."] if result.discoveries else []
