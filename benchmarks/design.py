@@ -1,6 +1,6 @@
-"""Sizes that `ts.design` foresees: predicted against realised log BF10 of new samples, and milliseconds a size.
+"""Sizes that `ts.design` foresees: predicted against realised log BF10, and milliseconds a size.
 
-Every cell is a pair of laws. The prediction is the mean over several large pilots; realised is the median of as many new
+Every cell is a pair of laws. The prediction is the mean over several large pilots; realised is the median of new
 samples of that size, each tested by `ts.test` on its own. Run with ``python -m benchmarks.design``; it takes about ten
 minutes on one core.
 """
@@ -25,7 +25,7 @@ from benchmarks.suite import RESULTS, Array, generator
 from twosample.errors import TwoSampleWarning
 
 Law = Callable[[np.random.Generator, int], Array]
-PILOTS, NULLS = 6, 80
+PILOTS, LARGE, NULLS = 16, 2000, 80
 # New samples of a cell of one column, and of several.
 RUNS, RUNS_OF_SEVERAL = 200, 80
 SMALL, SMALL_PILOTS, SMALL_SIZES = 50, 30, (50, 100, 200, 400)
@@ -56,7 +56,7 @@ class Cell:
     y: Law | None  # None where x draws the two columns of pairs
     n: int
     ratio: float = 1.0
-    pilot: int = 2000
+    runs: int = RUNS
 
     def draw(self, rng: np.random.Generator, n: int, n_y: int, *, same: bool = False) -> tuple[Array, Array]:
         """Samples of these sizes; or from one law, that of both in the shares of the sizes, and pairs swapped."""
@@ -103,9 +103,9 @@ CELLS = {
     "exponential, times 1.6": Cell(exponential(1.0), exponential(1.6), 120),
     "Poisson 2 against 2.8": Cell(poisson(2.0), poisson(2.8), 120),
     "yes, 20 % against 40 %": Cell(yes(0.2), yes(0.4), 120),
-    "correlation 0 against 0.6": Cell(correlated(0.0), correlated(0.6), 200, pilot=500),
-    "one of 5 columns by 0.6": Cell(columns([0.0] * 5), columns([0.0, 0.6, 0.0, 0.0, 0.0]), 150, pilot=500),
-    "all of 5 columns by 0.35": Cell(columns([0.0] * 5), columns([0.35] * 5), 120, pilot=500),
+    "correlation 0 against 0.6": Cell(correlated(0.0), correlated(0.6), 200, runs=RUNS_OF_SEVERAL),
+    "one of 5 columns by 0.6": Cell(columns([0.0] * 5), columns([0.0, 0.6, 0.0, 0.0, 0.0]), 150, runs=RUNS_OF_SEVERAL),
+    "all of 5 columns by 0.35": Cell(columns([0.0] * 5), columns([0.35] * 5), 120, runs=RUNS_OF_SEVERAL),
     "pairs by 0.4": Cell(of_pairs(0.4), None, 100),
     "shift 0.6, 80 and 160 rows": Cell(normal(), normal(0.6), 80, ratio=2.0),
 }
@@ -116,15 +116,14 @@ def of_cell(name: str, cell: Cell) -> dict[str, Any]:
     n_y, paired = round(cell.n * cell.ratio), cell.y is None
     predicted, seconds = [], []
     for pilot in range(PILOTS):
-        samples = cell.draw(generator("design pilot", name, pilot), cell.pilot, cell.pilot)
+        samples = cell.draw(generator("design pilot", name, pilot), LARGE, LARGE)
         start = time.process_time()
         row = ts.design(*samples, sizes=cell.n, ratio=cell.ratio, paired=paired, rng=pilot).at(cell.n)
         seconds.append(time.process_time() - start)
         predicted.append((row.log_bf10, row.found, row.log_bf10_same, row.confirmed_same, row.false_alarm))
-    runs = RUNS if cell.pilot > 500 else RUNS_OF_SEVERAL
     new = {
         same: [cell.draw(generator("design", name, same, run), cell.n, n_y, same=same) for run in range(count)]
-        for same, count in ((False, runs), (True, NULLS))
+        for same, count in ((False, cell.runs), (True, NULLS))
     }
     logs, nulls = (np.array([ts.test(*one, paired=paired).log_bf10 for one in sets]) for sets in new.values())
     means = np.mean(predicted, axis=0).tolist()
@@ -132,9 +131,9 @@ def of_cell(name: str, cell: Cell) -> dict[str, Any]:
     return {
         "cell": name,
         "n": [cell.n, n_y],
-        "runs": runs,
+        "runs": cell.runs,
         "median": [means[0], float(middle)],
-        "error_of_median": float(1.25 * logs.std() / math.sqrt(runs)),
+        "error_of_median": float(1.25 * logs.std() / math.sqrt(cell.runs)),
         "between_pilots": float(np.std([one[0] for one in predicted], ddof=1)),
         "found": [means[1], float((logs > LIMIT).mean())],
         "median_same": [means[2], float(np.median(nulls))],
@@ -199,11 +198,11 @@ def _text(found: dict[str, Any]) -> str:
     lines = [
         "# How many rows",
         "",
-        f"Made by `benchmarks/design.py`. What `ts.design` foresees (mean over {PILOTS} pilots of 2,000 rows a sample, 500",
-        "of several columns) / what came of new samples of that size; ± is the standard error of what came, and the spread",
-        "that of the median that one pilot foresees.",
+        f"Made by `benchmarks/design.py`. What `ts.design` foresees (mean over {PILOTS} pilots of {LARGE:,} rows a",
+        "sample) / what came of new samples of that size; ± is the standard error of what came, and the spread that of",
+        "the median that one pilot foresees.",
         "",
-        "| laws | n | data sets | median log BF10 | spread | P(BF10 > 10) | the same: median | the same: P(BF10 > 10) |",
+        "| laws | n | data sets | median log BF10 | spread | P(BF10 > 10) | median if the same | P(BF10 > 10) then |",
         "|---|---|---|---|---|---|---|---|",
         *map(_line, found["cells"]),
         "",

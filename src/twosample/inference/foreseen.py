@@ -23,6 +23,7 @@ import numpy as np
 from twosample.common.arrays import Array, Indices
 from twosample.common.threads import in_order
 from twosample.inference import evidence
+from twosample.inference.bayes_factor import log_total
 from twosample.inference.evidence import Difference, Hypotheses
 from twosample.places import local
 
@@ -49,8 +50,7 @@ class Foreseen:
     def _at(self, index: int, delta: Array) -> Array:
         given = self.hypotheses
         basis, rows = given.spectra.basis[index], given.noise.rows
-        floor = np.diagonal(given.noise.V[index] - given.difference.blind[index])
-        directions = len(basis) - float(floor @ np.square(basis).sum(axis=1))
+        directions = float(np.sum(basis * (given.difference.noise[index] @ basis)))
         larger = rows / max(rows - 1.0 - directions, 1.0)
         log_variance, log_weight = given.amplitudes(_EVERY)
         shares, log_determinants = evidence.signal_shares(given.spectra.eigenvalues[index], log_variance[index])
@@ -61,7 +61,7 @@ class Foreseen:
         explained = rows * (before / (rows + before) - after / (rows + after))
         cost = log_determinants + np.log1p(after / rows) - np.log1p(before / rows)
         given_amplitude = evidence.compare(explained, cost, rows, given.noise.even)
-        return np.asarray(np.logaddexp.reduce(given_amplitude + log_weight, axis=1))
+        return log_total(given_amplitude + log_weight)
 
 
 def posterior_differences(pilot: Hypotheses, noise: Array) -> Array:

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from twosample.common.arguments import Seed, count_of, positive
-from twosample.common.arrays import to_numpy
+from twosample.common.arrays import Array, Indices, to_numpy
 from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.common.threads import one_thread
 from twosample.data.complete import check_pairs
-from twosample.data.sketch import Sketch, sketches
 from twosample.errors import InputError, InputTypeError
 from twosample.features.domains.domain import objects_of
 from twosample.features.statistics import FeatureStatistics
@@ -35,8 +34,8 @@ __all__ = ["design"]
 _SIZES = (20, 50, 100, 200, 500, 1000, 2000)
 # Of fewer rows a test compares all labellings, and V says little of the noise.
 _FEWEST = 10
-# Rows that are drawn from a law, of each sample.
-_DRAWN = 1000
+# Rows that are drawn from a law, and the most that are resampled, of each sample.
+_DRAWN, _MOST = 1000, 2000
 # Options that a saved plan leaves open.
 _OF_PLANS = ("x", "y", "sizes", "ratio", "threshold", "draws", "rng", "progress")
 
@@ -47,6 +46,7 @@ _OF_PLANS = ("x", "y", "sizes", "ratio", "threshold", "draws", "rng", "progress"
     rope="the chances are of Bayes factors for any difference",
     tolerance="a fixed set of lengthscales is averaged over",
     keep_rows="a design holds no rows",
+    engine="the rows of a pilot are few, and resampled in memory",
 )
 def design(
     x: object,
@@ -82,8 +82,8 @@ def design(
     Parameters
     ----------
     x, y
-        The pilot: two samples, as in `test`, of which up to 2,000 rows of one column and 500 of several are used of
-        each. Or a `Plan` and its `FeatureStatistics`, which hold as many. Or two laws, as in `goodness`: frozen
+        The pilot: two samples, as in `test`, of which up to 2,000 rows each are resampled. Or a `Plan` and its
+        `FeatureStatistics`, which hold 500 rows each, or 2,000 of one column. Or two laws, as in `goodness`: frozen
         distributions of `scipy.stats`, their text, or functions of a size and a generator, of which 1,000 rows each
         are drawn.
     sizes
@@ -129,7 +129,8 @@ def design(
     with progress_bar(progress) as report, one_thread():
         if isinstance(x, Plan):
             _check_plan(asked)
-            options, given = Options.checked(rng=rng), _of_statistics(x, y)
+            options = Options.checked(rng=rng)
+            given = _of_statistics(x, y, options.generator)
         else:
             options = Options.checked(asked, pooled=True)
             given = _of_objects(x, y, options) if options.objects.of_objects else _of_rows(x, y, options)
@@ -208,10 +209,9 @@ def _of_rows(x: object, y: object, options: Options) -> _Given:
     """A pilot of rows of a table."""
     read = read_rows(*_drawn(x, y, options), options, all_at_once=False)
     samples = read.samples
-    rows = sketches(to_numpy(samples.x), to_numpy(samples.y), paired=samples.paired)
-    sizes = samples.n_x, samples.n_y
-    notes = (*samples.notes, *samples.column_notes, *_of_how_many(rows, sizes))
-    return _Given(_pilot(rows, paired=samples.paired), options.plans(samples), samples.names, notes)
+    pilot, said = _pilot(to_numpy(samples.x), to_numpy(samples.y), options.generator, paired=samples.paired)
+    notes = (*samples.notes, *samples.column_notes, *said)
+    return _Given(pilot, options.plans(samples), samples.names, notes)
 
 
 def _of_objects(x: object, y: object, options: Options) -> _Given:
@@ -222,12 +222,11 @@ def _of_objects(x: object, y: object, options: Options) -> _Given:
         check_pairs(*map(len, objects.values()))
     domain, rows = rows_of(objects, options)
     plan = plan_of_objects(domain, options.model, paired=options.paired)
-    few = sketches(rows["x"], rows["y"], paired=options.paired)
-    sizes = len(rows["x"]), len(rows["y"])
-    return _Given(_pilot(few, paired=options.paired), [plan], notes=(*plan.notes, *_of_how_many(few, sizes)))
+    pilot, said = _pilot(rows["x"], rows["y"], options.generator, paired=options.paired)
+    return _Given(pilot, [plan], notes=(*plan.notes, *said))
 
 
-def _of_statistics(plan: Plan, statistics: object) -> _Given:
+def _of_statistics(plan: Plan, statistics: object, generator: np.random.Generator) -> _Given:
     """A pilot of which the statistics hold some rows."""
     if not isinstance(statistics, FeatureStatistics):
         raise InputTypeError(
@@ -239,10 +238,9 @@ def _of_statistics(plan: Plan, statistics: object) -> _Given:
         )
     if not plan.model.relabels or plan.lengthscales is None:
         raise InputError(f"x: model {plan.model.name!r} has not the noise of all rows", argument="x")
-    rows = statistics.sketch_x, statistics.sketch_y
-    sizes = statistics.n_x, statistics.n_y
-    notes = (*plan.notes, *statistics.notes, *_of_how_many(rows, sizes))
-    return _Given(_pilot(rows, paired=plan.paired), [plan], notes=notes)
+    rows, sizes = (statistics.sketch_x.rows, statistics.sketch_y.rows), (statistics.n_x, statistics.n_y)
+    pilot, said = _pilot(*rows, generator, sizes, paired=plan.paired)
+    return _Given(pilot, [plan], notes=(*plan.notes, *statistics.notes, *said))
 
 
 def _drawn(x: object, y: object, options: Options) -> tuple[Any, Any]:
@@ -251,18 +249,26 @@ def _drawn(x: object, y: object, options: Options) -> tuple[Any, Any]:
     return x, y
 
 
-def _of_how_many(rows: tuple[Sketch, Sketch], sizes: tuple[int, int]) -> tuple[str, ...]:
-    used = tuple(len(sketch.rows) for sketch in rows)
-    if used == sizes:
-        return ()
-    return (f"Of the pilot's {sizes[0]:,} and {sizes[1]:,} rows, {used[0]:,} and {used[1]:,} are resampled.",)
-
-
-def _pilot(rows: tuple[Sketch, Sketch], *, paired: bool) -> Pilot:
-    """The rows that are resampled, if there are enough of them."""
-    x, y = (np.asarray(sketch.rows, dtype=np.float64) for sketch in rows)
+def _pilot(
+    x: Array, y: Array, generator: np.random.Generator, sizes: tuple[int, int] | None = None, *, paired: bool
+) -> tuple[Pilot, tuple[str, ...]]:
+    """The rows that are resampled, some of a large pilot, and what is to be said of that; `sizes` are those of all."""
+    sizes = (len(x), len(y)) if sizes is None else sizes
     if min(len(x), len(y)) < _FEWEST:
         raise InputError(
             f"x: a pilot of {len(x)} and {len(y)} rows says too little; {_FEWEST} of each are needed", argument="x"
         )
-    return Pilot(x, y, paired)
+    # In an order that does not change with that of the data, or with units.
+    if paired:
+        order = _some(np.lexsort([*y.T[::-1], *x.T[::-1]]), generator)
+        x, y = x[order], y[order]
+    else:
+        x, y = (rows[_some(np.lexsort(rows.T[::-1]), generator)] for rows in (x, y))
+    whole = (len(x), len(y)) == sizes
+    said = f"Of the pilot's {sizes[0]:,} and {sizes[1]:,} rows, {len(x):,} and {len(y):,} are resampled."
+    return Pilot(x.astype(np.float64), y.astype(np.float64), paired), () if whole else (said,)
+
+
+def _some(order: Indices, generator: np.random.Generator) -> Indices:
+    """Random ones of the rows in this order, where they are many."""
+    return order if len(order) <= _MOST else order[np.sort(generator.choice(len(order), _MOST, replace=False))]
