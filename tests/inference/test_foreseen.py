@@ -9,7 +9,7 @@ import pytest
 import twosample as ts
 from twosample.inference import evidence, prior, relabelling
 from twosample.inference.evidence import Hypotheses
-from twosample.inference.foreseen import Foreseen, Pilot, posterior_differences
+from twosample.inference.foreseen import Foreseen, Pilot, posterior_differences, unknown_noise
 from twosample.models import PRESETS
 
 MODEL = PRESETS["adaptive"]
@@ -73,6 +73,25 @@ def test_differences_have_the_posterior_of_a_gaussian_process():
         around = found[1:] - found[0]
         left = signal - signal @ np.linalg.solve(signal + V, signal)
         np.testing.assert_allclose(around.T @ around, left, rtol=1e-6, atol=1e-9)
+
+
+def test_the_noise_of_a_row_is_not_known_better_than_the_floor_of_the_pilot():
+    pilot, test = pilot_and_test()
+    own, few, many = (pilot.noises(test)(sizes)[0] for sizes in (pilot.sizes, (18, 12), (300, 200)))
+    for size in (own, few):
+        np.testing.assert_allclose(unknown_noise(own, size, MODEL), 0.0, atol=1e-15)
+    of_own, of_many = (MODEL.floor.at(one.size, one.variances.mean(axis=1)) for one in (own, many))
+    total = of_many + unknown_noise(own, many, MODEL)
+    # The noise of a difference is 2/n times that of a row.
+    np.testing.assert_allclose(total * many.size, of_own * own.size, rtol=1e-12)
+
+
+def test_a_small_pilot_foresees_no_certainty_in_directions_that_it_has_not_seen():
+    rng = np.random.default_rng(2)
+    pairs = rng.normal(0, 1, 15)
+    row = ts.design(pairs, pairs + 0.7 + rng.normal(0, 1, 15), paired=True, sizes=200, draws=60).at(200)
+    # New pairs of these laws have a log BF10 of about 37; without that noise several hundreds were foreseen.
+    assert row.high < 120
 
 
 @pytest.mark.parametrize("paired", [False, True])

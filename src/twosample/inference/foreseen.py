@@ -8,7 +8,8 @@ noise of new samples; the sum is their Δ.
 
 These are judged by the noise V within the pilot's samples. New samples estimate it from their own N rows, Δ included:
 with q = ΔᵀV⁻¹Δ, and d directions above the floor, they have q/(1 + q/N), q being N/(N - 1 - d) times as large on
-average (Hotelling's T²).
+average (Hotelling's T²). What a pilot of few rows does not know of V, as its features are more, is what the floor says
+for its size: larger samples than the pilot have that noise of a row too.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from twosample.inference.relabelling import WeightedTest
     from twosample.models import Model
 
-__all__ = ["Foreseen", "Pilot", "foresee", "posterior_differences"]
+__all__ = ["Foreseen", "Pilot", "foresee", "posterior_differences", "unknown_noise"]
 
 # Every second amplitude is enough, as for all labellings of few rows.
 _EVERY = 2
@@ -62,6 +63,12 @@ class Foreseen:
         cost = log_determinants + np.log1p(after / rows) - np.log1p(before / rows)
         given_amplitude = evidence.compare(explained, cost, rows, given.noise.even)
         return log_total(given_amplitude + log_weight)
+
+
+def unknown_noise(pilot: Difference, new: Difference, model: Model) -> Array:
+    """The noise of new samples beyond that in their covariance and floor, which the pilot does not know, (m,)."""
+    own, later = (model.floor.at(one.size, one.variances.mean(axis=-1)) for one in (pilot, new))
+    return np.asarray(np.maximum(own * (pilot.size / new.size) - later, 0.0))
 
 
 def posterior_differences(pilot: Hypotheses, noise: Array) -> Array:
@@ -198,22 +205,27 @@ def foresee(
         weights += [pilot.without_difference(size, draws, generator)]
     stacked, ends = np.concatenate(weights), np.cumsum([len(one) for one in weights])[:-1]
 
-    def of_test(test: WeightedTest) -> Array:
+    def of_test(task: tuple[WeightedTest, np.random.Generator]) -> Array:
+        test, own_generator = task
         features, lengthscales = test.features, test.lengthscales
         given = partial(Hypotheses.of, model=model, features=features, lengthscales=lengthscales)
         sums = local.weighted_sums(features, pilot.rows(test), lengthscales, lambda block: stacked[:, block])
         delta, noise, *noises = np.split(sums, ends, axis=1)
         judges, found = pilot.noises(test), []
-        own = judges(pilot.sizes)[0]._replace(delta=delta[:, 0])
-        differences = posterior_differences(given(own), noise)
+        of_pilot = judges(pilot.sizes)[0]
+        differences = posterior_differences(given(of_pilot._replace(delta=delta[:, 0])), noise)
         for number, size in enumerate(sizes):
-            with_one, with_none = (Foreseen(given(of_size)) for of_size in judges(size))
-            found.append(test.sum(with_one.log_bf10(differences + noises[2 * number])))
-            found.append(test.sum(with_none.log_bf10(noises[2 * number + 1])))
+            for difference, shift, drawn in zip(
+                judges(size), (differences, np.zeros(1)), noises[2 * number :], strict=False
+            ):
+                more = unknown_noise(of_pilot, difference, model)[:, np.newaxis, np.newaxis]
+                judged = difference._replace(noise=difference.noise + more * np.eye(features.count))
+                deltas = shift + drawn + np.sqrt(more) * own_generator.standard_normal(drawn.shape)
+                found.append(test.sum(Foreseen(given(judged)).log_bf10(deltas)))
         return np.stack(found)
 
     total = np.full((2 * len(sizes), draws), -np.inf)
-    for found in in_order(of_test, tests):
+    for found in in_order(of_test, zip(tests, generator.spawn(len(tests)), strict=True)):
         total = np.logaddexp(total, found)
         count(1)
     return total[::2], total[1::2]
