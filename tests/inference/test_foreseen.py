@@ -14,7 +14,7 @@ from twosample.models import PRESETS
 
 MODEL = PRESETS["adaptive"]
 RNG = np.random.default_rng(4)
-X, Y = np.sort(RNG.normal(0, 1, (30, 1)), axis=0), np.sort(RNG.normal(0.8, 1, (20, 1)), axis=0)
+X, Y = np.sort(RNG.normal(0, 1, (30, 1)), axis=0), np.sort(RNG.normal(2.0, 1, (20, 1)), axis=0)
 
 
 def pilot_and_test(paired=False):

@@ -140,6 +140,15 @@ def test_refusals(options, message):
         ts.design(X, Y, **options)
 
 
+def test_an_average_over_kernels_is_one_of_bayes_factors():
+    options = {"sizes": [20, 40], "draws": 40}
+    one, other, both = (ts.design(X, Y, kernel=kernel, **options) for kernel in ("rbf", "laplace", ["rbf", "laplace"]))
+    # The same rows are drawn for each of them.
+    for name in ("different", "same"):
+        of_one, of_other, of_both = (np.exp(getattr(found, name)).mean(axis=1) for found in (one, other, both))
+        np.testing.assert_allclose(of_both, 0.5 * (of_one + of_other), rtol=1e-9)
+
+
 def test_a_tiny_pilot_is_refused():
     with pytest.raises(InputError, match="a pilot of 9 and 40 rows says too little; 10 of each are needed"):
         ts.design(X[:9], Y)
