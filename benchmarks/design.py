@@ -242,10 +242,10 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--part", choices=PARTS, nargs="+", default=PARTS, help="leave the others as they were")
     warnings.simplefilter("ignore", TwoSampleWarning)
-    path = RESULTS / "design.json"
-    found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     measure = {"time": milliseconds, "cells": cells, "small": small_pilots}
-    found |= {part: measure[part]() for part in parser.parse_args().part}
+    new = {part: measure[part]() for part in parser.parse_args().part}
+    path = RESULTS / "design.json"
+    found: dict[str, Any] = {**(json.loads(path.read_text()) if path.exists() else {}), **new}
     path.write_text(json.dumps(found, indent=0) + "\n")
     path.with_suffix(".md").write_text(_text(found))
 

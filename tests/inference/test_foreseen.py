@@ -9,7 +9,7 @@ import pytest
 import twosample as ts
 from twosample.inference import evidence, prior, relabelling
 from twosample.inference.evidence import Hypotheses
-from twosample.inference.foreseen import Foreseen, Pilot, posterior_differences, unknown_noise
+from twosample.inference.foreseen import Foreseen, Pilot, posterior_differences, unknown_noise, which_are_true
 from twosample.models import PRESETS
 
 MODEL = PRESETS["adaptive"]
@@ -75,6 +75,20 @@ def test_differences_have_the_posterior_of_a_gaussian_process():
         np.testing.assert_allclose(around.T @ around, left, rtol=1e-6, atol=1e-9)
 
 
+def test_one_test_has_the_difference_and_those_with_more_evidence_have_it_too():
+    _, test = pilot_and_test()
+    tests = [replace(test, log_weights=np.log([0.1, 0.4])), replace(test, log_weights=np.log([0.3, 0.2]))]
+    bayes_factors, priors = np.array([5.0, 1.0, 0.2, 30.0]), np.array([0.1, 0.4, 0.3, 0.2])
+    drawn = which_are_true(list(np.log(bayes_factors).reshape(2, 2)), tests, 40_000, np.random.default_rng(1))
+    posterior = priors * bayes_factors / (priors @ bayes_factors)
+    alone = priors * bayes_factors / (1.0 + priors * bayes_factors)
+    for number, of_one in enumerate(bayes_factors):
+        seen = posterior[bayes_factors <= of_one].sum()  # that one with no more evidence is chosen
+        expected = seen + (1.0 - seen) * alone[number]
+        # Five standard errors.
+        assert np.concatenate(drawn)[number].mean() == pytest.approx(expected, abs=5 * 0.5 / 200)
+
+
 def test_the_noise_of_a_row_is_not_known_better_than_the_floor_of_the_pilot():
     pilot, test = pilot_and_test()
     own, few, many = (pilot.noises(test)(sizes)[0] for sizes in (pilot.sizes, (18, 12), (300, 200)))
@@ -99,7 +113,7 @@ def test_resampled_rows_have_the_mean_and_the_noise_of_new_samples(paired):
     pilot, test = pilot_and_test(paired)
     features = pilot_features(pilot, test)
     sizes = (25, 25) if paired else (25, 60)
-    within, none = (noise.noise[0] for noise in pilot.noises(test)(sizes))
+    within, none = (noise.noise[1] for noise in pilot.noises(test)(sizes))
     if not paired:  # the model pools the covariances; what is drawn has that of each sample
         first, second = features[:30], features[30:]
         within = np.cov(first.T, bias=True) / 25 + np.cov(second.T, bias=True) / 60
@@ -114,8 +128,8 @@ def test_resampled_rows_have_the_mean_and_the_noise_of_new_samples(paired):
 
 
 def pilot_features(pilot, test):
-    """Features at the first lengthscale, by the kernel itself; of pairs their differences."""
-    found = [test.features.at(rows, test.lengthscales[0]) for rows in (pilot.x, pilot.y)]
+    """Features at the second lengthscale, by the kernel itself; of pairs their differences."""
+    found = [test.features.at(rows, test.lengthscales[1]) for rows in (pilot.x, pilot.y)]
     return found[0] - found[1] if pilot.paired else np.concatenate(found)
 
 

@@ -4,7 +4,8 @@ In each test, at every lengthscale, the difference of the laws has the posterior
 directions in which V and a²R are diagonal, the scores u of the pilot's Δ become gu, and the posterior variance is g,
 with g = a²λ/(1 + a²λ) averaged over the posterior of the amplitude a. Resampled rows of the pilot have the noise e of a
 pilot, in all tests at once, so that gu + √g e is drawn from that posterior. Rows that are resampled once more have the
-noise of new samples; the sum is their Δ.
+noise of new samples; the sum is their Δ. A difference is not in all tests and at all lengthscales at once: which have
+one is drawn from their posterior too, given that one of them has.
 
 These are judged by the noise V within the pilot's samples. New samples estimate it from their own N rows, Δ included:
 with q = ΔᵀV⁻¹Δ, and d directions above the floor, they have q/(1 + q/N), q being N/(N - 1 - d) times as large on
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from twosample.inference.relabelling import WeightedTest
     from twosample.models import Model
 
-__all__ = ["Foreseen", "Pilot", "foresee", "posterior_differences", "unknown_noise"]
+__all__ = ["Foreseen", "Pilot", "foresee", "posterior_differences", "unknown_noise", "which_are_true"]
 
 # Every second amplitude is enough, as for all labellings of few rows.
 _EVERY = 2
@@ -69,6 +70,22 @@ def unknown_noise(pilot: Difference, new: Difference, model: Model) -> Array:
     """The noise of new samples beyond that in their covariance and floor, which the pilot does not know, (m,)."""
     own, later = (model.floor.at(one.size, one.variances.mean(axis=-1)) for one in (pilot, new))
     return np.asarray(np.maximum(own * (pilot.size / new.size) - later, 0.0))
+
+
+def which_are_true(
+    log_bf10: Sequence[Array], tests: Sequence[WeightedTest], draws: int, generator: np.random.Generator
+) -> list[Array]:
+    """In which tests, at which lengthscales, there is a difference, (m, B) for each test, given that there is one.
+
+    One of them, from their posterior given the pilot, has it. So have those with more evidence, which see it too, and
+    each other one with its own posterior probability.
+    """
+    evidences, priors = np.concatenate(log_bf10), np.concatenate([test.log_weights for test in tests])
+    log_odds = priors + evidences
+    chosen = generator.choice(len(log_odds), draws, p=np.exp(log_odds - np.logaddexp.reduce(log_odds)))
+    alone = generator.random(draws) < evidence.probability(log_odds)[:, np.newaxis]
+    holds = (evidences[:, np.newaxis] >= evidences[chosen]) | alone
+    return np.split(holds, np.cumsum([len(one) for one in log_bf10])[:-1])
 
 
 def posterior_differences(pilot: Hypotheses, noise: Array) -> Array:
@@ -139,6 +156,13 @@ class Pilot:
             return np.full(self.count, 1.0 / self.count)
         return np.repeat([1.0 / len(self.x), -1.0 / len(self.y)], self.sizes)
 
+    def log_bf10(self, test: WeightedTest, model: Model) -> Array:
+        """Log BF10 of the pilot by a test, at every lengthscale, (m,)."""
+        features, lengthscales, contrast = test.features, test.lengthscales, self.contrast[np.newaxis]
+        delta = local.weighted_sums(features, self.rows(test), lengthscales, lambda block: contrast[:, block])
+        own = self.noises(test)(self.sizes)[0]._replace(delta=delta[:, 0])
+        return log_total(Hypotheses.of(own, model, features, lengthscales).log_mixture())
+
     def noises(self, test: WeightedTest) -> Callable[[tuple[int, int]], tuple[Difference, Difference]]:
         """No Δ with the noise of samples of some sizes: within the pilot's samples, and where there is no difference.
 
@@ -205,15 +229,17 @@ def foresee(
         weights += [pilot.without_difference(size, draws, generator)]
     stacked, ends = np.concatenate(weights), np.cumsum([len(one) for one in weights])[:-1]
 
-    def of_test(task: tuple[WeightedTest, np.random.Generator]) -> Array:
-        test, own_generator = task
+    true = which_are_true([pilot.log_bf10(test, model) for test in tests], tests, draws, generator)
+
+    def of_test(task: tuple[WeightedTest, Array, np.random.Generator]) -> Array:
+        test, holds, own_generator = task
         features, lengthscales = test.features, test.lengthscales
         given = partial(Hypotheses.of, model=model, features=features, lengthscales=lengthscales)
         sums = local.weighted_sums(features, pilot.rows(test), lengthscales, lambda block: stacked[:, block])
         delta, noise, *noises = np.split(sums, ends, axis=1)
         judges, found = pilot.noises(test), []
         of_pilot = judges(pilot.sizes)[0]
-        differences = posterior_differences(given(of_pilot._replace(delta=delta[:, 0])), noise)
+        differences = posterior_differences(given(of_pilot._replace(delta=delta[:, 0])), noise) * holds[..., np.newaxis]
         for number, size in enumerate(sizes):
             for difference, shift, drawn in zip(
                 judges(size), (differences, np.zeros(1)), noises[2 * number :], strict=False
@@ -225,7 +251,7 @@ def foresee(
         return np.stack(found)
 
     total = np.full((2 * len(sizes), draws), -np.inf)
-    for found in in_order(of_test, zip(tests, generator.spawn(len(tests)), strict=True)):
+    for found in in_order(of_test, zip(tests, true, generator.spawn(len(tests)), strict=True)):
         total = np.logaddexp(total, found)
         count(1)
     return total[::2], total[1::2]

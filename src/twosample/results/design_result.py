@@ -223,7 +223,7 @@ class DesignResult(RowsResult[DesignRow]):
             lines=(
                 Fact("to find a difference", *self._enough(False), True),
                 Fact("to confirm none", *self._enough(True), True),
-                Fact("pilot", f"{pilot}{of_columns}"),
+                Fact("data", f"a pilot of {pilot}{of_columns}"),
                 Fact("model", self.model.name),
             ),
             answer="The difference is as uncertain as the pilot leaves it: it is drawn from its posterior, given that "
