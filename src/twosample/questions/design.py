@@ -18,9 +18,9 @@ from twosample.data.complete import check_pairs
 from twosample.errors import InputError, InputTypeError
 from twosample.features.domains.domain import objects_of
 from twosample.features.statistics import FeatureStatistics
-from twosample.inference import laws
+from twosample.inference import laws, relabelling
 from twosample.inference.foreseen import Pilot, foresee
-from twosample.inference.relabelling import LevelTest, WeightedTest, tests_of
+from twosample.inference.relabelling import LevelTest, WeightedTest
 from twosample.kernels import Kernel
 from twosample.models import Model
 from twosample.plan import Plan, plan_of_objects
@@ -195,7 +195,7 @@ class _Given:
 
     def tests(self) -> tuple[list[WeightedTest], tuple[str, ...]]:
         """The tests that are averaged, with prior weights that add up to one, and what is to be said of them."""
-        found = tests_of(*self.plans)
+        found = relabelling.tests_of(*self.plans)
         kept = [test for test in found if not isinstance(test, LevelTest)]
         total = np.logaddexp.reduce(np.concatenate([test.log_weights for test in kept]))
         note = "Of columns with more than 31 levels, the others count as one level in what is foreseen."
