@@ -1,7 +1,7 @@
 # Every target works from a fresh clone: it needs python3 (3.11 or newer) and make, and sets up .venv by itself.
 PYTHON ?= python3
 DEMO_OUT ?= demo
-BENCHMARKS ?= speed scale command files accuracy gibbs coverage calibration power small unequal null_cells published_tables relevance columns effect kernels rff domains independence ksample goodness
+BENCHMARKS ?= speed scale command files accuracy gibbs coverage calibration power small unequal null_cells published_tables relevance columns effect kernels rff domains independence ksample goodness design
 TEST_PROCESSES ?= 2
 # Each test process keeps to one core: threads of the linear algebra that compete for cores slow it down many times over.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1

@@ -34,7 +34,8 @@ def test_dir_shows_the_public_names_alone():
     lambda x, y: ts.ksample([x, y, x + 1], reference=0),
     lambda x, y: ts.independence(x, y),
     lambda x, y: ts.plan(x, y),
-], ids=["test", "goodness", "gram", "ksample", "reference", "independence", "plan"])  # fmt: skip
+    lambda x, y: ts.design(x, y, sizes=20, draws=10),
+], ids=["test", "goodness", "gram", "ksample", "reference", "independence", "plan", "design"])  # fmt: skip
 def test_dir_of_a_result_shows_what_users_need(make):
     rng = np.random.default_rng(1)
     result = make(rng.normal(size=30), rng.normal(size=30))

@@ -39,6 +39,7 @@ if _TYPE_CHECKING:
     from twosample.features import domains
     from twosample.paper import baselines, chemistry, datasets, simulate
     from twosample.paper.gibbs_result import GibbsResult
+    from twosample.questions.design import design
     from twosample.questions.gibbs import gibbs
     from twosample.questions.goodness import goodness
     from twosample.questions.gram import test_gram
@@ -46,6 +47,7 @@ if _TYPE_CHECKING:
     from twosample.questions.ksample import ksample
     from twosample.questions.monitor import Monitor, sequential
     from twosample.questions.reference import Reference
+    from twosample.results.design_result import DesignResult
     from twosample.results.each_result import EachResult
     from twosample.results.goodness_result import GoodnessOfObjectsResult, GoodnessResult
     from twosample.results.groups_result import GroupsResult
@@ -57,6 +59,7 @@ if _TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Blocks",
+    "DesignResult",
     "EachResult",
     "FeatureStatistics",
     "GibbsResult",
@@ -78,6 +81,7 @@ __all__ = [
     "checks",
     "chemistry",
     "datasets",
+    "design",
     "domains",
     "errors",
     "gibbs",
@@ -106,6 +110,7 @@ _MODULES = {
     "simulate": "paper.simulate",
 }
 _LATER = {
+    "DesignResult": "results.design_result",
     "EachResult": "results.each_result",
     "GibbsResult": "paper.gibbs_result",
     "GoodnessOfObjectsResult": "results.goodness_result",
@@ -120,6 +125,7 @@ _LATER = {
     "ObjectsResult": "results.objects_result",
     "Reference": "questions.reference",
     "test_gram": "questions.gram",
+    "design": "questions.design",
     "gibbs": "questions.gibbs",
     "goodness": "questions.goodness",
     "ksample": "questions.ksample",

@@ -14,6 +14,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -201,6 +202,8 @@ def ask(question: str, data: Data, **options: Any) -> Any:
         for seed in range(10, 14):
             state = monitor.update(data.sample(seed, False), data.sample(seed + 20, True))
         return state
+    if question == "a design":
+        return ts.design(x, y, **{"sizes": [20, 200], "draws": 60, **options})
     assert question == "a reference"
     of_test = set(signature(ts.Reference.test).parameters)
     in_both = {"nan_policy"}
@@ -209,12 +212,14 @@ def ask(question: str, data: Data, **options: Any) -> Any:
 
 
 QUESTIONS = (
-    "two samples", "pairs", "each column", "k groups", "a law", "independence", "a stream", "a reference"
+    "two samples", "pairs", "each column", "k groups", "a law", "independence", "a stream", "a reference", "a design"
 )  # fmt: skip
 
 
 def seen(question: str, result: Any) -> bool:
     """Whether the planted difference is seen, and named: the column, or the group, that differs."""
+    if question == "a design":
+        return result.at(200).found > 0.95 and result.at(200).false_alarm < 0.05
     if np.max(result.prob_h1) <= 0.95:
         return False
     if question == "k groups":
@@ -235,6 +240,7 @@ def with_option(question: str, option: str) -> Any:
         x, y = frame(ROWS, np.random.default_rng(1), False), frame(ROWS, np.random.default_rng(2), True)
         both = pl.concat([x.with_columns(arm=pl.lit("a")), y.with_columns(arm=pl.lit("b"))])
         functions = {"two samples": ts.test, "each column": ts.test_each, "k groups": ts.ksample}
+        functions["a design"] = partial(ts.design, sizes=[20, 200], draws=60)
         if question == "pairs":
             return ts.test(both, by="arm", paired=True)
         if question == "k groups":
@@ -273,7 +279,7 @@ def shown(question: str, output: str, made: dict[str, Any]) -> Any:
         return result.text()
     if output == "JSON":
         again = type(result).from_json(result.to_json())
-        assert np.array_equal(again.log_bf10, result.log_bf10)
+        assert again == result or np.array_equal(again.log_bf10, result.log_bf10)
         return again
     if output == "to_frame":
         return result.to_frame()

@@ -17,12 +17,13 @@ QUESTIONS = {
     "ksample": lambda **options: ts.ksample([FRAME, FRAME, FRAME], **options),
     "goodness": lambda **options: ts.goodness(ROWS[:, 0], "norm(0, 1)", **options),
     "independence": lambda **options: ts.independence(ROWS[:, 0], ROWS[:, 1], **options),
+    "design": lambda **options: ts.design(FRAME, FRAME, **options),
     "Monitor": ts.Monitor,
     "Reference": lambda **options: ts.Reference.of(FRAME, **options),
 }
 FUNCTIONS = {
     "each": ts.test_each, "ksample": ts.ksample, "goodness": ts.goodness, "independence": ts.independence,
-    "Monitor": ts.Monitor, "Reference": ts.Reference.of,
+    "design": ts.design, "Monitor": ts.Monitor, "Reference": ts.Reference.of,
 }  # fmt: skip
 # What a reference is asked with when a sample is tested against it, and options that are those of `test` alone.
 OF_TEST = {"Reference": {"prior_odds", "rope", "keep_rows", "progress"}}

@@ -41,6 +41,7 @@ KINDS = {
     "against a reference": lambda: ts.ksample(_frame(), by="arm", reference="a"),
     "independence": lambda: ts.independence(_frame(), x=["u"], y=["v", "arm"]),
     "stream": _watched,
+    "sizes": lambda: ts.design(_frame(), by="arm", groups=["a", HOSTILE], sizes=[20, 60], draws=40),
     "another test": lambda: ts.baselines.jzs([1.0, 2.0, 3.0, 4.0], [2.0, 3.0, 4.0, 9.0]),
 }
 

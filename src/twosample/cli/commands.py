@@ -21,7 +21,7 @@ from twosample.cli.inputs import Source, two_tables
 from twosample.cli.messages import in_options, notes, printable, quoted, refusals, say_error
 from twosample.cli.monitor_command import monitor
 from twosample.cli.output import Outputs, save_plot, save_tables, show_comparison
-from twosample.cli.question_commands import ask, each, gibbs, goodness, independence, test
+from twosample.cli.question_commands import ask, design, each, gibbs, goodness, independence, test
 from twosample.common.exits import FAILED, INTERRUPTED, REFUSED, fault, raised
 from twosample.common.progress import progress_bar
 from twosample.errors import InputError, InputTypeError, MissingExtraError
@@ -107,6 +107,7 @@ Examples:
   twosample independence trial.csv --x dose --y response
   twosample compare before.csv after.csv
   twosample goodness residuals.csv --law "norm(0, 1)"
+  twosample design pilot_a.csv pilot_b.csv --sizes 50,100,200
   twosample check yesterday.csv today.csv --fail-if "prob_h1 > 0.95 and auc > 0.55"
   twosample app
   twosample monitor reference.csv --follow log.csv
@@ -313,5 +314,5 @@ def app(port: int, browser: bool, max_size: float, unpacked_limit: float | None)
     serve(port, max_size=max_size, unpacked_limit=unpacked_limit, say=say, browser=browser)
 
 
-for one in (test, each, gibbs, independence, check, reference, compare, goodness, app, monitor):
+for one in (test, each, gibbs, independence, check, reference, compare, goodness, design, app, monitor):
     command_line.add_command(one)

@@ -229,6 +229,21 @@ OPTIONS: dict[str, _Declared] = {
     ),
     "sort": _choice("--sort", ["evidence", "size"], "Order of the columns: most evidence first, or largest AUC."),
     "fail_if": _default("--fail-if", default="prob_h1 > 0.95", metavar="RULE", help="The rule to fail by."),
+    "sizes": _option(
+        "--sizes",
+        metavar="N,N",
+        callback=_parsed(
+            lambda value: tuple(map(int, value.split(","))), "not a list of whole numbers separated by commas"
+        ),
+        help="Numbers of rows of the first sample, or of pairs, with commas [20 to 2,000].",
+    ),
+    "ratio": _default(
+        "--ratio", default=1.0, metavar="NUMBER", help="Rows of the second sample for each of the first."
+    ),
+    "threshold": _default(
+        "--threshold", default=10.0, metavar="BF", help='The Bayes factor that counts as found; its inverse as "same".'
+    ),
+    "draws": _count("--draws", 300, "Number of samples of each size."),
     # Chains
     "steps": _count("--steps", 2000, "Gibbs steps of each chain, the burn-in included; at most."),
     "burn_in": _count("--burn-in", 500, "How many of the first steps are dropped."),

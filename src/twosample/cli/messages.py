@@ -30,7 +30,8 @@ _OPTIONS = {
             "model paired kernel parameters lengthscale points subsets prior_odds scale nan_policy permutations rope "
             "tolerance steps burn_in thinning hmc_steps adapt_steps chains evidence early_stop fdr "
             "by groups columns drop categories reference keep_rows alpha window forget "
-            "law simulations missing decimal thousands encoding comment header delimiter unpacked_limit port"
+            "law simulations sizes ratio threshold draws missing decimal thousands encoding comment header delimiter "
+            "unpacked_limit port"
         ).split()
     },
 }

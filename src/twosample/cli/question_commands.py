@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,7 @@ from twosample.cli.messages import notes, option_of, printable, refusals
 from twosample.cli.output import Outputs
 from twosample.errors import InputError
 
-__all__ = ["ask", "each", "gibbs", "goodness", "independence", "test"]
+__all__ = ["ask", "design", "each", "gibbs", "goodness", "independence", "test"]
 
 
 def ask(names: tuple[str, ...], function: Callable[..., Any], *data: Any, **options: Any) -> Any:
@@ -218,3 +219,33 @@ def goodness(source: Source, outputs: Outputs, *, law: str, seed: int, **options
     result = ask((str(source.files[0]),), run_goodness, frame, law, rng=seed, **chosen, **options)
     names = source.files[0].name, result.law
     outputs.deliver(result.of_files(names, said), names)
+
+
+_DESIGN_EPILOG = """\b
+Examples:
+  twosample design pilot_a.csv pilot_b.csv --sizes 20,50,100,200
+  twosample design pilot.csv --by arm --columns dose --ratio 2
+  twosample design before.csv after.csv --paired --threshold 20 --plot sizes.png
+
+Where there is no pilot, draw one from two laws: ts.design in Python takes distributions and simulators.
+"""
+
+
+@command(
+    "files by groups columns drop paired pair_by categories sizes ratio threshold draws kernel parameters lengthscale "
+    "points subsets scale nan_policy seed csv json plot report quiet",
+    _DESIGN_EPILOG,
+    csv={"help": "Write the table of all sizes to this file; - prints it instead."},
+    quiet={"help": "Print one line: the number of rows that is enough, or - where none of the sizes is."},
+    seed={"help": "Seed of what is drawn."},
+)
+def design(source: Source, outputs: Outputs, *, seed: int, **options: Any) -> None:
+    """Tell how many rows are needed, from a pilot: the files A and B, or the file A split by a column."""
+    from twosample.questions.design import design as run_design
+
+    strings = options["kernel"] == "kmer"
+    with notes():
+        given = source.read_strings() if strings else source.read(options["nan_policy"])
+    result = ask(given.names, run_design, given.x, given.y, rng=seed, **given.choice, **options)
+    enough = result.size_for()
+    outputs.deliver(replace(result, names=given.names).with_notes(given.notes), short=f"{enough or '-'}")

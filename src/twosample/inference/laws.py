@@ -15,7 +15,7 @@ from twosample.common.arrays import Array
 from twosample.errors import InputError, InputTypeError
 from twosample.features.statistics import Moments
 
-__all__ = ["Law", "Reading", "law_of_text", "normal_moments", "numbers_drawn"]
+__all__ = ["Law", "Reading", "drawn", "is_law", "law_of_text", "normal_moments", "numbers_drawn"]
 
 # Quantiles that stand for a distribution of one column.
 _QUANTILES = 1 << 13
@@ -267,3 +267,16 @@ def _smoothed(at: Array, mean: Array, covariance: Array, square: float) -> Array
     quadratic = (deviations * np.linalg.solve(total, deviations.T).T).sum(axis=1)
     log_determinant = np.linalg.slogdet(total)[1] - len(mean) * math.log(square)
     return np.asarray(np.exp(-0.5 * (quadratic + log_determinant)))
+
+
+def is_law(data: object) -> bool:
+    """Whether this draws rows rather than holding them."""
+    return isinstance(data, str) or hasattr(data, "rvs") or hasattr(data, "icdf") or callable(data)
+
+
+def drawn(law: Any, n: int, generator: np.random.Generator) -> Any:
+    """What a law draws: rows of numbers, or whatever a function of a size and a generator returns."""
+    if callable(law) and not (hasattr(law, "rvs") or hasattr(law, "icdf")):
+        _check_arguments(law, n, generator)
+        return law(n, generator)
+    return Law.of(law, n, generator).draw(n, generator)

@@ -19,6 +19,7 @@ from twosample.features.maps import FeatureMap
 from twosample.features.statistics import Moments
 from twosample.inference import evidence, partitions
 from twosample.inference.all_levels import log_bf_of_partitions
+from twosample.inference.bayes_factor import log_total
 from twosample.inference.contrasts import Contrasts
 from twosample.inference.effect import OfColumns, OfLabels
 from twosample.inference.evidence import Difference, Hypotheses
@@ -349,12 +350,7 @@ class Blind:
 
     def log_bf10(self, deltas: Array) -> Array:
         """Log BF10 at every lengthscale for Δ of every relabelling, (m, B, s), as (m, B)."""
-        found = []
-        for index, delta in enumerate(deltas):
-            log_mixture = self._at(index, delta)
-            top = log_mixture.max(axis=1)
-            found.append(top + np.log(np.exp(log_mixture - top[:, np.newaxis]).sum(axis=1)))
-        return np.stack(found)
+        return np.stack([log_total(self._at(index, delta)) for index, delta in enumerate(deltas)])
 
     @cached_property
     def _effects(self) -> OfLabels:
