@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -57,11 +58,11 @@ def test_chances_add_up_and_rows_come_from_the_samples(found):
 def test_size_for_is_between_the_sizes_that_have_less_and_more():
     logs = np.array([[-3.0] * 3 + [3.0], [-3.0] + [3.0] * 3, [3.0] * 4])
     some = ts.design(X, Y, sizes=[20, 40, 160], draws=10)
-    made = type(some)(**{**vars(some), "different": logs, "same": -logs[:, ::-1]})
+    made = replace(some, different=logs, same=-logs[:, ::-1])
     assert made.size_for(0.25) == 20 and made.size_for(1.0 - 1e-9) == 160
     assert made.size_for(0.5) == math.ceil(20 * math.sqrt(2))
     assert made.size_for(0.5, same=True) == math.ceil(20 * math.sqrt(2))
-    never = type(some)(**{**vars(some), "different": -np.abs(logs)})
+    never = replace(some, different=-np.abs(logs))
     assert never.size_for(0.5) is None and "160 rows a sample are not enough" in str(never)
 
 
