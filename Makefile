@@ -3,6 +3,7 @@ PYTHON ?= python3
 DEMO_OUT ?= demo
 BENCHMARKS ?= speed scale command files accuracy gibbs coverage calibration power small unequal null_cells published_tables relevance columns effect kernels rff domains independence ksample goodness design
 TEST_PROCESSES ?= 2
+SLOW ?= slow
 # Each test process keeps to one core: threads of the linear algebra that compete for cores slow it down many times over.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
@@ -22,7 +23,7 @@ test: $(READY)
 	$(PYTEST) -m "not slow"
 
 test-slow: $(READY)
-	$(PYTEST) -m slow tests
+	$(PYTEST) -m "$(SLOW)" tests
 
 test-all: test test-slow
 

@@ -230,7 +230,7 @@ def memory(process):
     return int(line.split()[1]) / 1000.0
 
 
-@pytest.mark.parametrize("count", [60, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [60, pytest.param(1000, marks=[pytest.mark.slow, pytest.mark.exhaustive])])
 def test_a_fuzzer_finds_no_fault(count, served):
     with served() as server:
         chance = random.Random(25)

@@ -52,7 +52,7 @@ def script(tmp_path):
     return [sys.executable, str(path)]
 
 
-def ended(script, *args, cwd, before=None, **streams):
+def ended(script, *args, cwd, before=None, timeout=120, **streams):
     """Run the command to its end; returns exit status, stdout and stderr."""
 
     def prepare():
@@ -62,7 +62,7 @@ def ended(script, *args, cwd, before=None, **streams):
 
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
     done = subprocess.run(
-        [*script, *args], cwd=cwd, preexec_fn=prepare, pass_fds=[3], timeout=120, text=True, **streams
+        [*script, *args], cwd=cwd, preexec_fn=prepare, pass_fds=[3], timeout=timeout, text=True, **streams
     )
     return done.returncode, done.stdout, done.stderr
 
@@ -111,7 +111,8 @@ def moments():
         for name in ("check", "reference", "monitor"):
             for moment in range(MOMENTS):
                 fast = name == "check" and moment in ((0, 3) if number == signal.SIGINT else (8,))
-                yield pytest.param(number, name, moment, marks=[] if fast else [pytest.mark.slow])
+                marks = [] if fast else [pytest.mark.slow, pytest.mark.exhaustive]
+                yield pytest.param(number, name, moment, marks=marks)
 
 
 @pytest.fixture(scope="module")
@@ -271,8 +272,9 @@ def test_too_little_memory_for_the_program(megabytes, script, files):
     before = set(files.iterdir())
     try:
         status, out, _ = ended(
-            script, *COMMANDS["check"], cwd=files, before=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size))
-        )
+            script, *COMMANDS["check"], cwd=files, timeout=20,
+            before=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)),
+        )  # fmt: skip
     except subprocess.TimeoutExpired:  # a library waits for a thread that it could not start
         status, out = 3, ""
     # 130: OpenBLAS interrupts the process itself where it cannot start its threads. 127: Python cannot be loaded.

@@ -331,6 +331,7 @@ def test_repeated_members_objects_and_text_that_is_none(tmp_path):
 # ---- mutations
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory are those of Linux")
 @pytest.mark.parametrize(

@@ -327,6 +327,7 @@ def test_what_says_nothing_changes_nothing(question):
     change_many(question, 2)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.parametrize("question", UNCHANGED)
 def test_what_says_nothing_changes_nothing_in_many_tables(question):
@@ -338,6 +339,7 @@ def test_any_table_has_an_answer_or_is_refused(question):
     ask_many(question, 12)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_ten_thousand_tables_have_an_answer_or_are_refused(question):

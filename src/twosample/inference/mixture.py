@@ -272,7 +272,7 @@ class Contrast(NamedTuple):
         if differences is not None:
             covariance = 0.5 * (var_x + var_y - differences.scatter[0, :, 0, 0] / (x.count - 1))
         words = direction(mean_x, mean_y, var_x, var_y, x.count, y.count, covariance).tolist()
-        auc, spread = 0.5 + level_x - level_y, np.sqrt(var_x / var_y)
+        auc, spread = np.clip(0.5 + level_x - level_y, 0.0, 1.0), np.sqrt(var_x / var_y)
         for place, (way, of_level) in of_categories.items():
             words[place], auc[place], spread[place] = way, of_level, 1.0
         return cls(auc, spread, tuple(words))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.common.arrays import Array, Indices
-from twosample.common.constraints import INCREASING, NONNEGATIVE, SHARES, SORTED, Axes, Count, Places
+from twosample.common.constraints import NONNEGATIVE, SHARES, SORTED, Axes, Count, Places
 from twosample.common.records import Comparable
 from twosample.data.categories import Levels, rows_without_many, with_coordinates
 from twosample.inference.witness import Driver, Witness, locations
@@ -50,7 +50,7 @@ class ShownColumn(Comparable):
     # The range that is shown, wherever the bulk of either sample is.
     limits: Annotated[tuple[float, float], SORTED]
     # Discrete columns: all values in the range, increasing. Other columns: values that many rows hold, (V,).
-    values: Annotated[Array, Axes("V"), INCREASING]
+    values: Annotated[Array, Axes("V"), SORTED]
     counts: Annotated[Indices, Axes(2, "V"), NONNEGATIVE]  # of the rows that hold each of them, (2, V)
     # Of the other rows at `places`, times the width of the range, (2, G): its mean is their share of all rows. None
     # where there are no other rows: the column is discrete.
@@ -75,8 +75,8 @@ class ShownPlane(Comparable):
     shares: Annotated[tuple[float, ...], SHARES]  # of the variance along each principal axis; empty for columns
     limits: Annotated[Array, Axes(2, 2), SORTED]  # the range that is shown along each axis, (2, 2)
     # Middles of the cells along each axis: the values of a discrete column, else evenly spaced.
-    first: Annotated[Array, Axes("first"), INCREASING]
-    second: Annotated[Array, Axes("second"), INCREASING]
+    first: Annotated[Array, Axes("first"), SORTED]
+    second: Annotated[Array, Axes("second"), SORTED]
     # Those that are not empty, as places in `first` and in `second`, (K, 2)
     cells: Annotated[Indices, Axes("cells", 2), NONNEGATIVE]
     counts: Annotated[Indices, Axes(2, "cells"), NONNEGATIVE]  # rows of x and of y in each of them, (2, K)

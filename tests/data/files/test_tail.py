@@ -235,6 +235,7 @@ def test_every_row_is_read_once_whatever_becomes_of_the_file(tmp_path_factory, s
 
 
 @posix
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @settings(max_examples=400, **how)
 @given(**PLANS)

@@ -201,6 +201,7 @@ def test_long_histories_and_alarms_are_loaded(tmp_path, monkeypatch):
                 ts.Monitor.load(tmp_path / "m.npz")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs Linux to limit the memory")
 def test_a_file_that_was_changed_anywhere_is_refused_or_goes_on_within_limits():
