@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -14,8 +13,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-if os.name == "nt":
-    pytest.skip("needs the signals and limits of POSIX", allow_module_level=True)
+resource = pytest.importorskip("resource", reason="needs the signals and limits of POSIX")
+# Other tests of this process may have loaded JAX, which warns of every fork.
+pytestmark = pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
 
 COMMANDS = {
     "test": ["test", "a.csv", "b.csv", "--json", "o.json"],

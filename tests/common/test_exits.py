@@ -93,6 +93,7 @@ def test_what_cannot_be_written_at_the_end_fails(status, expected):
     assert (done.returncode, done.stderr) == (expected, b"")
 
 
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # JAX, if other tests have loaded it
 @pytest.mark.skipif(os.name == "nt", reason="needs the descriptors of POSIX")
 @pytest.mark.parametrize(("number", "name"), [*enumerate(["stdin", "stdout", "stderr"])])
 def test_no_file_takes_the_place_of_a_closed_stream(number, name):

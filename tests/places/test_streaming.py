@@ -548,7 +548,7 @@ def test_rope(few):
         ({"nan_policy": "drop"}, "nan_policy must be"),
         ({"scale": "odd"}, "scale must be"),
         ({"by": "arm"}, "by: splits x, so there must be no y"),
-        ({"paired": "no"}, "paired: must be True or False"),
+        ({"paired": "no"}, "paired: rows can be matched by identifiers only where all of them are in the memory"),
     ],
     ids=str,
 )
