@@ -21,7 +21,7 @@ from benchmarks.suite import RESULTS, Array, generator, run_any
 from twosample.errors import TwoSampleWarning
 
 SIZES = ((10, 100), (10, 1000), (20, 200), (20, 4000), (50, 1000))
-DIMENSIONS, DATA_SETS, LABELLINGS = (1, 3), 5, 2000
+DIMENSIONS, DATA_SETS, LABELLINGS = (1, 3), 3, 2000
 LAWS: dict[str, Callable[[np.random.Generator, tuple[int, int]], Array]] = {
     "gaussian": lambda rng, shape: rng.normal(size=shape),
     "t(3)": lambda rng, shape: rng.standard_t(3, shape),

@@ -28,7 +28,7 @@ from twosample.app.jobs import Jobs
 from twosample.app.sessions import SLOTS, RefusalError, Session, Sessions
 from twosample.app.work import Answer, Upload, compare, example, look
 from twosample.common.exits import fault
-from twosample.common.memory import available_memory
+from twosample.common.free_memory import available_memory
 from twosample.common.threads import cores
 from twosample.errors import InputError, InputTypeError, Setting
 from twosample.show.report import script, style

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from twosample.cli.messages import refusals
-from twosample.common.memory import available_memory
+from twosample.common.free_memory import available_memory
 from twosample.data import Blocks, Choice
 from twosample.data.choosing import Labels
 from twosample.data.files.dialect import Reading, quoted

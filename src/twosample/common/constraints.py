@@ -106,13 +106,17 @@ class Axes:
         shape = np.shape(value) if hasattr(value, "shape") else (len(value),)
         if 0 in shape and self.optional:
             return None
-        wanted = tuple(name if isinstance(name, int) else axes.get(name) for name in self.names)
-        if len(shape) != len(wanted):
-            if 0 in shape and self.least == 0 and 0 in shape[: len(wanted)]:  # JSON does not tell more of these
+        if len(shape) != len(self.names):
+            if self.least == 0 and 0 in shape[: len(self.names)]:  # JSON does not tell more of these
                 return None
-            return f"has the shape {shape}, and must have {len(wanted)} axes"
+            return f"has the shape {shape}, and must have {len(self.names)} axes"
         if min(shape, default=0) < self.least:
             return "is empty"
+        return self._differs(shape, axes)
+
+    def _differs(self, shape: tuple[int, ...], axes: _Axes) -> str | None:
+        """What is wrong with a shape of as many axes; fixes the sizes of those that are not known yet."""
+        wanted = tuple(name if isinstance(name, int) else axes.get(name) for name in self.names)
         if any(size not in (None, found) for size, found in zip(wanted, shape, strict=True)):
             expected = "(" + ", ".join("any" if size is None else str(size) for size in wanted) + ")"
             return f"has the shape {shape}, which does not go with the rest: {expected} is expected"
@@ -260,36 +264,38 @@ def _check(hint: Any, value: Any, axes: _Axes, where: str, gaps: bool = False) -
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         yield from _check(arguments[0], value, axes, where, gaps or GAPS in arguments)
-        if value is not None:
-            for constraint in arguments[1:]:
-                problem = constraint.problem(value, axes)
-                if problem is not None:
-                    raise FieldError(where, problem)
+        for constraint in arguments[1:] if value is not None else ():
+            if (problem := constraint.problem(value, axes)) is not None:
+                raise FieldError(where, problem)
     elif origin in (Union, types.UnionType):
         yield from _check_any(arguments, value, axes, where)
-    elif origin is tuple:
-        if not isinstance(value, tuple):
-            raise FieldError(where, f"is {_kind(value)}, not a list")
-        each = arguments[:1] * len(value) if arguments[1:] == (...,) else arguments
-        if len(each) != len(value):
-            raise FieldError(where, f"has {len(value)} items, not {len(each)}")
-        for number, (kind, item) in enumerate(zip(each, value, strict=True)):
-            yield from _check(kind, item, axes, f"{where}[{number}]")
-    elif origin is dict:
-        if not isinstance(value, dict):
-            raise FieldError(where, f"is {_kind(value)}, not a table")
-        for key, item in value.items():
-            _check_plain(str, key, where)
-            yield from _check(arguments[1], item, axes, f"{where}[{shortened(key)!r}]")
+    elif origin in (tuple, dict):
+        for kind, item, place in _items(origin, arguments, value, where):
+            yield from _check(kind, item, axes, place)
     elif origin is np.ndarray:
         _check_array(item_type(hint), value, where, gaps)
     elif origin is Literal:
-        if not any(type(value) is type(one) and value == one for one in arguments):
-            raise FieldError(where, f"is {_shown(value)}, not one of {', '.join(map(repr, arguments))}")
+        _check_choice(arguments, value, where)
     elif hint is not Any:
         _check_plain(hint, value, where)
         if is_dataclass(value):
             yield value, where
+
+
+def _items(origin: Any, arguments: tuple[Any, ...], value: Any, where: str) -> Iterator[tuple[Any, Any, str]]:
+    """The hint, the value and the name of each item of a tuple or a dictionary."""
+    if not isinstance(value, origin):
+        raise FieldError(where, f"is {_kind(value)}, not a {'list' if origin is tuple else 'table'}")
+    if origin is dict:
+        for key, item in value.items():
+            _check_plain(str, key, where)
+            yield arguments[1], item, f"{where}[{shortened(key)!r}]"
+        return
+    each = arguments[:1] * len(value) if arguments[1:] == (...,) else arguments
+    if len(each) != len(value):
+        raise FieldError(where, f"has {len(value)} items, not {len(each)}")
+    for number, (kind, item) in enumerate(zip(each, value, strict=True)):
+        yield kind, item, f"{where}[{number}]"
 
 
 def _check_any(choices: tuple[Any, ...], value: Any, axes: _Axes, where: str) -> list[tuple[Any, str]]:
@@ -306,6 +312,11 @@ def _check_any(choices: tuple[Any, ...], value: Any, axes: _Axes, where: str) ->
             first = first or error
     assert first is not None
     raise first
+
+
+def _check_choice(choices: tuple[Any, ...], value: Any, where: str) -> None:
+    if not any(type(value) is type(one) and value == one for one in choices):
+        raise FieldError(where, f"is {_shown(value)}, not one of {', '.join(map(repr, choices))}")
 
 
 def _check_array(kind: Any, value: Any, where: str, gaps: bool) -> None:

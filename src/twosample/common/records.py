@@ -445,6 +445,11 @@ def _restore(hint: Any, value: Any, where: str) -> Any:
     for choice in choices:
         if get_origin(alternatives(choice)[0]) is np.ndarray:
             return _array(item_type(alternatives(choice)[0]), value, where)
+    return _restore_items(choices, value, where)
+
+
+def _restore_items(choices: tuple[Any, ...], value: Any, where: str) -> Any:
+    """A tuple from a list, and a dictionary, of restored items; anything else as it is."""
     if isinstance(value, list):
         kinds = next((get_args(choice) for choice in choices if get_origin(choice) is tuple), (Any, ...))
         each = kinds[:1] * len(value) if kinds[1:] == (...,) else kinds

@@ -90,14 +90,15 @@ def numbers_of(levels: Sequence[str], counts: Sequence[float] = ()) -> tuple[Arr
     """
     texts = [MISSING_CELLS[0] if level == MISSING else level.strip() for level in levels]
     values = np.array([float(text) if _NUMBER.fullmatch(text) else math.nan for text in texts])
-    numbers = np.array([_NUMBER.fullmatch(text) is not None for text in texts], dtype=bool)
+    numbers = np.array([bool(_NUMBER.fullmatch(text)) for text in texts], dtype=bool)
     others = np.array([text not in MISSING_CELLS for text in texts], dtype=bool) & ~numbers
     if not numbers.any() or any(_CODE.match(text) for text, flag in zip(texts, numbers, strict=True) if flag):
         return None
     if others.any():
-        rows = np.asarray(counts, dtype=np.float64) if len(counts) else numbers + 0.0
-        few = _ONE_IN * others.sum() <= numbers.sum() and _ONE_IN * rows[others].sum() <= rows[numbers].sum()
-        if not (few and len(counts)):
+        if not len(counts):
+            return None
+        rows = np.asarray(counts, dtype=np.float64)
+        if _ONE_IN * others.sum() > numbers.sum() or _ONE_IN * rows[others].sum() > rows[numbers].sum():
             return None
     return values, tuple(level for level, flag in zip(levels, others, strict=True) if flag)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
 import numpy as np
@@ -35,21 +35,13 @@ def with_numbers(tables: Sequence[Table]) -> list[Table]:
     found = list(tables)
     if not any(table.levels for table in tables) or any(table.settled for table in tables):
         return found
-    by_name = all(table.is_frame for table in tables)
-    labels = [table.names if by_name else tuple(map(str, range(table.rows.shape[1]))) for table in tables]
-    for label in dict.fromkeys(chain.from_iterable(labels)):
-        if not all(label in names for names in labels):
-            continue
-        places = [names.index(label) for names in labels]
+    for places in _common_places(tables):
         texts = [number for number, place in enumerate(places) if tables[number].levels_at([place]) != (None,)]
         if not texts or any(tables[number].names[places[number]] in tables[number].fixed for number in texts):
             continue
         counts: Counter[str] = Counter()
         for number in texts:
-            [levels] = tables[number].levels_at([places[number]])
-            codes = tables[number].rows[:, places[number]].astype(np.intp)
-            rows = np.bincount(codes, minlength=len(levels or ())) if len(codes) else np.ones(len(levels or ()))
-            counts.update(dict(zip(levels or (), rows.tolist(), strict=True)))
+            counts.update(_rows_of_levels(tables[number], places[number]))
         seen = [level for level, count in counts.items() if count]
         numbers = numbers_of(seen, [counts[level] for level in seen])
         if numbers is not None:
@@ -57,6 +49,23 @@ def with_numbers(tables: Sequence[Table]) -> list[Table]:
             for number in texts:
                 found[number] = _with_numbers(found[number], places[number], value_of, numbers[1])
     return found
+
+
+def _common_places(tables: Sequence[Table]) -> Iterator[list[int]]:
+    """The places of each column that all tables have: by name in data frames, else by place."""
+    by_name = all(table.is_frame for table in tables)
+    labels = [table.names if by_name else tuple(map(str, range(table.rows.shape[1]))) for table in tables]
+    for label in dict.fromkeys(chain.from_iterable(labels)):
+        if all(label in names for names in labels):
+            yield [names.index(label) for names in labels]
+
+
+def _rows_of_levels(table: Table, place: int) -> dict[str, int]:
+    """How many rows have each level of a column; one each in a table without rows."""
+    levels = table.levels_at([place])[0] or ()
+    codes = table.rows[:, place].astype(np.intp)
+    rows = np.bincount(codes, minlength=len(levels)) if len(codes) else np.ones(len(levels), dtype=np.intp)
+    return dict(zip(levels, rows.tolist(), strict=True))
 
 
 def _with_numbers(table: Table, place: int, value_of: dict[str, float], unread: tuple[str, ...]) -> Table:

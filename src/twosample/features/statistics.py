@@ -338,12 +338,16 @@ class FeatureStatistics(Comparable):
         if any((part.n_x, part.n_y) != sizes for part in self.parts):
             yield "parts are of other numbers of rows"
         for name, count in zip("xy", sizes, strict=True):
-            of_columns, sketch = getattr(self, f"columns_{name}"), getattr(self, f"sketch_{name}")
-            if (of_columns is not None and of_columns.count != count) or len(sketch.rows) > count:
-                yield f"columns_{name} or sketch_{name} is of another number of rows than {name}"
-            levels = getattr(self, f"levels_{name}")
-            if levels is not None and ((levels != np.round(levels)).any() or (levels > count).any()):
-                yield f"levels_{name} holds what is no number of {count} rows"
+            yield from self._problems_of(name, count)
+
+    def _problems_of(self, name: str, count: int) -> Iterator[str]:
+        """What does not go with so many rows of a sample."""
+        of_columns, sketch = getattr(self, f"columns_{name}"), getattr(self, f"sketch_{name}")
+        if (of_columns is not None and of_columns.count != count) or len(sketch.rows) > count:
+            yield f"columns_{name} or sketch_{name} is of another number of rows than {name}"
+        levels = getattr(self, f"levels_{name}")
+        if levels is not None and ((levels != np.round(levels)).any() or (levels > count).any()):
+            yield f"levels_{name} holds what is no number of {count} rows"
 
 
 # The fields that hold moments.

@@ -16,8 +16,7 @@ from tests.questions.monitor import mutations
 
 import twosample as ts
 from twosample.errors import InputError
-from twosample.questions.monitor import memory
-from twosample.questions.monitor import stored as stored_checks
+from twosample.questions.monitor import memory, validity
 
 posix = pytest.mark.skipif(os.name == "nt", reason="needs the signals of POSIX")
 
@@ -184,7 +183,7 @@ def test_arrays_that_cannot_be_are_refused_by_name_though_the_checksum_is_right(
 
 
 def test_long_histories_and_alarms_are_loaded(tmp_path, monkeypatch):
-    for module in (memory, stored_checks):
+    for module in (memory, validity):
         monkeypatch.setattr(module, "LONGEST_HISTORY", 8)
     rng = np.random.default_rng(2)
     monitor = ts.Monitor(points=4, permutations=9, window=4)

@@ -38,10 +38,7 @@ class Reading:
         if self.decimal not in (None, ".", ","):
             raise InputError(f"decimal: must be '.' or ',', not {self.decimal!r}", argument="decimal")
         if self.thousands is not None:
-            if len(self.thousands) != 1 or self.thousands.isalnum() or self.thousands in '+-\r\n"':
-                raise InputError(
-                    f"thousands: must be one sign such as ',', not {self.thousands!r}", argument="thousands"
-                )
+            _check_thousands(self.thousands)
             _check_not_decimal("thousands", self.thousands, self.decimal)
             if self.decimal is None and self.thousands in ".,":
                 object.__setattr__(self, "decimal", "," if self.thousands == "." else ".")
@@ -54,6 +51,11 @@ class Reading:
         if self.delimiter is not None:
             object.__setattr__(self, "delimiter", _delimiter(self.delimiter))
             _check_not_decimal("delimiter", self.delimiter, self.decimal)
+
+
+def _check_thousands(sign: str) -> None:
+    if len(sign) != 1 or sign.isalnum() or sign in '+-\r\n"':
+        raise InputError(f"thousands: must be one sign such as ',', not {sign!r}", argument="thousands")
 
 
 def _check_not_decimal(argument: str, sign: str, decimal: str | None) -> None:

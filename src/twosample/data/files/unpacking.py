@@ -15,7 +15,7 @@ from typing import IO
 
 import polars as pl
 
-from twosample.common.memory import available_memory
+from twosample.common.free_memory import available_memory
 from twosample.data.choosing import some
 from twosample.data.files.dialect import Reading, quoted
 from twosample.errors import InputError, Setting

@@ -75,9 +75,7 @@ def read_sides(
     if not complete.all():
         notes.append(f"Dropped {np.sum(~complete)} of {len(complete)} rows with a missing or infinite value.")
     both = [[column.select(complete) for column in columns] for columns in both]
-    for side, columns in zip("xy", both, strict=True):
-        values = np.column_stack([column.values for column in columns])
-        Limits.of(values, values).check_size(tuple(column.name for column in columns), (side, side))
+    _check_sizes(both)
     kept = [_varying(columns, side) for columns, side in zip(both, "xy", strict=True)]
     constant = [one.name for columns in both for one in columns if not one.varies]
     if constant:
@@ -92,6 +90,13 @@ def read_sides(
         )
         warn(DependentRowsWarning(notes[-1], argument="x and y"))
     return Sides(tuple(kept[0]), tuple(kept[1]), tuple(notes))
+
+
+def _check_sizes(both: list[list[Column]]) -> None:
+    """Refuse values whose differences overflow."""
+    for side, columns in zip("xy", both, strict=True):
+        values = np.column_stack([column.values for column in columns])
+        Limits.of(values, values).check_size(tuple(column.name for column in columns), (side, side))
 
 
 def _complete(both: list[list[Column]], nan_policy: str) -> NDArray[np.bool_]:

@@ -14,7 +14,7 @@ from twosample.plan import Plan
 from twosample.questions.monitor.evalues import Learnt
 from twosample.questions.monitor.memory import Learning, Memory, Settings
 from twosample.questions.monitor.state import RunLength
-from twosample.questions.monitor.stored import checked, rows_of, texts_of, whole
+from twosample.questions.monitor.validity import checked, rows_of, texts_of, whole
 
 __all__ = ["from_arrays", "to_arrays"]
 

@@ -238,6 +238,14 @@ class MonitorState(Result):
             "that is no evidence that the streams are the same"
         )
 
+    def _run_length_fact(self) -> Fact:
+        change = f", first reached 1/alpha at batch {self.run_length.alarm_at}" if self.run_length.alarm else ""
+        limit = 1.0 / self.alpha
+        length = f"{_number(self.run_length.log_value)} of {limit:g}"
+        if self.run_length.log_value >= math.log(limit):
+            length = f"at least {limit:g}, the limit"
+        return Fact("run length", length, change)
+
     def facts(self) -> Facts:
         """The state in words and numbers, in the order in which they are read."""
         over = "" if self.window is None else f", over the last {_counted(self.window, 'batch', 'batches')}"
@@ -246,15 +254,10 @@ class MonitorState(Result):
         rows = f"{self.n_x:,} pairs" if self.paired else f"{self.n_x:,} and {self.n_y:,} {unit}"
         lines: list[Fact] = []
         if self.batches:
-            change = f", first reached 1/alpha at batch {self.run_length.alarm_at}" if self.run_length.alarm else ""
             log_evalue = f" (log {log_bf10_text(self.log_evalue)}){over}"
-            limit = 1.0 / self.alpha
-            length = f"{_number(self.run_length.log_value)} of {limit:g}"
-            if self.run_length.log_value >= math.log(limit):
-                length = f"at least {limit:g}, the limit"
             lines = [
                 Fact("e-value", _number(self.log_evalue), log_evalue, large=True),
-                Fact("run length", length, change),
+                self._run_length_fact(),
                 Fact(
                     "log BF10", log_bf10_text(self.log_bf10), " for everything so far: descriptive, without a guarantee"
                 ),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from twosample.common.arrays import Array
+from twosample.data.categories import Levels
 from twosample.questions.monitor.evalues import Component, Learnt
 from twosample.questions.monitor.memory import LONGEST_HISTORY, SETTLED, Learning, Memory
 from twosample.questions.monitor.state import HistoryRow, RunLength
@@ -97,10 +98,15 @@ def _check_columns(memory: Memory) -> None:
     young = (rows for both in learning.young or () for rows in both)
     held: Iterable[Array | None] = (*memory.waiting, memory.reference, *young)
     for rows in held:
-        for place, known in enumerate(levels):
-            if known is not None and rows is not None and len(rows):
-                codes = rows[:, place]
-                _require(((codes == np.floor(codes)) & (codes >= 0) & (codes <= len(known))).all(), "levels")
+        if rows is not None and len(rows):
+            _check_codes(rows, levels)
+
+
+def _check_codes(rows: Array, levels: Levels) -> None:
+    """The codes of columns that have levels."""
+    for codes, known in zip(rows.T, levels, strict=False):
+        if known is not None:
+            _require(((codes == np.floor(codes)) & (codes >= 0) & (codes <= len(known))).all(), "levels")
 
 
 def _check_history(memory: Memory) -> None:
@@ -114,27 +120,33 @@ def _check_history(memory: Memory) -> None:
     _require((steps[:, 0] >= 1).all() and (steps[:, 1:] >= 2 * steps[:, :1]).all(), "history")
     most = math.log(settings.permutations + 1) + _ROUNDING
     _require((history[:, 3] <= most).all(), "history")
-
-    kept = min(batches, settings.window or 0)
-    _require(isinstance(memory.recent, tuple) and len(memory.recent) == kept, "recent")
-    _require(all(isinstance(one, float) and -math.inf < one <= most for one in memory.recent), "recent")
+    _check_recent(memory, most)
     last = [0, 0, 0, 0.0, 0.0, -math.inf] if not batches else history[-1].tolist()
     for name, found in zip(HistoryRow._fields, last, strict=True):
         stored = memory.run_length.log_value if name == "log_run_length" else getattr(memory, _FIELDS.get(name, name))
         _require(isinstance(stored, int | float) and stored == found, name)
-    limit = -math.log(settings.alpha)
-    for name, at, place in (
-        ("crossed_at", memory.crossed_at, 4),
-        ("run_length_alarm_at", memory.run_length.alarm_at, 5),
-    ):
-        first = next(iter(history[history[:, place] >= limit, 0].tolist()), None)
-        if len(history) == batches:
-            _require(at == first and type(at) is not float, name)
-        else:  # the first one may have been dropped
-            _require(at is None or 1 <= whole(at, name) <= (first or batches), name)
-            _require(at is not None or first is None, name)
+    _check_alarm(memory, memory.crossed_at, "crossed_at", 4)
+    _check_alarm(memory, memory.run_length.alarm_at, "run_length_alarm_at", 5)
     if len(history) == batches:
         _replay(memory)
+
+
+def _check_recent(memory: Memory, most: float) -> None:
+    """The e-values of the last batches, where only these count; the log of none is more than `most`."""
+    kept = min(memory.batches, memory.settings.window or 0)
+    _require(isinstance(memory.recent, tuple) and len(memory.recent) == kept, "recent")
+    _require(all(isinstance(one, float) and -math.inf < one <= most for one in memory.recent), "recent")
+
+
+def _check_alarm(memory: Memory, at: Any, name: str, place: int) -> None:
+    """The first batch at which a column of the history reached its limit."""
+    history = memory.history
+    first = next(iter(history[history[:, place] >= -math.log(memory.settings.alpha), 0].tolist()), None)
+    if len(history) == memory.batches:
+        _require(at == first and type(at) is not float, name)
+    else:  # the first one may have been dropped
+        _require(at is None or 1 <= whole(at, name) <= (first or memory.batches), name)
+        _require(at is not None or first is None, name)
 
 
 def _replay(memory: Memory) -> None:
@@ -157,11 +169,7 @@ def _check_learning(memory: Memory) -> None:
     learning, batches, total = memory.learning, memory.batches, memory.n_x + memory.n_y
     whole(learning.planned, "planned", 0, total)
     if learning.young is not None:
-        _require(len(learning.young) == batches and (total < SETTLED or not batches), "young")
-        counts = [sum(len(rows[side]) for rows in learning.young) for side in range(2)]
-        _require(
-            counts == [memory.n_x, memory.n_y] and all(min(map(len, both)) >= 2 for both in learning.young), "young"
-        )
+        _check_young(memory, learning.young)
     if learning.plan is None:
         _require(not batches and learning.young == () and not learning.planned, "plan")
         return
@@ -175,6 +183,14 @@ def _check_learning(memory: Memory) -> None:
     rows = memory.n_x if memory.settings.paired else total
     for number, (component, learnt) in enumerate(zip(learning.components, learning.learnt, strict=True)):
         _check_learnt(component, learnt, rows, learning, f"learnt.{number}")
+
+
+def _check_young(memory: Memory, young: Sequence[tuple[Array, Array]]) -> None:
+    """The rows of the first batches, as long as the plan may change."""
+    total = memory.n_x + memory.n_y
+    _require(len(young) == memory.batches and (total < SETTLED or not memory.batches), "young")
+    counts = [sum(len(rows[side]) for rows in young) for side in range(2)]
+    _require(counts == [memory.n_x, memory.n_y] and all(min(map(len, both)) >= 2 for both in young), "young")
 
 
 def _check_learnt(component: Component, learnt: Learnt, rows: int, learning: Learning, name: str) -> None:

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from twosample.common import memory
-from twosample.common.memory import available_memory
+from twosample.common import free_memory as memory
+from twosample.common.free_memory import available_memory
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_where_the_system_does_not_say(says):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory are those of Linux")
 def test_the_limit_of_the_process():
     code = (
-        "import resource; from twosample.common.memory import available_memory;"
+        "import resource; from twosample.common.free_memory import available_memory;"
         "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); print(available_memory())"
     )
     done = subprocess.run([sys.executable, "-c", code], env=os.environ, capture_output=True, text=True, check=True)
