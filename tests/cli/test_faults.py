@@ -16,6 +16,7 @@ import pytest
 resource = pytest.importorskip("resource", reason="needs the signals and limits of POSIX")
 # Other tests of this process may have loaded JAX, which warns of every fork.
 pytestmark = pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
+THOROUGH = [pytest.mark.slow, pytest.mark.exhaustive]
 
 COMMANDS = {
     "test": ["test", "a.csv", "b.csv", "--json", "o.json"],
@@ -111,8 +112,7 @@ def moments():
         for name in ("check", "reference", "monitor"):
             for moment in range(MOMENTS):
                 fast = name == "check" and moment in ((0, 3) if number == signal.SIGINT else (8,))
-                marks = [] if fast else [pytest.mark.slow, pytest.mark.exhaustive]
-                yield pytest.param(number, name, moment, marks=marks)
+                yield pytest.param(number, name, moment, marks=[] if fast else THOROUGH)
 
 
 @pytest.fixture(scope="module")
@@ -157,9 +157,7 @@ def limited(size):
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
-@pytest.mark.parametrize(
-    "name", ["check", *(pytest.param(one, marks=pytest.mark.slow) for one in COMMANDS if one != "check")]
-)
+@pytest.mark.parametrize("name", ["check", *(pytest.param(one, marks=THOROUGH) for one in COMMANDS if one != "check")])
 def test_a_full_disk(name, script, files):
     """No file may grow beyond some bytes: what is written is refused as on a full disk; nothing is left."""
     before = set(files.iterdir())
@@ -172,9 +170,7 @@ def test_a_full_disk(name, script, files):
     assert made(files, before) == []
 
 
-@pytest.mark.parametrize(
-    "name", ["check", *(pytest.param(one, marks=pytest.mark.slow) for one in COMMANDS if one != "check")]
-)
+@pytest.mark.parametrize("name", ["check", *(pytest.param(one, marks=THOROUGH) for one in COMMANDS if one != "check")])
 def test_stdout_is_full_or_closed(name, script, files):
     with open("/dev/full", "w") as full:
         status, _, err = ended(script, *COMMANDS[name], cwd=files, stdout=full)
@@ -263,9 +259,7 @@ def test_too_little_memory_for_the_work(files):
     assert set(files.iterdir()) == before
 
 
-@pytest.mark.parametrize(
-    "megabytes", [60, 100, *(pytest.param(one, marks=pytest.mark.slow) for one in (150, 200, 300, 500))]
-)
+@pytest.mark.parametrize("megabytes", [60, 100, *(pytest.param(one, marks=THOROUGH) for one in (150, 200, 300, 500))])
 def test_too_little_memory_for_the_program(megabytes, script, files):
     """Compiled libraries end the process by a signal; what is never seen is the status of an answer or of a verdict."""
     size = megabytes << 20
@@ -357,7 +351,7 @@ def test_an_input_that_is_replaced_while_it_is_read_through_a_pipe(script, files
 # ---- two writers
 
 
-@pytest.mark.parametrize("times", [2, pytest.param(6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [2, pytest.param(6, marks=THOROUGH)])
 def test_two_writers_of_one_output(times, script, files):
     """Both end well; the file is one of theirs, whole, and nothing else is left."""
     before = set(files.iterdir())
