@@ -111,7 +111,7 @@ def moments():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
         for name in ("check", "reference", "monitor"):
             for moment in range(MOMENTS):
-                fast = name == "check" and moment in ((0, 3) if number == signal.SIGINT else (8,))
+                fast = name == "check" and moment == (0 if number == signal.SIGINT else 8)
                 yield pytest.param(number, name, moment, marks=[] if fast else THOROUGH)
 
 
