@@ -162,3 +162,14 @@ def test_outputs(found, tmp_path):
     np.testing.assert_array_equal(chances.series["BF10 > 10 if they differ"][1], [row.found for row in found])
     np.testing.assert_array_equal(evidence.series["if not"][1], [row.log_bf10_same for row in found])
     assert len(found.plot().axes) == 2 and found.facts().verdict[:-1] in found.text()
+
+
+def test_objects_are_matched_by_identifiers():
+    names = [f"{number:02d}" for number in range(24)]
+    x = ["".join(RNG.choice(list("acgt"), 8)) for _ in names]
+    y = [text[::-1] for text in x]
+    order = RNG.permutation(len(names))
+    asked = {"kernel": "kmer", "sizes": [20, 40], "draws": 20}
+    in_order = ts.design(x, y, paired=True, **asked)
+    found = ts.design(x, [y[row] for row in order], paired=(names, [names[row] for row in order]), **asked)
+    np.testing.assert_array_equal(found.different, in_order.different)

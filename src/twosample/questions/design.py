@@ -15,9 +15,7 @@ from twosample.common.arrays import Array, Indices, to_numpy
 from twosample.common.floating import own_errors
 from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.common.threads import one_thread
-from twosample.data.complete import check_pairs
 from twosample.errors import InputError, InputTypeError
-from twosample.features.domains.domain import objects_of
 from twosample.features.statistics import FeatureStatistics
 from twosample.inference import laws, relabelling
 from twosample.inference.foreseen import Pilot, foresee
@@ -26,7 +24,7 @@ from twosample.kernels import Kernel
 from twosample.models import Model
 from twosample.plan import Plan, plan_of_objects
 from twosample.questions.given import read_rows
-from twosample.questions.objects import rows_of
+from twosample.questions.objects import objects_of_both, rows_of
 from twosample.questions.options import Options, recorded, refusing
 from twosample.results.design_result import DesignResult
 
@@ -219,14 +217,11 @@ def _of_rows(x: object, y: object, options: Options) -> _Given:
 
 def _of_objects(x: object, y: object, options: Options) -> _Given:
     """A pilot of objects, by their kernel values at points."""
-    x, y = _drawn(x, y, options)
-    objects = {"x": objects_of(x, "x"), "y": objects_of(y, "y")}
-    if options.paired:
-        check_pairs(*map(len, objects.values()))
+    objects, notes = objects_of_both(*_drawn(x, y, options), options)
     domain, rows = rows_of(objects, options)
     plan = plan_of_objects(domain, options.model, paired=options.paired)
     pilot, said = _pilot(rows["x"], rows["y"], options.generator, paired=options.paired)
-    return _Given(pilot, [plan], notes=(*plan.notes, *said))
+    return _Given(pilot, [plan], notes=(*notes, *plan.notes, *said))
 
 
 def _of_statistics(plan: Plan, statistics: object, generator: np.random.Generator) -> _Given:

@@ -25,7 +25,7 @@ from twosample.results import assembly
 from twosample.results.objects_assembly import objects_result
 from twosample.results.objects_result import ObjectsResult
 
-__all__ = ["answer", "rows_of", "samples_of", "test_objects"]
+__all__ = ["answer", "objects_of_both", "rows_of", "samples_of", "test_objects"]
 
 
 def rows_of(
@@ -43,12 +43,7 @@ def samples_of(x: Array, y: Array, *, paired: bool = False) -> Samples:
 
 def test_objects(x: object, y: object, options: Options, progress: Progress) -> ObjectsResult:
     """Test two samples of objects; `twosample.test` says what the options are."""
-    objects = {"x": objects_of(x, "x"), "y": objects_of(y, "y")}
-    notes: tuple[str, ...] = ()
-    if options.choice.paired_by is not None:
-        objects, notes = _in_pairs(objects, options.choice.paired)
-    elif options.paired:
-        check_pairs(*map(len, objects.values()))
+    objects, notes = objects_of_both(x, y, options)
     with progress_bar(progress) as report:
         counter = WorkCounter(report, options.objects.points + 1)
         domain, rows = rows_of(objects, options, counter)
@@ -56,6 +51,16 @@ def test_objects(x: object, y: object, options: Options, progress: Progress) -> 
         plan = replace(plan, paired_by=options.choice.paired_by, notes=notes + plan.notes)
         samples = samples_of(rows["x"], rows["y"], paired=options.paired)
         return answer(plan, samples, options, counter, (objects["x"], objects["y"]))
+
+
+def objects_of_both(x: object, y: object, options: Options) -> tuple[dict[str, list[Any]], tuple[str, ...]]:
+    """The objects of two samples, in pairs where they are; returns also what was said of those that are left out."""
+    objects = {"x": objects_of(x, "x"), "y": objects_of(y, "y")}
+    if options.choice.paired_by is not None:
+        return _in_pairs(objects, options.choice.paired)
+    if options.paired:
+        check_pairs(*map(len, objects.values()))
+    return objects, ()
 
 
 def _in_pairs(objects: dict[str, list[Any]], identifiers: object) -> tuple[dict[str, list[Any]], tuple[str, ...]]:
