@@ -36,6 +36,11 @@ def _parsed(parse: Callable[[str], Any], otherwise: str) -> _Callback:
     return callback
 
 
+_WHOLE_NUMBERS = _parsed(
+    lambda value: tuple(map(int, value.split(","))), "not a list of whole numbers separated by commas"
+)
+
+
 def _between_commas(value: str) -> list[str]:
     """Quotes protect a comma within a name, as in CSV."""
     return next(csv.reader([value], skipinitialspace=True), [])
@@ -176,9 +181,7 @@ OPTIONS: dict[str, _Declared] = {
     "parameters": _option(
         "--parameters",
         metavar="K,K",
-        callback=_parsed(
-            lambda value: tuple(map(int, value.split(","))), "not a list of whole numbers separated by commas"
-        ),
+        callback=_WHOLE_NUMBERS,
         help="With --kernel kmer: lengths of the runs of letters, which are averaged over [1,2,3,4].",
     ),
     "lengthscale": _option(
@@ -232,9 +235,7 @@ OPTIONS: dict[str, _Declared] = {
     "sizes": _option(
         "--sizes",
         metavar="N,N",
-        callback=_parsed(
-            lambda value: tuple(map(int, value.split(","))), "not a list of whole numbers separated by commas"
-        ),
+        callback=_WHOLE_NUMBERS,
         help="Numbers of rows of the first sample, or of pairs, with commas [20 to 2,000].",
     ),
     "ratio": _default(

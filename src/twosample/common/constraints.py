@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -36,6 +36,7 @@ __all__ = [
     "checked",
     "hints_of",
     "item_type",
+    "items_of_tuple",
 ]  # fmt: skip
 
 _Checked = TypeVar("_Checked")
@@ -291,10 +292,15 @@ def _items(origin: Any, arguments: tuple[Any, ...], value: Any, where: str) -> I
             _check_plain(str, key, where)
             yield arguments[1], item, f"{where}[{shortened(key)!r}]"
         return
-    each = arguments[:1] * len(value) if arguments[1:] == (...,) else arguments
-    if len(each) != len(value):
-        raise FieldError(where, f"has {len(value)} items, not {len(each)}")
-    for number, (kind, item) in enumerate(zip(each, value, strict=True)):
+    yield from items_of_tuple(arguments, value, where)
+
+
+def items_of_tuple(kinds: tuple[Any, ...], items: Sequence[Any], where: str) -> Iterator[tuple[Any, Any, str]]:
+    """The hint, the value and the name of each item of a tuple whose hint has these arguments."""
+    each = kinds[:1] * len(items) if kinds[1:] == (...,) else kinds
+    if len(each) != len(items):
+        raise FieldError(where, f"has {len(items)} items, not {len(each)}")
+    for number, (kind, item) in enumerate(zip(each, items, strict=True)):
         yield kind, item, f"{where}[{number}]"
 
 

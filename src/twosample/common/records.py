@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, ClassVar, Self, TypeVar, get_args, get_origin
 
 import numpy as np
 
-from twosample.common.constraints import FieldError, alternatives, checked, hints_of, item_type
+from twosample.common.constraints import FieldError, alternatives, checked, hints_of, item_type, items_of_tuple
 from twosample.common.floating import own_errors
 from twosample.common.partial_files import opened_beside
 from twosample.common.stored import CHECKSUM, json_checksum, read_arrays, read_json
@@ -452,11 +452,7 @@ def _restore_items(choices: tuple[Any, ...], value: Any, where: str) -> Any:
     """A tuple from a list, and a dictionary, of restored items; anything else as it is."""
     if isinstance(value, list):
         kinds = next((get_args(choice) for choice in choices if get_origin(choice) is tuple), (Any, ...))
-        each = kinds[:1] * len(value) if kinds[1:] == (...,) else kinds
-        if len(each) != len(value):
-            raise FieldError(where, f"has {len(value)} items, not {len(each)}")
-        items = zip(each, value, strict=True)
-        return tuple(_restore(kind, item, f"{where}[{number}]") for number, (kind, item) in enumerate(items))
+        return tuple(_restore(kind, item, name) for kind, item, name in items_of_tuple(kinds, value, where))
     if isinstance(value, dict):
         inner = next((get_args(choice)[1] for choice in choices if get_origin(choice) is dict), Any)
         return {name: _restore(inner, item, where) for name, item in value.items()}

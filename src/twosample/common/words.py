@@ -87,7 +87,7 @@ def data_in_words(n_x: int, n_y: int, n_columns: int, paired: bool, paired_by: s
 
 def pairs_in_words(count: object, paired_by: str | None) -> str:
     """How many pairs there are, and the column that they were matched by; "" for identifiers given apart."""
-    pairs = f"{count} pair{'s' * (str(count) != '1')}"
+    pairs = count_in_words(count, "pair")
     by = "identifiers" if paired_by == "" else repr(paired_by)
     return pairs if paired_by is None else f"{pairs} matched by {by}"
 
@@ -97,7 +97,7 @@ def columns_in_words(count: int) -> str:
     return count_in_words(count, "column")
 
 
-def count_in_words(count: int, what: str) -> str:
+def count_in_words(count: object, what: str) -> str:
     """How many there are of something, whose plural ends in s.
 
     Examples
@@ -105,7 +105,7 @@ def count_in_words(count: int, what: str) -> str:
     >>> count_in_words(1, "row"), count_in_words(0, "row")
     ('1 row', '0 rows')
     """
-    return f"{count} {what}{'s' * (count != 1)}"
+    return f"{count} {what}{'s' * (str(count) != '1')}"
 
 
 def auc_limit_text(auc: float) -> str:

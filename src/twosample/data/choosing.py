@@ -11,6 +11,7 @@ import numpy as np
 
 from twosample.common.arguments import is_one_of
 from twosample.common.arrays import Indices
+from twosample.common.words import count_in_words
 from twosample.data.cells import as_text, is_missing
 from twosample.errors import InputError, InputTypeError, Remedy, Setting
 
@@ -227,7 +228,7 @@ class Labels:
             rest = ", or compare all of them (ksample, twosample test)"
             remedy = ("choose two with ", Setting("groups", tuple(large[:2])), rest) if len(large) > 1 else NAMES_ROWS
         counted = some(
-            [f"{group!r} ({rows} row{'s' * (rows != 1)})" for group, rows in self.counts.items()], quote=False
+            [f"{group!r} ({count_in_words(rows, 'row')})" for group, rows in self.counts.items()], quote=False
         )
         values = "value" if len(present) == 1 else "different values"
         raise InputError(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from twosample.common.arrays import Array
+from twosample.common.words import count_in_words
 from twosample.data.choosing import EVERYTHING, NAMES_ROWS, Choice, LeftOut, some
 from twosample.data.complete import check_policy, complete
 from twosample.data.copies import find_copies
@@ -108,7 +109,7 @@ def _large_enough(tables: Tables, nan_policy: str, argument: str) -> tuple[Table
     if not 2 <= len(kept) <= _MOST_GROUPS:
         of_all = f" among {len(rows)}" if len(kept) < len(rows) else ""
         raise InputError(
-            f"{argument}: there {'is' if len(kept) == 1 else 'are'} {len(kept)} group{'s' * (len(kept) != 1)} with "
+            f"{argument}: there {'is' if len(kept) == 1 else 'are'} {count_in_words(len(kept), 'group')} with "
             f"2 rows or more{of_all}",
             argument=argument,
             remedy=NAMES_ROWS if len(kept) < 2 < len(rows) else f"needs 2 to {_MOST_GROUPS}",

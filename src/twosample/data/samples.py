@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from twosample.common.arguments import flag_of
 from twosample.common.arrays import Array, Flags
+from twosample.common.words import count_in_words
 from twosample.data.blocks import Block
 from twosample.data.categories import Levels, many_in_words, sizes_of, unknown_in_words, without_many
 from twosample.data.choosing import EVERYTHING, Choice, LeftOut, some
@@ -120,7 +121,7 @@ class Samples:
         [rows], note = complete([table.rows], columns, nan_policy, roles=[Role("the pilot", "x")], fewest=0)
         if len(rows) < 4:
             raise InputError(
-                f"x has {len(rows)} row{'s' * (len(rows) != 1)}", argument="x", remedy="a pilot needs at least 4"
+                f"x has {count_in_words(len(rows), 'row')}", argument="x", remedy="a pilot needs at least 4"
             )
         Limits.of(rows, rows).check_size(columns)
         if note is not None:

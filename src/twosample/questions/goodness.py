@@ -15,7 +15,7 @@ from twosample.common.arrays import Array
 from twosample.common.floating import own_errors
 from twosample.common.progress import Progress, WorkCounter, progress_bar
 from twosample.common.threads import one_thread
-from twosample.common.words import columns_in_words
+from twosample.common.words import columns_in_words, count_in_words
 from twosample.data import LeftOut, Samples, finite_rows
 from twosample.data.complete import complete
 from twosample.data.known_columns import columns_of
@@ -242,7 +242,7 @@ def _read_rows(x: object, law: Any, options: Options, draws: int) -> _Given:
         warn(DroppedDataWarning(note, argument="x"))
         tables = tables._replace(notes=(*tables.notes, note))
     if len(rows) < 2:
-        raise InputError(f"x has {len(rows)} row{'s' * (len(rows) != 1)}", argument="x", remedy="pass at least 2")
+        raise InputError(f"x has {count_in_words(len(rows), 'row')}", argument="x", remedy="pass at least 2")
     samples = _as_samples(known, rows, tables)
     return _Given(rows, known, samples, options.plans(samples), tables.left_out)
 

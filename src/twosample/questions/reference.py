@@ -164,7 +164,7 @@ class Reference(Comparable):
             rows, notes = rows[complete], (note,)
         if len(rows) < 4:
             raise InputError(
-                f"x has {len(rows)} row{'s' * (len(rows) != 1)}", argument="x", remedy="a reference needs at least 4"
+                f"x has {count_in_words(len(rows), 'row')}", argument="x", remedy="a reference needs at least 4"
             )
         if (rows == rows[0]).all():
             raise InputError(
@@ -271,9 +271,7 @@ class Reference(Comparable):
             else:
                 rows, notes = plan.domain.rows_of(objects_of(y, "y")), ()
             if len(rows) < 2:
-                raise InputError(
-                    f"y has {len(rows)} row{'s' * (len(rows) != 1)}", argument="y", remedy="pass at least 2"
-                )
+                raise InputError(f"y has {count_in_words(len(rows), 'row')}", argument="y", remedy="pass at least 2")
             counter = WorkCounter(report, len(rows) * (0 if plan.lengthscales is None else len(plan.lengthscales)))
             statistics = self.statistics.merge(plan.collect(_part(plan, None, rows), counter))
             statistics = replace(statistics, notes=(_NOTE, *statistics.notes, *notes))
@@ -360,7 +358,7 @@ class Reference(Comparable):
                 shown = (f"{held:g}", f"{first:g}") if not levels else (repr(levels[int(held)]), "another one")
                 raise InputError(
                     f"column {column!r} holds {shown[0]} throughout the reference and other values "
-                    f"in {len(other)} row{'s' * (len(other) != 1)} of y (first: {shown[1]})",
+                    f"in {count_in_words(len(other), 'row')} of y (first: {shown[1]})",
                     argument="y",
                     remedy=("make a reference from more rows, or one with ", Setting("drop", [column])),
                 )

@@ -13,7 +13,7 @@ from twosample import models
 from twosample.common.arguments import count_of, is_one_of
 from twosample.common.arrays import Array, Flags, Indices
 from twosample.common.constraints import GAPS, NONNEGATIVE, SHARES, Axes, Share, Within
-from twosample.common.words import columns_in_words, pairs_in_words, printable
+from twosample.common.words import columns_in_words, count_in_words, pairs_in_words, printable
 from twosample.data import some
 from twosample.errors import InputError
 from twosample.inference.bayes_factor import strength, verdict
@@ -232,7 +232,7 @@ class EachResult(RowsResult[EachRow]):
         groups_found = sum(name in self.groups for name in found)
         counts = [f"{len(found) - groups_found:,} of {columns_in_words(singles)}"] * bool(singles)
         groups = len(self) - singles
-        counts += [f"{groups_found} of {groups} group{'s' * (groups != 1)}"] * (groups > 0)
+        counts += [f"{groups_found} of {count_in_words(groups, 'group')}"] * (groups > 0)
         shares = [f"{self.share:.3g} of the columns"] * bool(singles)
         shares += [] if self.group_share is None else [f"{self.group_share:.3g} of the groups"]
         skipped = Fact("not tested", printable(some_skipped(self.skipped)))

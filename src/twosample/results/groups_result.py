@@ -12,7 +12,7 @@ import numpy as np
 from twosample import models
 from twosample.common.arrays import Array, Indices
 from twosample.common.constraints import GAPS, SHARES, Axes, Positive, Within
-from twosample.common.words import columns_in_words, printable
+from twosample.common.words import columns_in_words, count_in_words, printable
 from twosample.data import LeftOut
 from twosample.inference.bayes_factor import probability
 from twosample.inference.columns import Table
@@ -138,7 +138,7 @@ class GroupsResult(RowsResult[GroupRow]):
         other = printable(self.reference)
         differ = sum(value > 0.5 for value in self.prob_h1.tolist())
         odds = [] if self.prior_odds == 1.0 else [Fact("prior odds", f"{self.prior_odds:g}", ", of each comparison")]
-        count = f"{len(self)} group{'s' * (len(self) != 1)}"
+        count = count_in_words(len(self), "group")
         return Facts(
             title=f"{count}, each against {other!r}",
             verdict=f"{count}, each against {other!r}: {differ} more likely to differ than not.",

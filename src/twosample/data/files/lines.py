@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.common.arrays import Flags, Indices
+from twosample.common.words import count_in_words
 from twosample.data.files.dialect import quoted
 from twosample.errors import InputError, Setting
 
@@ -114,7 +115,7 @@ class Lines:
         line = f"line {self.numbers[row]}"
         first = f"as line {self.numbers[0]}"
         raw = self.content[self.starts[row] : self.ends[row]]
-        counted = f"{line} has {widths[row]} cell{'s' * int(widths[row] != 1)}, not {expected} {first}"
+        counted = f"{line} has {count_in_words(widths[row], 'cell')}, not {expected} {first}"
         remedy: tuple[str | Setting, ...] = (
             "fix the line, or pass the field delimiter with ",
             Setting("delimiter", ";"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path, PurePath
 
+from twosample.common.words import count_in_words
 from twosample.data.files.dialect import Reading, quoted
 from twosample.data.files.encodings import as_utf8
 from twosample.data.files.formats import standard_input
@@ -45,7 +46,7 @@ def _lines(lines: list[str], name: str) -> list[str]:
     found = [line for line in lines if line.strip()]
     blank = len(lines) - len(found) - (not lines[-1])  # the end of the last line starts no other
     if blank > 0 and found:
-        warn(ReadingWarning(f"{quoted(name)} has {blank} blank line{'s' * (blank > 1)}, left out"))
+        warn(ReadingWarning(f"{quoted(name)} has {count_in_words(blank, 'blank line')}, left out"))
     return found
 
 
@@ -64,5 +65,5 @@ def _records(lines: list[str], name: str) -> list[str]:
     strings = ["".join(parts) for parts in records]
     empty = sum(not one for one in strings)
     if empty:
-        warn(ReadingWarning(f"{quoted(name)} has {empty} record{'s' * (empty > 1)} without a sequence, left out"))
+        warn(ReadingWarning(f"{quoted(name)} has {count_in_words(empty, 'record')} without a sequence, left out"))
     return [one for one in strings if one]

@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from twosample.common.arrays import Flags
+from twosample.common.words import count_in_words
 from twosample.data.files.casting import sign_that_reads, typed
 from twosample.data.files.dialect import Reading, quoted
 from twosample.data.files.formats import read_grid
@@ -75,7 +76,7 @@ class FileTable:
         shown = ", ".join(self._in_words(int(row), names[at]) for row, at in places[:_SHOWN_CELLS])
         more = ", ..." if len(places) > _SHOWN_CELLS else ""
         what = " and ".join(
-            f"{count} cell{'s' * (count != 1)} that {'is' if count == 1 else 'are'} {word}"
+            f"{count_in_words(count, 'cell')} that {'is' if count == 1 else 'are'} {word}"
             for count, word in (
                 (counts[_BAD], "not a number" if counts[_BAD] == 1 else "not numbers"),
                 (counts[_INFINITE], "infinite"),

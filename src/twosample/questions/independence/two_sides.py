@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twosample.common.arrays import Array
+from twosample.common.words import count_in_words
 from twosample.data import Choice, read, serial_dependence, some
 from twosample.data.categories import MISSING
 from twosample.data.cells import TEXT, from_objects
@@ -67,7 +68,7 @@ def read_sides(
     complete = _complete(both, nan_policy)
     if (rows := int(complete.sum())) < FEWEST_ROWS:
         raise InputError(
-            f"x and y have {rows} complete row{'s' * (rows != 1)}",
+            f"x and y have {count_in_words(rows, 'complete row')}",
             argument="x and y",
             remedy=f"pass at least {FEWEST_ROWS}",
         )
@@ -108,7 +109,7 @@ def _complete(both: list[list[Column]], nan_policy: str) -> NDArray[np.bool_]:
             if nan_policy == "raise" and not there.all():
                 missing = int(np.count_nonzero(~there))
                 raise InputError(
-                    f"column {column.name!r} of {side} has {missing} missing or infinite value{'s' * (missing != 1)} "
+                    f"column {column.name!r} of {side} has {count_in_words(missing, 'missing or infinite value')} "
                     f"(first: row {int(np.argmin(there))})",
                     argument=side,
                     remedy=("remove them or pass ", Setting("nan_policy", "omit")),

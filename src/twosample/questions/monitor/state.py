@@ -26,7 +26,6 @@ from twosample.show.content import DataTable, Fact, Facts, Panel
 
 __all__ = ["HistoryRow", "MonitorState", "RunLength"]
 
-_DESCRIPTIVE = "descriptive, without a guarantee"
 # Fields that JSON does not hold, or in another form.
 _NOT_PLAIN = ("run_length", "plan", "statistics", "answered")
 
